@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Longest returns the most time that the moves of a match between some bots take: each

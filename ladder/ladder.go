@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Person is somebody who owns bots.

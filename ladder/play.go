@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // PlayState is the state of a game of people and bots.

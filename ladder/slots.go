@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // Ladder is a game with fixed options and clock, on which versions are rated.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Adjudication is the rules that end the games of a match by the bots' own scores: SPEC.md,

@@ -2,7 +2,7 @@ package referee
 
 import (
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Fault is why a seat forfeited a game.

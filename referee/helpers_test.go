@@ -7,8 +7,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // variant is refereetest.Variant, which depends on this package.

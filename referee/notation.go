@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Opening is how a deal of a match begins: with the seed of a game, nil for that of the deal, and with moves

@@ -3,7 +3,7 @@ package referee
 import (
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // forfeits has the sides that have forfeited, in the order of their faults.

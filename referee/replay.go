@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Hex is bytes, in JSON as hexadecimal digits.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Step is a position of a replay.

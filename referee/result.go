@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Result is a finished game: its replay, and what the bots logged.

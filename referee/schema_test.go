@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // replaySchema compiles replay.schema.json, the schema itself checked.

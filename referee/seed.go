@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // ParseSeed parses a seed: 64 hexadecimal digits, or a decimal number below 2^64, which

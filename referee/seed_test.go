@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 func TestSeedsAndDealsParseSeed(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/timba-arena/timba/lab/experiment"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // experimentFlags are the flags of an experiment, as users write them.

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
 // TestMain makes the test binary run as timba-lab. A match of this process starts house bots, and
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env", "bench"}, os.Args[1]) {
 		run()
 	}
-	testscript.Main(proc.Clean(m), map[string]func(){"timba-lab": run})
+	testscript.Main(binaries.Clean(m), map[string]func(){"timba-lab": run})
 }
 
 // TestScripts runs the scripts of testdata/script, each in its own directory.
@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 
 // runScripts runs the scripts of a directory, in which timba can be called, too.
 func runScripts(t *testing.T, dir string) {
-	clitest.Scripts(t, dir, nil, filepath.Dir(proc.Program(t, "timba")))
+	clitest.Scripts(t, dir, nil, filepath.Dir(binaries.Program(t, "timba")))
 }
 
 // TestDocumentedUsage requires every command in the pages and in --help to exist, with its flags.
@@ -48,7 +48,7 @@ func TestDocumentedUsage(t *testing.T) {
 // experiments take long: they are on a page, whose commands cmd/timba runs.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	path := filepath.Dir(proc.Program(t, "timba")) + ":" + filepath.Dir(proc.Program(t, "timba-lab")) + ":" + os.Getenv("PATH")
+	path := filepath.Dir(binaries.Program(t, "timba")) + ":" + filepath.Dir(binaries.Program(t, "timba-lab")) + ":" + os.Getenv("PATH")
 	pages, examples := map[string]bool{}, map[string][]string{}
 	for _, d := range clitest.Lines(t, newRoot) {
 		if filepath.Ext(d.Where) == ".md" {

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/lab/train"
 	"github.com/timba-arena/timba/lab/train/lms"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 	"github.com/timba-arena/timba/sandbox"
 )

@@ -42,31 +42,31 @@ var deadlines = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
 
 // allowed are the declarations that do what the rules forbid, and why.
 var allowed = map[string]string{
-	"internal/kit/kit.go Until":                            "is the wait of all tests, which only their deadline ends",
-	"internal/kit/kit.go Wait":                             "likewise",
-	"internal/kit/kit.go Slow":                             "is the way to leave out a test",
-	"internal/kit/kit.go Lacks":                            "likewise",
-	"internal/kit/rules_test.go TestOffences":              "has an example of each",
-	"internal/kit/bubble/bubble.go Run":                    "has the time of a bubble",
-	"internal/kit/bubble/bubble.go Until":                  "likewise",
-	"internal/kit/proc/proc.go Program":                    "leaves out tests as kit.Slow, and imports nothing of this module",
-	"internal/kit/proc/proc.go depend":                     "is the way to the go command",
-	"internal/kit/proc/proc.go provide":                    "likewise",
-	"internal/kit/proc/proc.go Dependencies":               "likewise",
-	"internal/kit/proc/proc_test.go TestProgramIsInput":    "likewise",
-	"referee/refereetest/refereetest.go Main":              "tells the race detector in all processes of a package not to sleep",
-	"referee/refereetest/refereetest.go run":               "gives all tests of a package their temporary directory",
-	"referee/match/ownclock_test.go TestOwnClocksCheck":    "plays nothing",
-	"referee/program/spec_test.go TestOwn":                 "plays nothing",
-	"referee/program/manifest_test.go TestManifestErrors":  "plays nothing",
-	"referee/match/replay_test.go TestReplaysTampered":     "plays nothing",
-	"referee/check/report_test.go TestRefusals":            "plays nothing",
-	"cmd/timba/commands/play_linux_test.go TestPlayClock":  "has a person who never answers, first",
-	"cmd/timba/commands/play_linux_test.go TestPlayFaults": "has a bot that never answers, and a person without a clock",
-	"ladder/submission/failures_test.go TestLateInTrial":   "has a bot that never answers, before its opponent has a turn",
-	"sandbox/attack/run_linux_test.go poll":                "looks at something else between two waits",
-	"sandbox/attack/judge_linux_test.go judgeWord":         "dials where an attack says, and perhaps nobody answers",
-	"sandbox/attack/attack_linux_test.go buildPrograms":    "builds itself, without the race detector",
+	"internal/kit/kit.go Until":                                 "is the wait of all tests, which only their deadline ends",
+	"internal/kit/kit.go Wait":                                  "likewise",
+	"internal/kit/kit.go Slow":                                  "is the way to leave out a test",
+	"internal/kit/kit.go Lacks":                                 "likewise",
+	"internal/kit/rules_test.go TestOffences":                   "has an example of each",
+	"internal/kit/bubble/bubble.go Run":                         "has the time of a bubble",
+	"internal/kit/bubble/bubble.go Until":                       "likewise",
+	"internal/kit/binaries/binaries.go Program":                 "leaves out tests as kit.Slow, and imports nothing of this module",
+	"internal/kit/binaries/binaries.go depend":                  "is the way to the go command",
+	"internal/kit/binaries/binaries.go provide":                 "likewise",
+	"internal/kit/binaries/binaries.go Dependencies":            "likewise",
+	"internal/kit/binaries/binaries_test.go TestProgramIsInput": "likewise",
+	"referee/refereetest/refereetest.go Main":                   "tells the race detector in all processes of a package not to sleep",
+	"referee/refereetest/refereetest.go run":                    "gives all tests of a package their temporary directory",
+	"referee/match/ownclock_test.go TestOwnClocksCheck":         "plays nothing",
+	"referee/program/spec_test.go TestOwn":                      "plays nothing",
+	"referee/program/manifest_test.go TestManifestErrors":       "plays nothing",
+	"referee/match/replay_test.go TestReplaysTampered":          "plays nothing",
+	"referee/check/report_test.go TestRefusals":                 "plays nothing",
+	"cmd/timba/commands/play_linux_test.go TestPlayClock":       "has a person who never answers, first",
+	"cmd/timba/commands/play_linux_test.go TestPlayFaults":      "has a bot that never answers, and a person without a clock",
+	"ladder/submission/failures_test.go TestLateInTrial":        "has a bot that never answers, before its opponent has a turn",
+	"sandbox/attack/run_linux_test.go poll":                     "looks at something else between two waits",
+	"sandbox/attack/judge_linux_test.go judgeWord":              "dials where an attack says, and perhaps nobody answers",
+	"sandbox/attack/attack_linux_test.go buildPrograms":         "builds itself, without the race detector",
 }
 
 // known are declarations that break a rule and are to be changed.
@@ -110,7 +110,7 @@ func newChecker(p *source.Package) *checker {
 	c := &checker{Package: p, inBubble: bubbles(p)}
 	for _, f := range p.Files {
 		for _, d := range f.Decls {
-			c.bots = c.bots || f.Test && (d.Mentions[module+"referee/refereetest.Main"] || d.Mentions[kit+"/proc.Clean"])
+			c.bots = c.bots || f.Test && (d.Mentions[module+"referee/refereetest.Main"] || d.Mentions[kit+"/binaries.Clean"])
 		}
 	}
 	return c
@@ -371,7 +371,7 @@ func helpers(all []*source.Package) map[string]bool {
 func TestRules(t *testing.T) {
 	all := Get[[]*source.Package](t)(source.Load("../.."))
 	helpers, used := helpers(all), map[string]bool{}
-	if !helpers["internal/kit/proc"] {
+	if !helpers["internal/kit/binaries"] {
 		t.Errorf("the packages for tests are %v", helpers)
 	}
 	for _, p := range all {
@@ -530,8 +530,8 @@ func TestOffences(t *testing.T) {
 		{`began := time.Now(); f(); if time.Now().Sub(began) > 5 { t.Error() }`, "a duration by the clock"},
 		{`began := now(); if later.Sub(began) > 5 { t.Error() }`, ""},
 	} {
-		code := "package p\nimport (\"os\"; \"os/exec\"; \"net\"; \"time\"; clock \"time\"; \"testing\"; \"testing/synctest\"; \"golang.org/x/sys/unix\"; \"" + module + "referee/check\"; \"" + kit + "/proc\")\n" +
-			"func TestMain(m *testing.M) { proc.Clean(m) }\nfunc f() {\n" + c.code + "\n}\n"
+		code := "package p\nimport (\"os\"; \"os/exec\"; \"net\"; \"time\"; clock \"time\"; \"testing\"; \"testing/synctest\"; \"golang.org/x/sys/unix\"; \"" + module + "referee/check\"; \"" + kit + "/binaries\")\n" +
+			"func TestMain(m *testing.M) { binaries.Clean(m) }\nfunc f() {\n" + c.code + "\n}\n"
 		if strings.HasPrefix(c.code, "called") {
 			code += "func called() { time.Sleep(1) }\n"
 		}

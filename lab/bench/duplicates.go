@@ -8,8 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/stats"
-	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/stats"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // duplicated are the card games, and board games without luck or nearly so.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/timba-arena/timba/lab/env"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // Env measures random games through the client of timba-lab env in Python, client and server on one

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/lab/env"
 )
 
-func TestMain(m *testing.M) { os.Exit(proc.Clean(m).Run()) }
+func TestMain(m *testing.M) { os.Exit(binaries.Clean(m).Run()) }
 
 // The benchmark in Python measures every way to choose actions that this machine has.
 func TestEnv(t *testing.T) {
-	self := proc.Program(t, "timba-lab")
+	self := binaries.Program(t, "timba-lab")
 	_, numpy, err := env.FindPython(t.Context())
 	if err != nil {
 		kit.Lacks(t, "Python: "+err.Error())

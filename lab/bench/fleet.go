@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // Fleet measures a server with many workers: a real server whose NATS is open on loopback, with TLS

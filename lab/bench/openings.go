@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 

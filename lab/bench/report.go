@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // Report is what a measurement has found.

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/podrida"
 )
 
 // houseNames are the house bots on all ladders.

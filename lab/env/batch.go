@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"golang.org/x/sync/errgroup"
 )

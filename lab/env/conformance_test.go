@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.

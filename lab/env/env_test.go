@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
 )
 
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/referee/rules/tebes"
-	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/podrida"
+	"github.com/timba-arena/timba/rules/tebes"
+	"github.com/timba-arena/timba/rules/teeko"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 // shape is what the arrays of a variant depend on.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Array is where an array of a state frame lies. Its elements are in little-endian order, the

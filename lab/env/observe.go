@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // score writes the points, and the rewards since the last ones if the client has acted or the game

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/referee/rules/tebes"
-	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/podrida"
+	"github.com/timba-arena/timba/rules/tebes"
+	"github.com/timba-arena/timba/rules/teeko"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 // row is a game's row of the arrays "planes" and "numbers" while it is written. One that has a

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
 )
 
 // seen returns planes, as cards or squares in order, and numbers by what the view line says.

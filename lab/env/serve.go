@@ -9,8 +9,8 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/terminal/draw"
 )
 
 // Serve answers the frames of one client until its input or the context ends. Its error is that

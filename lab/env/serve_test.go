@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // frame returns a frame of a client.

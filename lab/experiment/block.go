@@ -17,7 +17,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 

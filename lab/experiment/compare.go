@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Comparison is a table as it was measured, beside the published one.

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Every file is read and checked: its bots exist, and its tables have the shape of what is played.

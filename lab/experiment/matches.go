@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // measure is a kind of figure.

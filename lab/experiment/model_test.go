@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/lab/train/ga"
 	"github.com/timba-arena/timba/lab/train/rl"
 	"github.com/timba-arena/timba/lab/train/sl"
-	"github.com/timba-arena/timba/referee/stats"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/stats"
 )
 
 // A model of an older trainer is not taken for that of a newer one.

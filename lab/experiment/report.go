@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/stats"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/stats"
 )
 
 // columns is the width of the text around the tables.

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Options are how to run an experiment.

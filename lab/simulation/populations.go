@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // population is a ladder as competitions have them.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // The simulated game varies as the real one that lab/experiments.md names, and

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/stats"
 )
 
 // world is one simulated ladder. Bots have numbers from 0, which are their versions; bot 0 is the anchor.

@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Options are how an attempt is played.
@@ -135,7 +134,7 @@ func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 func (p *run) done(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
-		if p.Bots[slot].House != "" && program.HouseFailed(f) {
+		if p.Bots[slot].House != "" && f.HouseFailed() {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
 			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
 		}

@@ -18,8 +18,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // No worker is trusted: what it hands in is played again by the rules before it is stored. A worker
@@ -232,7 +231,7 @@ func (c *checker) seats(g *referee.Result) error {
 		if f.Seat < 0 || f.Seat >= len(g.Seats) {
 			return fmt.Errorf("a fault is of seat %d", f.Seat)
 		}
-		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind == fault.ConnectionLost || b.House != "" && program.HouseFailed(f) {
+		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind == fault.ConnectionLost || b.House != "" && f.HouseFailed() {
 			return fmt.Errorf("seat %d, %s, cannot have the fault %s", f.Seat, b.Name, f.Reason.Kind)
 		}
 	}

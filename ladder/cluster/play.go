@@ -12,7 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // state is how far an attempt is on its way to a result.

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Fleet is a fleet without a network: its machines are in the process of the test.

@@ -1,6 +1,6 @@
 package rating
 
-import "github.com/timba-arena/timba/referee/stats"
+import "github.com/timba-arena/timba/stats"
 
 // counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (stats.FitPairs): a pair for every two

@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 func TestFormula(t *testing.T) {

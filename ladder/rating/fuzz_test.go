@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Whatever a match is, it moves ratings to finite ones, and to the same bits again.

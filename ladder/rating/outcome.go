@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Entry is what matches move of a version on a ladder.

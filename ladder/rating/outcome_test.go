@@ -4,15 +4,13 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // finished is a finished match between its entries.
@@ -324,15 +322,6 @@ func TestEnter(t *testing.T) {
 	} {
 		if got, want := Current.Enter(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
 			t.Errorf("%s comes as %+v, want %+v", c.name, got, want)
-		}
-	}
-}
-
-// What computes ratings reads no database and starts nothing.
-func TestDependencies(t *testing.T) {
-	for _, path := range proc.Dependencies(t, ".") {
-		if strings.Contains(path, "sql") || path == "os/exec" || path == "github.com/timba-arena/timba/referee/match" {
-			t.Errorf("it depends on %s", path)
 		}
 	}
 }

@@ -3,8 +3,8 @@ package rating
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/stats"
 )
 
 // The ratings of people are by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013, whose numbers of

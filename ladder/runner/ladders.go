@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // ladders offers new matches of the ladders.

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Matches are played one after another on each core, are kept with all that

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Store is the part of store.Store that the runner uses.

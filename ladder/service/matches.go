@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // MatchRequest is an unrated match that somebody asks for: of a ladder, or of a game.

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/stats"
 )
 
 // The benchmarks run on a competition of this size, which is made once, in about a

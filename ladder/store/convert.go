@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Rows as nouns.

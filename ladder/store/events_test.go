@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // TestEvents: all that is committed is told, in its order; what is refused is not.

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // fold rates the matches of a ladder again, in their order, by a formula: Verify compares what comes

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.

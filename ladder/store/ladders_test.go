@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 // What matchmaking is told: who plays, how long they waited, whom they met, with

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // NewMatch is a match to be played. A rated one names its ladder, which gives game,

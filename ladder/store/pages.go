@@ -8,8 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/stats"
 )
 
 // ListedBot is a bot with its owner and the version that is live, or else its last one.

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // newPersonRating returns the rating of a person who has played no rated game.

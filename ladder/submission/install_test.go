@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sandbox"
 )
 

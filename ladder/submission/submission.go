@@ -26,8 +26,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // TrialDeals is how many deals a bot plays against @random on each ladder, each in
@@ -191,7 +191,7 @@ const logTail = 20
 // firstFault refuses a bot for its first fault in a game of a trial.
 func (s *submission) firstFault(trial string, g *referee.Result, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
-	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || program.HouseFailed(f) })
+	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || f.HouseFailed() })
 	if i < 0 {
 		return nil
 	}

@@ -146,7 +146,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {
-				if t.Against.House() && program.HouseFailed(f) {
+				if t.Against.House() && f.HouseFailed() {
 					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
 				}
 				continue

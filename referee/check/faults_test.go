@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
@@ -81,7 +81,7 @@ var ofProcesses = []string{"half-line", "segv", "abort", "fork-exit", "close-std
 func TestLimitsAndFaults(t *testing.T) {
 	var list []checkup
 	for _, f := range faults.All {
-		c := checkup{name: f.Name, bot: fmt.Sprintf("%s --fault %s", proc.Program(t, "misbehave"), f.Name)}
+		c := checkup{name: f.Name, bot: fmt.Sprintf("%s --fault %s", binaries.Program(t, "misbehave"), f.Name)}
 		if !slices.Contains(ofProcesses, f.Name) {
 			c.serve = misbehave(f.Name, func(b *faults.Bot) {
 				if b.Late = 1500 * time.Millisecond; f.Name == "slow-ready" {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // How many games in a row a process has to play, at least.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // game is a game for the bot to play in one seat; the other seats make random

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
@@ -197,7 +197,7 @@ func TestDocument(t *testing.T) {
 
 // A check that is called off makes no other check, whether or not the bot answers.
 func TestCalledOff(t *testing.T) {
-	for _, bot := range []string{proc.Program(t, "misbehave") + " --fault silent", "@first"} {
+	for _, bot := range []string{binaries.Program(t, "misbehave") + " --fault silent", "@first"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o := Defaults()

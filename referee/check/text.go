@@ -6,7 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // width is the number of columns of a paragraph, without its label.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // samples returns the values of an option to test, the default first: every word,

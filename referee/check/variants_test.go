@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // SPEC.md, "Games": every two values of options that go together are in one of the

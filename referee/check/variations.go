@@ -9,8 +9,8 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // variation is a style of lines that the protocol allows, but that today's referee does not have.

@@ -41,6 +41,12 @@ func (f *Fault) Unstarted() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.Disqualified()
 }
 
+// HouseFailed reports whether the fault would be a failure of this program if its bot were a house bot. A house bot
+// that is late loses its game as any bot does: a machine that is too slow for it would be too slow again.
+func (f *Fault) HouseFailed() bool {
+	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.Disqualified() // for being late
+}
+
 // Brief returns the text of a fault for the other seats: the full text may reveal the
 // culprit's cards.
 func Brief(code protocol.Code) string {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // infoBot returns a bot in a process of its own that plays the first move. before and after are

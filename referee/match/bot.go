@@ -3,6 +3,8 @@ package match
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -114,4 +116,10 @@ func (b Bot) hidden(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil && (b.Dir == "" || !strings.HasPrefix(path, b.Dir+"/"))
 	})
+}
+
+// PersonHash returns the hash that stands for a person in replays, where a bot has that of its program.
+func PersonHash() string {
+	hash := sha256.Sum256([]byte("a person"))
+	return hex.EncodeToString(hash[:])
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/internal/script"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // Whatever a replay's bytes are, reading and checking them ends, and a replay that

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -70,13 +70,13 @@ func botProcesses(t testing.TB) (found []string) {
 // misbehave returns the command of the bot with every way to fail.
 func misbehave(t testing.TB, args ...string) []string {
 	t.Helper()
-	return append([]string{proc.Program(t, "misbehave")}, args...)
+	return append([]string{binaries.Program(t, "misbehave")}, args...)
 }
 
 // testBot returns the command of the tests' own bot.
 func testBot(t testing.TB, args ...string) []string {
 	t.Helper()
-	return append([]string{proc.Program(t, "bot")}, args...)
+	return append([]string{binaries.Program(t, "bot")}, args...)
 }
 
 // real returns bots with processes.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Match is a series of deals between the same bots. Each deal is played once for every

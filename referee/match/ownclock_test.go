@@ -10,7 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Clocks: each bot is told its own clock, at every seat, and has the time of that clock; the

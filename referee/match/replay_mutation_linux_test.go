@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // unchecked takes out of a replay what nobody can check later: names, times, what

@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and

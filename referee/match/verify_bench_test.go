@@ -5,7 +5,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // BenchmarkVerify checks a whole game against its replay; BenchmarkTraffic rebuilds

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // namer gives each bot of a match a name of its own.

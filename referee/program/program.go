@@ -19,10 +19,8 @@ import (
 
 	"github.com/mattn/go-shellwords"
 
-	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -53,12 +51,6 @@ func (p Program) Check(v *rules.Variant) error {
 		return house.Check(p.Command[2], v)
 	}
 	return nil
-}
-
-// HouseFailed reports whether a fault of a house bot is a failure of this program. One that is late has
-// lost its game as any bot has: a machine that is too slow for it would be too slow again.
-func HouseFailed(f fault.Fault) bool {
-	return f.Code != protocol.Timeout && f.Reason.Kind != fault.NoReady && !f.Disqualified() // for being late
 }
 
 // Resolver resolves what users write for a BOT.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -39,7 +39,7 @@ func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error)
 		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
-	if bin := os.Getenv(proc.EnvBin); kit.Raced() && bin != "" {
+	if bin := os.Getenv(binaries.EnvBin); kit.Raced() && bin != "" {
 		house.Executable = func() (string, error) { return filepath.Join(bin, "timba"), nil }
 	}
 	os.Exit(run(m, prepare))
@@ -61,7 +61,7 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return proc.Clean(m).Run()
+	return binaries.Clean(m).Run()
 }
 
 // Specified returns the games that SPEC.md has a section on. The project promises their rules, and tests demand

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 var bots = []string{"alfil", "bruna", "carmela", "duque", "estoque", "farol", "gitana", "hidalgo", "infanta", "jota", "kermes", "lucero"}

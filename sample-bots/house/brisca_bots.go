@@ -2,9 +2,9 @@ package house
 
 import (
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
 )
 
 // studyWeights value answers as @brisca-minimax does.

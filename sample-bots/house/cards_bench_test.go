@@ -3,9 +3,9 @@ package house
 import (
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"

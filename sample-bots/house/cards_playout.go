@@ -1,8 +1,8 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
 )
 
 // playoutValues are what cards are worth in a game that a search plays to its end, in hundredths

@@ -1,10 +1,10 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/tute"
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // topLevel is the champion itself; those below it are weaker and quick.

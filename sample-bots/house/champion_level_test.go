@@ -8,10 +8,10 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/teeko"
+	"github.com/timba-arena/timba/stats"
 )
 
 // Each level up to the fifth is better than the one below it, as far as a few deals show.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // judge estimates the value of moves in one game. It uses only what its seat may know of the

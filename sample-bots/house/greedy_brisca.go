@@ -1,9 +1,9 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
 )
 
 // briscaJudge compares, in points of the game, what a card wins or loses in this trick with its

@@ -3,9 +3,9 @@ package house
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/podrida"
 )
 
 // podridaJudge bids the expected number of tricks and then plays to fulfil the bid: it compares

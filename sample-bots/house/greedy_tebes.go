@@ -1,8 +1,8 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/tebes"
 )
 
 // tebesJudge searches its moves and every answer to them, and counts corners, pieces and how far

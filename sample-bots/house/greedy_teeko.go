@@ -3,8 +3,8 @@ package house
 import (
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // teekoJudge wins if it can, else prevents an immediate win of the opponent if it can, else

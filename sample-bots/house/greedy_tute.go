@@ -1,9 +1,9 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 // tuteJudge is briscaJudge with songs: a pair of 12 and 11 has a value until it is scored, and

@@ -3,15 +3,13 @@ package house
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
@@ -116,16 +114,6 @@ func firstTurn(tb *table) *protocol.Turn {
 	return tb.turn(tb.variant.Deal(&stream), &protocol.Game{
 		Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()), Players: tb.variant.Players,
 	})
-}
-
-// What plays models does not link what trains them: a bot starts with each match.
-func TestImports(t *testing.T) {
-	unwanted := regexp.MustCompile(`^gonum\.org/v1/plot|/timba/(lab|ladder|web|sandbox)(/|$)|/timba/referee$`)
-	for _, pkg := range proc.Dependencies(t, ".") {
-		if unwanted.MatchString(pkg) {
-			t.Errorf("house imports %s", pkg)
-		}
-	}
 }
 
 // @rl beats random players in every mode.

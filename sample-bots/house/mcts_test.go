@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/tebes"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 	"github.com/timba-arena/timba/sample-bots/search/mcts"

@@ -2,8 +2,8 @@ package house
 
 import (
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 

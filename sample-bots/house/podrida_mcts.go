@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )

@@ -2,9 +2,9 @@ package house
 
 import (
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/podrida"
 )
 
 // The expert system of M. Arnaus, "La Podrida", 2023: 18 rules that bid and 7 that play, in the

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/podrida"
 )
 
 // podridaWorld is a state of ismcts: a round of La Podrida, in which the seats bid and play sensibly

@@ -2,8 +2,8 @@ package house
 
 import (
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // positions makes positions of a game from the lines that a bot gets. The zero value is ready

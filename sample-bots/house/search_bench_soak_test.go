@@ -5,8 +5,8 @@ package house
 import (
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/tebes"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )

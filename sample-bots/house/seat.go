@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Seat is a house bot in games that this process plays. It sees no more of a position than the

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/stats"
 )
 
 // levelDeals is 0 where the levels are only shown to be in order.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // table plays house bots against each other without processes.

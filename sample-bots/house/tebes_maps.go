@@ -3,7 +3,7 @@ package house
 import (
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/rules/tebes"
 )
 
 // The maps of M. Sales, 2015, for black on the standard board of 6x6, whose back row is at the

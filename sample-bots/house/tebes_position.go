@@ -1,8 +1,8 @@
 package house
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/tebes"
 )
 
 // tebesEval estimates positions for one seat, in hundredths of a point.

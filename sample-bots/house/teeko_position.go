@@ -3,8 +3,8 @@ package house
 import (
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // teekoPosition is an alphabeta.Position. A state is small, so that each move has its own.

@@ -2,7 +2,7 @@ package house
 
 import (
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 

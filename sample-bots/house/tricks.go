@@ -1,6 +1,6 @@
 package house
 
-import "github.com/timba-arena/timba/referee/rules/baraja"
+import "github.com/timba-arena/timba/rules/baraja"
 
 // trickView is what a seat knows in a trick-taking game on its turn.
 type trickView struct {

@@ -3,7 +3,7 @@ package learned
 import (
 	"fmt"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/model"

@@ -6,7 +6,7 @@ package search
 import (
 	"time"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // DefaultArena is the size of a tree or table in bytes unless an option says otherwise.

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data

@@ -9,9 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/podrida"
+	"github.com/timba-arena/timba/rules/tute"
 	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/webtest"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // PublicFrames makes the frames of a game in progress for those who watch it: they have what every seat

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Row is one move for a training set: what its seat could see, its legal moves, and its result.

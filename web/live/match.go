@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/web/socket"
 )
 

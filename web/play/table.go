@@ -16,9 +16,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/person"
-	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -69,7 +67,7 @@ type Seat struct {
 func (x *Table) prepare(ctx context.Context) error {
 	for _, s := range x.Seats {
 		if s.line != nil {
-			b := match.Bot{Hash: person.Hash(), Untimed: true, Follows: true, Serve: s.line.Serve}
+			b := match.Bot{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.line.Serve}
 			if x.Choice.Bank != 0 {
 				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
 			}
@@ -530,7 +528,7 @@ func (x *Table) keep(g *referee.Result) error {
 	x.giving.Lock()
 	defer x.giving.Unlock()
 	for _, f := range g.Faults {
-		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && program.HouseFailed(f) {
+		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && f.HouseFailed() {
 			return &broken{
 				ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot),
 				fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f),

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/internal/kit/bubble"
-	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -31,7 +31,7 @@ var acts = []string{"exit-at-start", "illegal", "nul", "long-line", "unasked", "
 func TestConformance(t *testing.T) {
 	// limit: remote.allowance, remote.comeback
 	kit.Slow(t)
-	program := proc.Program(t, "misbehave")
+	program := binaries.Program(t, "misbehave")
 	far := newWorld(t, many)
 	for _, name := range acts {
 		f, ok := faults.Find(name)

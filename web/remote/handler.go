@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/problem"

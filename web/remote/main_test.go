@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
-func TestMain(m *testing.M) { os.Exit(proc.Clean(m).Run()) }
+func TestMain(m *testing.M) { os.Exit(binaries.Clean(m).Run()) }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/play"
 )

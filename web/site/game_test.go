@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/podrida"
-	"github.com/timba-arena/timba/referee/rules/tebes"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/podrida"
+	"github.com/timba-arena/timba/rules/tebes"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // played are games for pages: the largest of each kind of drawing.

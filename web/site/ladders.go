@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 // ladderPlaces is how many places of each ladder are shown at a glance.

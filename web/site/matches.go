@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules/teeko"
 	"github.com/timba-arena/timba/web/messages"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/stats"
+	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/admission"
 )
 

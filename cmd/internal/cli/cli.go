@@ -21,7 +21,8 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/startbot" // the command bot starts early
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/terminal/screen"
 )
 
 // The exit statuses of every command.
@@ -73,7 +74,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 // RunUntil runs a command line until it ends or the context does, and returns its exit status.
 func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
-	if text.Terminal(stdout) == nil {
+	if screen.Terminal(stdout) == nil {
 		stdout = out
 	}
 	root.SetArgs(args)

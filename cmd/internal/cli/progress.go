@@ -7,15 +7,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/terminal/screen"
 )
 
 // Progress shows how much of a long work is done, and how long the rest takes: in a line that a terminal
 // draws again and again, else by a line every ten seconds. Its calls must not overlap.
 type Progress struct {
 	w        io.Writer
-	live     *text.Live // nil where there is no terminal
-	unit     string     // in the plural
+	live     *screen.Live // nil where there is no terminal
+	unit     string       // in the plural
 	interval time.Duration
 	first    int       // done when the first call came
 	began    time.Time // the time of the first call
@@ -24,7 +24,7 @@ type Progress struct {
 
 // NewProgress returns a progress of so many units, named in the plural.
 func NewProgress(w io.Writer, unit string) *Progress {
-	p := &Progress{w: w, live: text.NewLive(w), unit: unit, interval: 10 * time.Second}
+	p := &Progress{w: w, live: screen.NewLive(w), unit: unit, interval: 10 * time.Second}
 	if p.live != nil {
 		p.interval = 200 * time.Millisecond
 	}

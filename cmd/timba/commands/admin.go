@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"

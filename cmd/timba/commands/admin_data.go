@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // fromData makes a command that prints what the data directory answers, which --data must name.

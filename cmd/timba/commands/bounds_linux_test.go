@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // A local match says so when its bots can use more memory than there is, and plays. So do the matches that

@@ -11,9 +11,9 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/demo"
+	"github.com/timba-arena/timba/terminal/demo"
 	"github.com/timba-arena/timba/web/server"
 )
 

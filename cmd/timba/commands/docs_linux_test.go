@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
 // notRun are the command lines of the documentation that this test does not run, by their
@@ -220,7 +220,7 @@ func newLibrary(t *testing.T) *library {
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
 	l.a.program = undetected(t)
-	proc.Program(t, "timba-lab") // in the same directory
+	binaries.Program(t, "timba-lab") // in the same directory
 	s := l.a.serve(t, "--workers", "1")
 	l.admin = s.token
 	var codes []string
@@ -229,7 +229,7 @@ func newLibrary(t *testing.T) *library {
 		codes = append(codes, said[len(said)-1])
 	}
 	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
-	l.env = append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(l.a.program), filepath.Dir(proc.Program(t, "timba-lab")), os.Getenv("PATH")}, ":"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
+	l.env = append(os.Environ(), "PATH="+strings.Join([]string{filepath.Dir(l.a.program), filepath.Dir(binaries.Program(t, "timba-lab")), os.Getenv("PATH")}, ":"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
 		"DATA="+l.a.dir, "TIMBA_ADDRESS="+s.url)
 	l.sh(t, l.template, strings.Join([]string{
 		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",

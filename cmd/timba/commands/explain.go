@@ -5,10 +5,10 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/explain"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/explain"
+	"github.com/timba-arena/timba/tournament"
 )
 
 func newExplain() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/terminal/screen"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -91,7 +91,7 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 // confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless it may.
 func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	why := fmt.Errorf("login: %s is not encrypted: others on the way can read the token: use https, or add --unencrypted", url)
-	tty := text.Terminal(cmd.InOrStdin())
+	tty := screen.Terminal(cmd.InOrStdin())
 	if tty == nil {
 		return why
 	}
@@ -118,7 +118,7 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	if f.tokenFile != "" {
 		return readSecret(cmd, f.tokenFile)
 	}
-	tty := text.Terminal(cmd.InOrStdin())
+	tty := screen.Terminal(cmd.InOrStdin())
 	if tty == nil {
 		return readSecret(cmd, "-")
 	}

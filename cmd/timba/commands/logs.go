@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/terminal/screen"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -62,7 +62,7 @@ func newLogs() *cobra.Command {
 	}, func(w io.Writer, answer any) {
 		switch answer := answer.(type) {
 		case gameLog:
-			if text.Terminal(cmd.OutOrStdout()) != nil {
+			if screen.Terminal(cmd.OutOrStdout()) != nil {
 				answer.Log = ladder.Plain(answer.Log) // a bot's output must not control the terminal
 			}
 			io.WriteString(w, answer.Log)

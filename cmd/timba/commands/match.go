@@ -19,12 +19,13 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/stats"
-	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/referee/tournament"
-	"github.com/timba-arena/timba/referee/tournament/report"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/stats"
+	"github.com/timba-arena/timba/terminal/screen"
+	"github.com/timba-arena/timba/tournament"
+	"github.com/timba-arena/timba/tournament/report"
 )
 
 // matchFlags are the flags of a match, as users write them.
@@ -514,9 +515,9 @@ type scoreboard struct {
 	scoreFlags
 	run  *report.Run
 	w    io.Writer
-	live *text.Live // nil where the score is written line by line
-	next time.Time  // of the next score by time
-	last int        // deals played before the last game
+	live *screen.Live // nil where the score is written line by line
+	next time.Time    // of the next score by time
+	last int          // deals played before the last game
 }
 
 // shareOfScore is the part of the time, one in so many, that the score may take at most: the
@@ -528,7 +529,7 @@ const shareOfScore = 20
 func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
 	b := &scoreboard{scoreFlags: *f, run: r, w: w}
 	if !traced && !f.quiet {
-		b.live = text.NewLive(w)
+		b.live = screen.NewLive(w)
 	}
 	if b.live != nil {
 		b.deals, b.every = 0, redraw

@@ -15,7 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )

@@ -20,13 +20,13 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/explain"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/explain"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // TestMistakesMade makes all commands report the bots of testdata/mistakes. With -update it writes

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // readOpenings returns the openings of a file, a replay or lines of text, and the options of the game that all of

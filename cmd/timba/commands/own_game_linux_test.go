@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
 // TestYourOwnGame makes the program of docs/your-own-game.md, by the lines of the page: timba with a game of another
 // module. All its parts have the game.
 func TestYourOwnGame(t *testing.T) {
 	t.Parallel()
-	proc.Program(t, "timba") // so that the result depends on its sources
+	binaries.Program(t, "timba") // so that the result depends on its sources
 	page := string(kit.Get[[]byte](t)(os.ReadFile("../../../docs/your-own-game.md")))
 	blocks := func(kind string) (list []string) {
 		for _, m := range regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(page, -1) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 func newPerft() *cobra.Command {

@@ -17,11 +17,11 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/referee/person"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/terminal/person"
 )
 
 // playFlags are the flags of a game with a person.
@@ -184,7 +184,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Sp
 	if err := sandboxBots(seats, programs, sandboxed); err != nil {
 		return nil, err
 	}
-	you := match.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
+	you := match.Bot{Name: f.name, Hash: match.PersonHash(), Untimed: !f.timed}
 	return slices.Insert(seats, f.seat, you), nil
 }
 

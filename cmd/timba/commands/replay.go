@@ -15,10 +15,10 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/playback"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/playback"
 	"github.com/timba-arena/timba/web/board"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 )
 
 // A match whose program is killed at any moment, and again after it resumes, loses no finished

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // sandboxFlags are the flags on sandboxes, as users write them.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/cmd/internal/clitest"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/ladder/cluster/clustertest"
 )
 
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	database.NoSync = true
 	checkDefaults.Grace = time.Hour
-	testscript.Main(proc.Clean(m), map[string]func(){
+	testscript.Main(binaries.Clean(m), map[string]func(){
 		"timba": func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
@@ -40,4 +40,4 @@ func TestScripts(t *testing.T) {
 }
 
 // scriptCommands are commands of scripts that others do not need.
-var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"screen": screen}
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"screen": shownColumns}

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/server"
 )

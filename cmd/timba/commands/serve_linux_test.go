@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
+	"github.com/timba-arena/timba/internal/kit/binaries"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/laddertest"
@@ -31,7 +31,7 @@ type arena struct {
 func undetected(t *testing.T) (path string) {
 	t.Helper()
 	if kit.Raced() {
-		return proc.Program(t, "timba")
+		return binaries.Program(t, "timba")
 	}
 	path = kit.Get[string](t)(exec.LookPath("timba"))
 	return path

@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/server"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 

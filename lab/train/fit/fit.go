@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // BenchmarkGame measures a game of Brisca between two nets of the study's layers.

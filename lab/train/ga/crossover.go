@@ -3,7 +3,7 @@ package ga
 import (
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // crossover makes the genes of two children from those of two parents. It writes every gene of

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/lab/train/rl"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // mutation changes genes of an individual.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )

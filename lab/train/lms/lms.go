@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 

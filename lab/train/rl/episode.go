@@ -3,7 +3,7 @@ package rl
 import (
 	"slices"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 

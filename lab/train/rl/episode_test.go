@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 

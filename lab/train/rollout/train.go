@@ -9,8 +9,8 @@ import (
 
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/model"

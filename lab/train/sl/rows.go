@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/decisions"
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"
 	"github.com/timba-arena/timba/sample-bots/learned/net"

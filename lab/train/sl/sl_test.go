@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/fit"
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/lab/train/run/runtest"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/learned"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/learned/features"

@@ -1,9 +1,9 @@
 package cards
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 // The numbers of actions: a card's index, then the exchange, then, in Tute, a song by suit.

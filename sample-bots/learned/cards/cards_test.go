@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 func TestModes(t *testing.T) {

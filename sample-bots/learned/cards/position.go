@@ -3,10 +3,10 @@ package cards
 import (
 	"cmp"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/brisca"
-	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/rules/tute"
 )
 
 // Position is a position of Brisca or of Tute, with what an observer keeps of the game. A copy is

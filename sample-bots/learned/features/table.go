@@ -3,7 +3,7 @@ package features
 import (
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 func newNet(t testing.TB, out Output, sizes ...int) *Net {

@@ -3,7 +3,7 @@ package policy
 import (
 	"math/bits"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // Key is a state as a player sees it: a number of KeyBits bits, never with the low RestBits all

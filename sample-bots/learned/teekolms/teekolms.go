@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // Weights are w0, the constant, and those of the features x1 to x6: own adjacencies, own longest

@@ -7,8 +7,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/teeko"
 )
 
 // position reads five rows of a board, black to move.

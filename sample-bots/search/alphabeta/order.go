@@ -1,7 +1,7 @@
 package alphabeta
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 

@@ -1,6 +1,6 @@
 package alphabeta
 
-import "github.com/timba-arena/timba/referee/rules"
+import "github.com/timba-arena/timba/rules"
 
 // bound says what a score of the table is.
 type bound uint8

@@ -5,7 +5,7 @@
 package endgame
 
 import (
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 

@@ -3,7 +3,7 @@ package ismcts
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 )
 
 // node is a sequence of moves: that of its parent and one more.

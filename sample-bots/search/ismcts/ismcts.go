@@ -31,7 +31,7 @@ package ismcts
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 

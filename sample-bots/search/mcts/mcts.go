@@ -12,7 +12,7 @@ package mcts
 import (
 	"math"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 

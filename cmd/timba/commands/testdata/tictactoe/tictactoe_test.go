@@ -3,7 +3,7 @@ package tictactoe
 import (
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules/rulestest"
+	"github.com/timba-arena/timba/rules/rulestest"
 )
 
 func TestKit(t *testing.T) { rulestest.Run(t, Game, rulestest.Options{}) }

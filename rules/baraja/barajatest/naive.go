@@ -1,0 +1,309 @@
+// Package barajatest is the table of Brisca and Tute a second time, from the text of the rules with
+// slices of words, slow and plain. It knows nothing of the engine; rulestest.Pair compares the two. Begin
+// with Naive.
+package barajatest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// Naive is the table: hands, stock, trick and points.
+type Naive struct {
+	Option map[string]string
+	Seats  int
+	Hands  [][]string
+	Known  [][]string
+	Stock  []string // still to be drawn, the trump card last if it will be
+	Trump  string   // the trump card
+	Table  bool     // it lies on the table
+	Leader int
+	Trick  []string
+	Played []string
+	Led    []string // by finished trick, the seat that led it
+	Won    []int    // points by seat
+	Over   bool
+	Plies  int
+	Met    map[string]int // how often seat 0 was told an event, by its words that are not numbers or cards
+
+	told [][]string // events by seat since the last call of Told
+}
+
+var (
+	packOrder = strings.Fields("1o 2o 3o 4o 5o 6o 7o 10o 11o 12o 1c 2c 3c 4c 5c 6c 7c 10c 11c 12c " +
+		"1e 2e 3e 4e 5e 6e 7e 10e 11e 12e 1b 2b 3b 4b 5b 6b 7b 10b 11b 12b")
+	byStrength = strings.Fields("2 4 5 6 7 10 11 12 3 1")
+	worth      = map[string]int{"1": 11, "3": 10, "12": 4, "11": 3, "10": 2}
+)
+
+// Rank and Suit are the parts of a card.
+func Rank(card string) string { return card[:len(card)-1] }
+func Suit(card string) string { return card[len(card)-1:] }
+
+// Strength orders the cards of a suit.
+func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
+
+// NewNaive deals each seat so many cards from a shuffled pack.
+func NewNaive(option map[string]string, pack []string, each int) *Naive {
+	n, _ := strconv.Atoi(option["players"])
+	g := &Naive{Option: option, Seats: n, Table: true, Met: map[string]int{}}
+	g.Hands, g.Known = make([][]string, n), make([][]string, n)
+	g.Won, g.told = make([]int, n), make([][]string, n)
+	for range each {
+		for seat := range n {
+			g.Hands[seat] = append(g.Hands[seat], pack[0])
+			pack = pack[1:]
+		}
+	}
+	g.Trump, g.Stock = pack[0], slices.Clone(pack[1:])
+	if n != 3 {
+		g.Stock = append(g.Stock, g.Trump)
+	}
+	for seat := range n {
+		g.Tell(seat, "deal "+strings.Join(g.Hands[seat], ","))
+	}
+	g.TellAll("trump %s", g.Trump)
+	return g
+}
+
+// Tell tells one seat an event, TellAll all of them.
+func (g *Naive) Tell(seat int, event string) {
+	g.told[seat] = append(g.told[seat], event)
+	if words := strings.Fields(event); seat == 0 && words[0] == "instant" {
+		g.Met[words[0]+" "+words[2]]++
+	} else if seat == 0 {
+		g.Met[words[0]]++
+	}
+}
+
+func (g *Naive) TellAll(format string, args ...any) {
+	for seat := range g.Seats {
+		g.Tell(seat, fmt.Sprintf(format, args...))
+	}
+}
+
+// Told returns what a seat was told since the last call.
+func (g *Naive) Told(seat int) []string {
+	told := g.told[seat]
+	g.told[seat] = nil
+	return told
+}
+
+// Ply returns the number of moves made.
+func (g *Naive) Ply() int { return g.Plies }
+
+// Points returns the points by seat.
+func (g *Naive) Points() (points []float64) {
+	for _, n := range g.Won {
+		points = append(points, float64(n))
+	}
+	return points
+}
+
+// Turn returns the seat that plays the next card.
+func (g *Naive) Turn() int {
+	if g.Over {
+		return rules.Over
+	}
+	return (g.Leader + len(g.Trick)) % g.Seats
+}
+
+// InPackOrder sorts cards.
+func InPackOrder(cards []string) []string {
+	sorted := slices.Clone(cards)
+	slices.SortFunc(sorted, func(a, b string) int { return slices.Index(packOrder, a) - slices.Index(packOrder, b) })
+	return sorted
+}
+
+// Without returns the set without a card.
+func Without(cards []string, card string) []string {
+	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
+}
+
+// Swaps returns the exchange that a hand can make, or nothing.
+func (g *Naive) Swaps(hand []string) []string {
+	if g.Option["exchange"] == "no" || !g.Table {
+		return nil
+	}
+	price := ""
+	if slices.Contains([]string{"1", "3", "12", "11", "10"}, Rank(g.Trump)) {
+		price = "7" + Suit(g.Trump)
+	}
+	if slices.Contains([]string{"7", "6", "5", "4"}, Rank(g.Trump)) {
+		price = "2" + Suit(g.Trump)
+	}
+	if slices.Contains(hand, price) {
+		return []string{"swap:" + price}
+	}
+	return nil
+}
+
+// Swap gives a card for the trump card.
+func (g *Naive) Swap(card string) {
+	seat := g.Turn()
+	g.Hands[seat] = append(Without(g.Hands[seat], card), g.Trump)
+	g.Known[seat] = append(Without(g.Known[seat], card), g.Trump)
+	if slices.Contains(g.Stock, g.Trump) {
+		g.Stock[len(g.Stock)-1] = card
+	}
+	g.Trump = card
+	g.TellAll("swap %d %s", seat, card)
+}
+
+// Put plays a card and reports whether the trick is complete.
+func (g *Naive) Put(card string) bool {
+	seat := g.Turn()
+	g.Hands[seat], g.Known[seat] = Without(g.Hands[seat], card), Without(g.Known[seat], card)
+	g.Trick = append(g.Trick, card)
+	g.TellAll("play %d %s", seat, card)
+	return len(g.Trick) == g.Seats
+}
+
+// Winner returns the place in the trick of the card that wins it.
+func (g *Naive) Winner() int {
+	for _, suit := range []string{Suit(g.Trump), Suit(g.Trick[0])} {
+		for i := len(byStrength) - 1; i >= 0; i-- {
+			if at := slices.Index(g.Trick, byStrength[i]+suit); at >= 0 {
+				return at
+			}
+		}
+	}
+	panic("nobody wins")
+}
+
+// EndTrick returns the trick to its winner, and after that its song if there are
+// songs. Unless the game ends here all draw, and it tells so.
+func (g *Naive) EndTrick(song func(winner int)) bool {
+	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
+	points := 0
+	for _, card := range g.Trick {
+		points += worth[Rank(card)]
+	}
+	if last && g.Option["last10"] == "yes" {
+		points += 10
+	}
+	seat := (g.Leader + g.Winner()) % g.Seats
+	g.Won[seat] += points
+	g.TellAll("trick %d %d", seat, points)
+	song(seat)
+	one, three := "1"+Suit(g.Trump), "3"+Suit(g.Trump)
+	hunted := slices.Equal(g.Trick, []string{three, one}) || last && slices.Equal(g.Trick, []string{one, three})
+	g.Led = append(g.Led, strconv.Itoa(g.Leader))
+	g.Leader, g.Played, g.Trick = seat, append(g.Played, g.Trick...), nil
+	if hunted && g.Option["hunt3"] == "yes" {
+		g.TellAll("instant %d hunt3", seat)
+		g.win([]int{seat})
+		return false
+	}
+	if last {
+		g.Over = true
+		return false
+	}
+	for i := range g.Seats {
+		if len(g.Stock) > 0 {
+			g.draw((g.Leader + i) % g.Seats)
+		}
+	}
+	return true
+}
+
+func (g *Naive) draw(seat int) {
+	card := g.Stock[0]
+	g.Stock = g.Stock[1:]
+	g.Hands[seat] = append(g.Hands[seat], card)
+	if card == g.Trump {
+		g.Table = false
+		g.Known[seat] = append(g.Known[seat], card)
+	}
+	for other := range g.Seats {
+		if other == seat || card == g.Trump {
+			g.Tell(other, fmt.Sprintf("draw %d %s", seat, card))
+		} else {
+			g.Tell(other, fmt.Sprintf("draw %d ?", seat))
+		}
+	}
+}
+
+// Instants ends the game for the seats that hold what wins at once, told from the
+// leader on: the black hand if it counts, four 12s or four 11s if tute.
+func (g *Naive) Instants(tute bool) {
+	var winners []int
+	for i := range g.Seats {
+		seat := (g.Leader + i) % g.Seats
+		count := map[string]int{}
+		for _, card := range g.Hands[seat] {
+			count[Rank(card)]++
+			if Suit(card) == Suit(g.Trump) && slices.Contains([]string{"1", "3", "12"}, Rank(card)) {
+				count["black"]++
+			}
+		}
+		if count["black"] == 3 && g.Option["blackhand"] == "yes" {
+			g.TellAll("instant %d blackhand", seat)
+			winners = append(winners, seat)
+		}
+		if tute && (count["12"] == 4 || count["11"] == 4) {
+			g.TellAll("instant %d tute", seat)
+			winners = append(winners, seat)
+		}
+	}
+	if len(winners) > 1 {
+		g.Met["two at once"]++
+	}
+	if len(winners) > 0 {
+		g.win(winners)
+	}
+}
+
+func (g *Naive) win(seats []int) {
+	full := 120
+	if g.Option["last10"] == "yes" {
+		full = 130
+	}
+	g.Won = make([]int, g.Seats)
+	for _, seat := range seats {
+		g.Won[seat] = full
+	}
+	g.Over = true
+}
+
+// List joins words by commas.
+func List(words []string) string {
+	if len(words) == 0 {
+		return "-"
+	}
+	return strings.Join(words, ",")
+}
+
+// View returns what a seat may know.
+func (g *Naive) View(seat int) string {
+	var points, known []string
+	for other := range g.Seats {
+		points = append(points, strconv.Itoa(g.Won[other]))
+		known = append(known, List(InPackOrder(g.Known[other])))
+	}
+	return fmt.Sprintf("hand=%s trump=%s stock=%d leader=%d trick=%s points=%s played=%s leaders=%s known=%s",
+		List(InPackOrder(g.Hands[seat])), g.Trump, len(g.Stock), g.Leader, List(g.Trick),
+		strings.Join(points, ","), List(g.Played), List(g.Led), strings.Join(known, "/"))
+}
+
+// Pick picks one of the legal moves, by chance or with the intent of mode: 1 holds back the high
+// trumps, 2 leads the 3 of trumps and puts the 1 on it.
+func (g *Naive) Pick(legal []string, mode int, r *rules.Rand) string {
+	one, three, king := "1"+Suit(g.Trump), "3"+Suit(g.Trump), "12"+Suit(g.Trump)
+	move := legal[r.Below(len(legal))]
+	switch {
+	case mode == 1 && slices.Contains([]string{one, three, king}, move):
+		return legal[r.Below(len(legal))]
+	case mode == 2 && len(g.Trick) == 0 && slices.Contains(legal, three):
+		return three
+	case mode == 2 && slices.Contains(g.Trick, three) && slices.Contains(legal, one):
+		return one
+	case mode == 2 && move == one:
+		return legal[r.Below(len(legal))]
+	}
+	return move
+}

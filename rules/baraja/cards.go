@@ -1,0 +1,176 @@
+// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the
+// eights and nines.
+package baraja
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// Card is suit*12 + rank-1, so that cards in rising order are the unshuffled
+// pack: oros, copas, espadas, bastos, ranks rising. It is a card's Move as well.
+type Card uint8
+
+// Suit is 0 to 3: oros, copas, espadas, bastos.
+type Suit uint8
+
+const (
+	// Cards is the number of card codes; the eights and nines are among them.
+	Cards = 48
+	// Ranks is the number of ranks a suit has codes for.
+	Ranks = 12
+	// NoCard is no card at all.
+	NoCard Card = 255
+	// Suits are the letters of the suits in order.
+	Suits = "oceb"
+)
+
+// Of returns the card of a rank (1 to 12) and a suit.
+func Of(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
+
+// Rank returns 1 to 12.
+func (c Card) Rank() int { return int(c)%Ranks + 1 }
+
+// Suit of the card.
+func (c Card) Suit() Suit { return Suit(c / Ranks) }
+
+// String returns rank and suit, as in 12c.
+func (c Card) String() string {
+	if c >= Cards {
+		return "?"
+	}
+	return names[c]
+}
+
+// String returns the suit's letter.
+func (s Suit) String() string { return Suits[s : s+1] }
+
+var names = func() (n [Cards]string) {
+	for c := range n {
+		n[c] = fmt.Sprintf("%d%c", Card(c).Rank(), Suits[Card(c).Suit()])
+	}
+	return n
+}()
+
+// Parse reads a card as String writes it.
+func Parse(text string) (Card, error) {
+	if c := parse(text); c != NoCard {
+		return c, nil
+	}
+	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
+}
+
+// parse is Parse with NoCard for what is not a card.
+func parse[T string | []byte](text T) Card {
+	last := len(text) - 1
+	if last < 1 || last > 2 || text[0] == '0' {
+		return NoCard
+	}
+	rank := 0
+	for i := range last {
+		if text[i] < '0' || text[i] > '9' {
+			return NoCard
+		}
+		rank = 10*rank + int(text[i]-'0')
+	}
+	suit := strings.IndexByte(Suits, text[last])
+	if suit < 0 || rank == 0 || rank > Ranks {
+		return NoCard
+	}
+	return Of(rank, Suit(suit))
+}
+
+// Set is a set of cards, a bit each.
+type Set uint64
+
+// Has reports whether a card is in the set.
+func (s Set) Has(c Card) bool { return s>>c&1 != 0 }
+
+// With returns the set with a card added.
+func (s Set) With(c Card) Set { return s | 1<<c }
+
+// Without returns the set less a card.
+func (s Set) Without(c Card) Set { return s &^ (1 << c) }
+
+// Len returns the number of cards.
+func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// First returns the lowest card of a set that is not empty.
+func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
+
+// At returns the card of a set that n lower ones come before.
+func (s Set) At(n int) Card {
+	for ; n > 0; n-- {
+		s &= s - 1
+	}
+	return s.First()
+}
+
+// Of returns the cards of one suit.
+func (s Set) Of(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
+
+const suitMask Set = 1<<Ranks - 1
+
+// Moves appends the cards of a set as moves, in rising order.
+func (s Set) Moves(dst []rules.Move) []rules.Move {
+	for ; s != 0; s &= s - 1 {
+		dst = append(dst, rules.Move(s.First()))
+	}
+	return dst
+}
+
+// Text appends the cards joined by commas, "-" when there are none.
+func (s Set) Text(dst []byte) []byte {
+	if s == 0 {
+		return append(dst, '-')
+	}
+	for first := true; s != 0; s &= s - 1 {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(dst, names[s.First()]...)
+	}
+	return dst
+}
+
+// Text appends cards in their order, joined by commas, "-" when there are none.
+func Text(dst []byte, cards []Card) []byte {
+	if len(cards) == 0 {
+		return append(dst, '-')
+	}
+	for i, c := range cards {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, names[c]...)
+	}
+	return dst
+}
+
+// Pack48 and Pack40 are the packs before a shuffle.
+var (
+	Pack48 = pack(48)
+	Pack40 = pack(40)
+)
+
+// SetOf returns the set of some cards.
+func SetOf(cards []Card) (s Set) {
+	for _, c := range cards {
+		s |= c.bit()
+	}
+	return s
+}
+
+func pack(size int) (p []Card) {
+	for c := range Card(Cards) {
+		if size == 40 && (c.Rank() == 8 || c.Rank() == 9) {
+			continue
+		}
+		p = append(p, c)
+	}
+	return p
+}

@@ -1,0 +1,176 @@
+package baraja
+
+import (
+	"bytes"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// FromView makes the table that a seat sees, the cards that it does not see in
+// no order: a Redeal has to follow. The points are those of the tricks. Each seat
+// was dealt so many cards.
+func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each int) {
+	*t = Table{Players: uint8(players)}
+	hand := ReadSet(v, "hand", set40)
+	t.SetTrump(ReadCard(v, "trump", set40))
+	var memory [TableCards]Card
+	trick := ReadCards(v, "trick", memory[:0], set40)
+	var earlier [TableCards]Card
+	played := ReadCards(v, "played", earlier[:0], set40)
+	seen := SetOf(trick) | SetOf(played)
+	switch {
+	case v.Err() != nil:
+		return
+	case seen.Len() != len(trick)+len(played):
+		v.Fail("played", "has a card of the trick")
+	case hand&seen != 0:
+		v.Fail("hand", "has a card that is played")
+	case o.Ply < len(trick)+len(played):
+		v.Fail("played", "has more cards than moves are made")
+	}
+	t.play(append(played, trick...), each)
+	t.Plies = uint16(o.Ply)
+	t.readKnown(o.Seat, v, hand)
+	if v.Err() == nil {
+		t.hide(o.Seat, v, seen|hand)
+	}
+}
+
+var set40 = SetOf(Pack40)
+
+// play plays cards from the first trick on; the hands do not matter.
+func (t *Table) play(cards []Card, each int) {
+	dealt := int(t.Players) * each
+	t.End = uint8(TableCards - (TableCards-dealt)%int(t.Players))
+	t.Next = uint8(dealt)
+	for _, c := range cards {
+		if t.Mover == rules.Over {
+			return
+		}
+		if t.Put(c) {
+			t.Collect(0, nil)
+			t.Next = min(t.Next+t.Players, t.End)
+		}
+	}
+}
+
+// readKnown reads the cards known of each hand, and sets the hand of the seat
+// that sees.
+func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
+	text := v.Value("known")
+	all := SetOf(t.Pack[:t.Played])
+	for other := range int(t.Players) {
+		word, rest, _ := bytes.Cut(text, []byte{'/'})
+		text = rest
+		known := readSet(v, "known", word, set40)
+		if all&known != 0 || other == seat && known&^hand != 0 || other != seat && known&hand != 0 {
+			v.Fail("known", "has a card that lies elsewhere")
+			return
+		}
+		all |= known
+		t.Known[other], t.Hands[other] = known, known
+	}
+	t.Hands[seat] = hand
+}
+
+// hide fills the other hands and the stock with the cards that are not seen.
+func (t *Table) hide(seat int, v *rules.ViewReader, seen Set) {
+	for _, known := range t.Known {
+		seen |= known
+	}
+	if t.OnTable() == seen.Has(t.Trump) {
+		v.Fail("trump", "is not where the trump card has to be by now")
+	}
+	unseen := (set40 &^ seen).Without(t.Trump)
+	for other := range int(t.Players) {
+		missing := t.size(other) - t.Hands[other].Len()
+		if missing < 0 || missing > unseen.Len() || missing > 0 && other == seat {
+			v.Fail("hand", "or the cards known are not as many as are due by now")
+			return
+		}
+		for ; missing > 0; missing-- {
+			t.Hands[other] |= unseen & -unseen
+			unseen &= unseen - 1
+		}
+	}
+	for i := range t.stock() {
+		t.stock()[i] = unseen.First()
+		unseen &= unseen - 1
+	}
+	if t.OnTable() {
+		t.Pack[TableCards-1] = t.Trump
+	}
+	if t.Plies == 0 {
+		t.layDeal(rules.MaxSeats, new([TableSeats]Set))
+	}
+}
+
+// size returns how many cards a seat holds by now.
+func (t *Table) size(seat int) int {
+	tricks := int(t.Played-t.InTrick) / int(t.Players)
+	size := int(t.Next)/int(t.Players) - tricks
+	if t.laid(seat) != NoCard {
+		size--
+	}
+	return size
+}
+
+// laid returns the card of a seat in the trick, NoCard where it has none.
+func (t *Table) laid(seat int) Card {
+	n := (seat + int(t.Players) - int(t.Leader)) % int(t.Players)
+	if n >= int(t.InTrick) {
+		return NoCard
+	}
+	return t.Trick()[n]
+}
+
+// Held returns the hand of a seat and its card in the trick, if it has played one.
+func (t *Table) Held(seat int) Set {
+	if c := t.laid(seat); c != NoCard {
+		return t.Hands[seat].With(c)
+	}
+	return t.Hands[seat]
+}
+
+// ReadCard reads a key whose value is a card of the pack.
+func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
+	c := parse(v.Value(key))
+	if v.Err() != nil || c == NoCard || !pack.Has(c) {
+		v.Fail(key, "is not a card of the pack")
+		return 0
+	}
+	return c
+}
+
+// ReadCards appends the cards of a list, as Text writes it, each once.
+func ReadCards(v *rules.ViewReader, key string, dst []Card, pack Set) []Card {
+	return readCards(v, key, v.Value(key), dst, pack)
+}
+
+// ReadSet reads the cards of a list as a set.
+func ReadSet(v *rules.ViewReader, key string, pack Set) Set {
+	return readSet(v, key, v.Value(key), pack)
+}
+
+func readSet(v *rules.ViewReader, key string, list []byte, pack Set) Set {
+	var memory [Cards]Card
+	return SetOf(readCards(v, key, list, memory[:0], pack))
+}
+
+func readCards(v *rules.ViewReader, key string, list []byte, dst []Card, pack Set) []Card {
+	if string(list) == "-" || v.Err() != nil {
+		return dst
+	}
+	for more := true; more; {
+		var word []byte
+		word, list, more = bytes.Cut(list, []byte{','})
+		c := parse(word)
+		if c == NoCard || !pack.Has(c) {
+			v.Fail(key, "has what is not a card of the pack, or a card twice")
+			return dst
+		}
+		pack = pack.Without(c)
+		dst = append(dst, c)
+	}
+	return dst
+}

@@ -1,0 +1,75 @@
+package baraja
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+var noYes = []string{"no", "yes"}
+
+// TableOptions returns the options that Brisca and Tute have in common.
+func TableOptions() []rules.Option {
+	return []rules.Option{
+		{Name: "players", Min: 2, Max: TableSeats, Default: 2, Help: "how many seats play"},
+		{Name: "teams", Values: noYes, Help: "with four players: seats 0 and 2 play together against 1 and 3"},
+		{Name: "exchange", Values: noYes, Help: "the trump card may be taken for the 7 of trumps, a low one for the 2"},
+		{Name: "last10", Values: noYes, Help: "the last trick is worth 10 points more"},
+		{Name: "blackhand", Values: noYes, Help: "1, 3 and 12 of trumps in one hand win at once"},
+		{Name: "hunt3", Values: noYes, Help: "with two players: the 1 of trumps put on a 3 of trumps that was led wins at once"},
+	}
+}
+
+// TableRules is those options, resolved. It is comparable.
+type TableRules struct {
+	Players   uint8 // 2 to 4
+	Teams     bool  // with four players
+	Exchange  bool
+	Last10    bool
+	BlackHand bool
+	Hunt3     bool // with two players
+}
+
+const (
+	// AllPoints is what the cards are worth; winning at once gives as much.
+	AllPoints = 120
+	// LastBonus is what the option last10 adds.
+	LastBonus = 10
+)
+
+// ReadTableRules resolves the options: teams are for four, the hunt is for two.
+func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
+	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
+	if r.Teams && r.Players != 4 {
+		return r, fmt.Errorf("%s: option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", game, r.Players)
+	}
+	if r.Hunt3 && r.Players != 2 {
+		return r, fmt.Errorf("%s: option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", game, r.Players)
+	}
+	return r, nil
+}
+
+// Sides returns the number of sides.
+func (r TableRules) Sides() int {
+	if r.Teams {
+		return 2
+	}
+	return int(r.Players)
+}
+
+// MaxPlies returns how many cards are played and trumps exchanged: for the 7, and
+// for the 2 where that is not yet the trump.
+func (r TableRules) MaxPlies() int {
+	if r.Exchange {
+		return len(Pack40) + 2
+	}
+	return len(Pack40)
+}
+
+// Bonus returns what the last trick is worth besides its cards.
+func (r TableRules) Bonus() int16 {
+	if r.Last10 {
+		return LastBonus
+	}
+	return 0
+}

@@ -1,0 +1,345 @@
+package baraja
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+const (
+	// TableSeats is the most seats a Table has.
+	TableSeats = 4
+	// TableCards is the size of the pack of a Table.
+	TableCards = 40
+	// SwapMove and the card given is the move that takes the trump card from
+	// the table.
+	SwapMove rules.Move = Cards
+)
+
+// Table is what Brisca and Tute have in common: hands, a stock that ends in the
+// trump card, the trick being played and points. Its methods make one step each
+// and know no options; the games put them together.
+//
+// Pack holds two things. The cards played, in order, fill it from the front: the
+// current trick is the last InTrick of them. The stock fills the back, next card
+// first, with the trump card in the last place. They cannot meet, for a card is
+// dealt or drawn before it is played. As long as no card is played, the front
+// is the deal: card j of a seat at j*Players+seat.
+type Table struct {
+	Hands  [TableSeats]Set   // by seat
+	Known  [TableSeats]Set   // by seat: the cards that all know to be in the hand
+	Pack   [TableCards]Card  // see above
+	Points [TableSeats]int16 // by seat
+	Plies  uint16            // moves made
+
+	Mover   int8  // the seat to move, or rules.Over
+	Players uint8 // seats in use
+	Leader  uint8 // the seat that leads the current trick
+	Winner  uint8 // the seat that is winning it
+	Best    Card  // the card that is winning it
+	Pot     uint8 // the value of its cards
+	InTrick uint8 // its cards so far
+	Played  uint8 // cards played in all
+	Next    uint8 // place in Pack of the next card to draw
+	End     uint8 // place behind the last card that will be drawn: 40, or 39 with the trump card left over
+	Trump   Card  // the trump card: it keeps its name here when it has been drawn
+	trumps  Suit  // its suit
+}
+
+// Shuffle lays out a new table's pack as rules.Shuffle orders it.
+func (t *Table) Shuffle(src *rules.Stream) {
+	t.Pack = pack40
+	rules.Shuffle(src, t.Pack[:])
+}
+
+var pack40 = [TableCards]Card(Pack40)
+
+// Deal deals each seat its cards from Pack, one at a time from seat 0, and turns
+// up the trump card. The rest of the table must be zero. The trump card is drawn
+// last, or never when the draws do not come out even.
+func (t *Table) Deal(players, each int) {
+	n := 0
+	for range each {
+		for seat := range players {
+			t.Hands[seat] |= t.Pack[n].bit()
+			n++
+		}
+	}
+	t.SetTrump(t.Pack[n])
+	copy(t.Pack[n:], t.Pack[n+1:])
+	t.Pack[TableCards-1] = t.Trump
+	t.Players, t.Next = uint8(players), uint8(n)
+	t.End = uint8(TableCards - (TableCards-n)%players)
+}
+
+// SetTrump sets the trump card and with it the suit of trumps.
+func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
+
+// Trumps returns the suit of trumps.
+func (t *Table) Trumps() Suit { return t.trumps }
+
+// OnTable reports whether the trump card still lies on the table.
+func (t *Table) OnTable() bool { return t.Next < TableCards }
+
+// Trick returns the cards of the current trick, from the leader.
+func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
+
+// Play is a card that was played, and the trick before it.
+type Play struct {
+	Seat int
+	Card Card
+	Led  Card // the first card of the trick; NoCard where this one is
+	Best Card // the card that was winning the trick
+}
+
+// Plays yields the cards played, with those of the current trick.
+func (t *Table) Plays(yield func(Play) bool) {
+	seat, winner, place := uint8(0), uint8(0), uint8(0)
+	led, best := NoCard, NoCard
+	for _, c := range t.Pack[:t.Played] {
+		if !yield(Play{int(seat), c, led, best}) {
+			return
+		}
+		if place == 0 {
+			led, best, winner = c, c, seat
+		} else if beats[t.trumps%4][best&63].Has(c & 63) {
+			best, winner = c, seat
+		}
+		if place++; place == t.Players {
+			place, seat, led = 0, winner, NoCard
+		} else if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
+// PlayedBy sets, by seat, the cards that were played, with those of the current trick.
+func (t *Table) PlayedBy(cards *[TableSeats]Set) {
+	*cards = [TableSeats]Set{}
+	for p := range t.Plays {
+		cards[p.Seat%TableSeats] |= p.Card.bit()
+	}
+}
+
+// Stock returns how many cards are still to be drawn.
+func (t *Table) Stock() int { return int(t.End - t.Next) }
+
+// Unseen returns the cards that a seat has not seen, but for the trump card: those
+// that all know to be in a hand are among them.
+func (t *Table) Unseen(seat int) Set {
+	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.Played]) &^ t.Trump.bit()
+}
+
+// Floats returns the points of the seats in use.
+func (t *Table) Floats() []float64 {
+	points := make([]float64, t.Players)
+	for seat := range points {
+		points[seat] = float64(t.Points[seat])
+	}
+	return points
+}
+
+// Turn returns the seat to move, or rules.Over.
+func (t *Table) Turn() int { return int(t.Mover) }
+
+// Ply returns the number of moves made.
+func (t *Table) Ply() int { return int(t.Plies) }
+
+// Put plays a card from the hand of the seat to move and reports whether that completes
+// the trick; if not, the next seat is to move.
+func (t *Table) Put(c Card) bool {
+	seat := uint8(t.Mover)
+	t.Hands[seat%TableSeats] &^= c.bit()
+	t.Known[seat%TableSeats] &^= c.bit()
+	t.Pack[t.Played] = c
+	t.Played++
+	t.InTrick++
+	t.Pot += values[c&63]
+	if t.InTrick == 1 || beats[t.trumps%4][t.Best&63].Has(c&63) {
+		t.Best, t.Winner = c, seat
+	}
+	if t.InTrick == t.Players {
+		return true
+	}
+	if seat++; seat == t.Players {
+		seat = 0
+	}
+	t.Mover = int8(seat)
+	return false
+}
+
+// Last reports whether a complete trick was the last.
+func (t *Table) Last() bool { return t.Played == t.End }
+
+// Collect gives the complete trick to its winner, who leads the next, or ends
+// the game after the last one, to whose points the bonus is added.
+func (t *Table) Collect(bonus int16, log *rules.Log) {
+	won := int16(t.Pot)
+	if t.Last() {
+		won += bonus
+	}
+	t.Points[t.Winner%TableSeats] += won
+	t.Leader, t.Mover = t.Winner, int8(t.Winner)
+	t.InTrick, t.Pot = 0, 0
+	if log != nil {
+		log.Add(rules.All, "trick", int(t.Winner), int(won))
+	}
+	if t.Last() {
+		t.Mover = rules.Over
+	}
+}
+
+// Hunted reports whether the winner of a complete trick of two has hunted the 3 of trumps:
+// it was led and the 1 put on it, or the reverse in the last trick.
+func (t *Table) Hunted() bool {
+	led, put := t.Pack[t.Played-2], t.Pack[t.Played-1]
+	one, three := Of(1, t.trumps), Of(3, t.trumps)
+	return led == three && put == one || led == one && put == three && t.Last()
+}
+
+// Draw lets every seat draw a card, the leader first, while the stock lasts.
+func (t *Table) Draw(log *rules.Log) {
+	if t.Next >= t.End {
+		return
+	}
+	seat := t.Leader
+	for range t.Players {
+		c := t.Pack[t.Next]
+		t.Next++
+		t.Hands[seat%TableSeats] |= c.bit()
+		if log != nil {
+			t.logDraw(int(seat), c, log)
+		}
+		if t.Next == TableCards {
+			t.Known[seat%TableSeats] |= c.bit()
+		}
+		if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
+func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
+	who := rules.Only(seat)
+	if c == t.Trump {
+		who = rules.All
+	}
+	log.Add(who, "draw", seat, c)
+	if others := rules.All &^ who; others != 0 {
+		log.Add(others, "draw", seat, "?")
+	}
+}
+
+// Swaps returns the card, if there is one, that the seat to move may give for the
+// trump card under the option of exchange.
+func (t *Table) Swaps() Set {
+	if !t.OnTable() {
+		return 0
+	}
+	return t.Hands[t.Mover] & swapFor(t.Trump)
+}
+
+// swapFor returns the card that the trump card may be had for: the 7 of its suit for
+// 1, 3, 12, 11 and 10, the 2 for 7, 6, 5 and 4, nothing for the 2.
+func swapFor(trump Card) Set {
+	switch trump.Rank() {
+	case 2:
+		return 0
+	case 4, 5, 6, 7:
+		return Of(2, trump.Suit()).bit()
+	}
+	return Of(7, trump.Suit()).bit()
+}
+
+// Swap takes the trump card for a card of the seat to move, which stays to move.
+func (t *Table) Swap(c Card, log *rules.Log) {
+	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
+	t.Known[t.Mover] = t.Known[t.Mover].Without(c).With(t.Trump)
+	t.Trump = c
+	t.Pack[TableCards-1] = c
+	if log != nil {
+		log.Add(rules.All, "swap", int(t.Mover), c)
+	}
+}
+
+// CheckSwap reports why the seat to move may not give a card for the trump card,
+// nil if it may.
+func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
+	price := swapFor(t.Trump)
+	switch {
+	case !exchange:
+		return fmt.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
+	case !t.OnTable():
+		return fmt.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
+	case price == 0:
+		return fmt.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
+	case !price.Has(c):
+		return fmt.Errorf("%s: \"swap:%v\" does not buy the %v: try swap:%v", game, c, t.Trump, price.First())
+	case !t.Hands[t.Mover].Has(c):
+		return fmt.Errorf("%s: \"swap:%v\" needs a card that is not in hand: play a card", game, c)
+	}
+	return nil
+}
+
+// Instants returns the seats that hold what wins at once: 1, 3 and 12 of trumps, all
+// four 12s or all four 11s. It logs them in order from the leader.
+func (t *Table) Instants(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
+	black := black[t.trumps%4]
+	seat := t.Leader
+	for range t.Players {
+		hand := t.Hands[seat%TableSeats]
+		if blackhand && hand&black == black {
+			won |= rules.Only(int(seat))
+			logInstant(int(seat), "blackhand", log)
+		}
+		if tute && (hand&Twelves == Twelves || hand&Elevens == Elevens) {
+			won |= rules.Only(int(seat))
+			logInstant(int(seat), "tute", log)
+		}
+		if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+	return won
+}
+
+func logInstant(seat int, why string, log *rules.Log) {
+	if log == nil {
+		return
+	}
+	log.Add(rules.All, "instant", seat, why)
+}
+
+// Instant reports whether a seat has held what wins at once since the trick began.
+func (t *Table) Instant(blackhand, tute bool) bool {
+	if !blackhand && !tute {
+		return false
+	}
+	black := black[t.trumps%4]
+	for seat := range int(t.Players) {
+		held := t.Held(seat)
+		if blackhand && held&black == black || tute && (held&Twelves == Twelves || held&Elevens == Elevens) {
+			return true
+		}
+	}
+	return false
+}
+
+// WinHunt ends the game for the winner of the trick just collected, who has
+// hunted the 3 of trumps.
+func (t *Table) WinHunt(full int16, log *rules.Log) {
+	logInstant(int(t.Winner), "hunt3", log)
+	t.WinAtOnce(rules.Only(int(t.Winner)), full)
+}
+
+// WinAtOnce ends the game: the seats that won have the full points each, the
+// others none.
+func (t *Table) WinAtOnce(won rules.Seats, full int16) {
+	for seat := range t.Points {
+		t.Points[seat] = 0
+		if won&rules.Only(seat) != 0 {
+			t.Points[seat] = full
+		}
+	}
+	t.Mover = rules.Over
+}

@@ -1,0 +1,102 @@
+package baraja
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// LogDeal logs each seat's deal, which it alone sees, and the trump card. No move
+// may have been made yet.
+func (t *Table) LogDeal(log *rules.Log) {
+	players := int(t.Players)
+	for seat := range players {
+		var hand []Card
+		for n := seat; n < int(t.Next); n += players {
+			hand = append(hand, t.Pack[n])
+		}
+		log.Add(rules.Only(seat), "deal", string(Text(nil, hand)))
+	}
+	log.Add(rules.All, "trump", t.Trump)
+}
+
+// View appends what a seat may know: the keys that the games have in common.
+func (t *Table) View(dst []byte, seat int) []byte {
+	dst = append(dst, "hand="...)
+	dst = t.Hands[seat].Text(dst)
+	dst = append(dst, " trump="...)
+	dst = append(dst, t.Trump.String()...)
+	dst = append(dst, " stock="...)
+	dst = strconv.AppendInt(dst, int64(t.Stock()), 10)
+	dst = append(dst, " leader="...)
+	dst = strconv.AppendInt(dst, int64(t.Leader), 10)
+	dst = append(dst, " trick="...)
+	dst = Text(dst, t.Trick())
+	for i, p := range t.Points[:t.Players] {
+		dst = append(dst, separator(i, " points=", ",")...)
+		dst = strconv.AppendInt(dst, int64(p), 10)
+	}
+	dst = append(dst, " played="...)
+	dst = Text(dst, t.Pack[:t.Played-t.InTrick])
+	dst = t.leaders(append(dst, " leaders="...))
+	for i, known := range t.Known[:t.Players] {
+		dst = append(dst, separator(i, " known=", "/")...)
+		dst = known.Text(dst)
+	}
+	return dst
+}
+
+// leaders appends the seats that led the finished tricks, in order, or "-".
+func (t *Table) leaders(dst []byte) []byte {
+	finished := int(t.Played-t.InTrick) / int(t.Players)
+	if finished == 0 {
+		return append(dst, '-')
+	}
+	for p := range t.Plays {
+		if p.Led != NoCard {
+			continue
+		}
+		dst = append(dst, '0'+byte(p.Seat))
+		if finished--; finished == 0 {
+			break
+		}
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// separator returns what stands before item i of a list.
+func separator(i int, key, sep string) string {
+	if i == 0 {
+		return key
+	}
+	return sep
+}
+
+// MoveText appends a card or a swap as the protocol writes it. What is no move
+// is written as a question mark and its number.
+func MoveText(dst []byte, m rules.Move) []byte {
+	switch {
+	case m < SwapMove:
+		return append(dst, Card(m).String()...)
+	case m < SwapMove+Cards:
+		dst = append(dst, "swap:"...)
+		return append(dst, Card(m-SwapMove).String()...)
+	}
+	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
+}
+
+// ParseMove reads a card or a swap.
+func ParseMove(game, text string) (rules.Move, error) {
+	word, swap := strings.CutPrefix(text, "swap:")
+	c, err := Parse(word)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", game, text)
+	case swap:
+		return SwapMove + rules.Move(c), nil
+	}
+	return rules.Move(c), nil
+}

@@ -1,0 +1,43 @@
+// Package brisca is Brisca, a trick game for 2 to 4 seats with 40 cards of the
+// Spanish pack. SPEC.md, "Brisca", has its rules.
+package brisca
+
+import (
+	"embed"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+const (
+	name = "brisca"
+	// handCards is the number of cards that each seat is dealt.
+	handCards = 3
+)
+
+// Game is Brisca.
+var Game = &rules.Game{
+	Name:    name,
+	Texts:   rulesFiles,
+	Options: baraja.TableOptions(),
+	Display: rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()},
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		r, err := baraja.ReadTableRules(name, settings)
+		return newVariant(g, settings, r), err
+	},
+}
+
+//go:embed rules.*.md
+var rulesFiles embed.FS
+
+// Rules is the resolved options.
+type Rules = baraja.TableRules
+
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
+		Deal:     rules.Dealer[State](r),
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
+}

@@ -1,0 +1,114 @@
+package brisca
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+	"github.com/timba-arena/timba/rules/baraja/barajatest"
+	"github.com/timba-arena/timba/rules/rulestest"
+)
+
+// naive is Brisca a second time, from the text of the rules, slow and plain, to be
+// played move by move against State.
+type naive struct{ *barajatest.Naive }
+
+// newNaive deals from a shuffled pack.
+func newNaive(option map[string]string, pack []string) *naive {
+	g := &naive{barajatest.NewNaive(option, pack, 3)}
+	g.Instants(false)
+	return g
+}
+
+func (g *naive) Legal() []string {
+	if g.Over {
+		return nil
+	}
+	hand := g.Hands[g.Turn()]
+	return append(barajatest.InPackOrder(hand), g.Swaps(hand)...)
+}
+
+func (g *naive) Play(text string) {
+	g.Plies++
+	if card, ok := strings.CutPrefix(text, "swap:"); ok {
+		g.Swap(card)
+		g.Instants(false)
+	} else if g.Put(text) && g.EndTrick(func(int) {}) {
+		g.Instants(false)
+	}
+}
+
+// newPair deals from the shuffled pack to both.
+func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
+	t.Helper()
+	s, text := new(State), string(baraja.Text(nil, pack))
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	n := newNaive(v.Settings.Map(), strings.Split(text, ","))
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
+}
+
+// everyVariant returns every combination of options that the game accepts.
+func everyVariant(t kit.T) []*rules.Variant {
+	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
+}
+
+// shuffled returns a pack to deal from. Every other one is arranged so that what is
+// rare happens: one seat is dealt, or draws early, most of a trump suit.
+func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
+	pack := slices.Clone(baraja.Pack40)
+	stream := rules.FastStream(r)
+	rules.Shuffle(&stream, pack)
+	if r.Below(2) == 0 {
+		return pack
+	}
+	n := v.Players
+	suit := pack[n*handCards].Suit()
+	seat := r.Below(n)
+	places := []int{seat, n + seat, 2*n + seat, 3*n + 1 + seat, 4*n + 1 + seat, 5*n + 1 + seat}
+	for i, rank := range []int{1, 3, 12, 7, 2} {
+		j := i + r.Below(len(places)-i)
+		places[i], places[j] = places[j], places[i]
+		at := slices.Index(pack, baraja.Of(rank, suit))
+		if at != n*handCards {
+			pack[at], pack[places[i]] = pack[places[i]], pack[at]
+		}
+	}
+	return pack
+}
+
+// Every option, thousands of games, and what is rare must have been met.
+func TestBriscaAgainstNaive(t *testing.T) {
+	games := 12
+	if kit.Soak {
+		games = 80
+	}
+	met, r := map[string]int{}, rules.NewRand(2)
+	for _, v := range everyVariant(t) {
+		for range games {
+			p, mode := newPair(t, v, shuffled(v, r)), r.Below(3)
+			for p.Naive.Turn() >= 0 {
+				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
+			}
+			for event, n := range p.Naive.Met {
+				met[event] += n
+			}
+		}
+	}
+	for _, event := range []string{"swap", "instant blackhand", "instant hunt3"} {
+		if met[event] < games/4 {
+			t.Errorf("%s happened only %d times in %d games of each variant", event, met[event], games)
+		}
+	}
+}
+
+// FuzzPlay plays what bytes say against the naive implementation.
+func FuzzPlay(f *testing.F) {
+	variants := everyVariant(f)
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		v := variants[int(head[0])%len(variants)]
+		return newPair(t, v, shuffled(v, rules.NewRand(uint64(head[1]))))
+	})
+}

@@ -1,0 +1,117 @@
+package brisca
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+// State is a position of Brisca: a value that can be copied and compared. The
+// table is open to bots and training; only the methods of State change it.
+type State struct {
+	baraja.Table
+	rules Rules
+}
+
+// Deal sets the state to the first position. The rules must be those of a Variant.
+func (s *State) Deal(r Rules, src *rules.Stream) {
+	*s = State{rules: r}
+	s.Shuffle(src)
+	s.begin()
+}
+
+// Layout sets the state to the first position of a pack that is already shuffled.
+func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
+	*s = State{rules: r}
+	s.Pack = pack
+	s.begin()
+}
+
+// begin deals from the shuffled pack.
+func (s *State) begin() {
+	s.Table.Deal(int(s.rules.Players), handCards)
+	s.blackHand(nil)
+}
+
+// Rules returns the options that the position is played with.
+func (s *State) Rules() Rules { return s.rules }
+
+// Points returns the points by seat.
+func (s *State) Points() []float64 { return s.Floats() }
+
+// Legal appends the cards in hand, then the exchanges.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.Mover < 0 {
+		return dst
+	}
+	dst = s.Hands[s.Mover].Moves(dst)
+	if s.rules.Exchange {
+		for c := s.Swaps(); c != 0; c &= c - 1 {
+			dst = append(dst, baraja.SwapMove+rules.Move(c.First()))
+		}
+	}
+	return dst
+}
+
+// Check returns why a move is not legal, nil if it is.
+func (s *State) Check(m rules.Move) error {
+	switch {
+	case s.Mover < 0:
+		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+	case m < baraja.SwapMove:
+		if hand := s.Hands[s.Mover]; !hand.Has(baraja.Card(m)) {
+			return fmt.Errorf("%s: \"%v\" is not in hand: play one of %s", name, baraja.Card(m), hand.Text(nil))
+		}
+		return nil
+	case m < baraja.SwapMove+baraja.Cards:
+		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
+	}
+	return fmt.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
+}
+
+// Apply makes a legal move and logs its events unless log is nil.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	s.Plies++
+	if m >= baraja.SwapMove {
+		s.Swap(baraja.Card(m-baraja.SwapMove), log)
+		s.blackHand(log)
+		return
+	}
+	if log != nil {
+		log.Add(rules.All, "play", int(s.Mover), baraja.Card(m))
+	}
+	if s.Put(baraja.Card(m)) {
+		s.finishTrick(log)
+	}
+}
+
+// finishTrick follows the last card of a trick: points, the hunt, the draw and
+// what the new trick begins with.
+func (s *State) finishTrick(log *rules.Log) {
+	hunted := s.rules.Hunt3 && s.Hunted()
+	s.Collect(s.rules.Bonus(), log)
+	switch {
+	case hunted:
+		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
+	case s.Mover >= 0:
+		s.Draw(log)
+		s.blackHand(log)
+	}
+}
+
+// blackHand ends the game when a seat holds 1, 3 and 12 of trumps and that counts.
+func (s *State) blackHand(log *rules.Log) {
+	if !s.rules.BlackHand {
+		return
+	}
+	if won := s.Instants(true, false, log); won != 0 {
+		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
+	}
+}
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}

@@ -1,0 +1,22 @@
+package brisca
+
+import (
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+// Start logs the deal, the trump card and a win by the deal alone.
+func (s *State) Start(log *rules.Log) {
+	s.LogDeal(log)
+	if s.Mover < 0 {
+		s.Instants(s.rules.BlackHand, false, log)
+	}
+}
+
+// MoveText appends a move as the protocol writes it: 12c, or swap:7o.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte { return baraja.MoveText(dst, m) }
+
+// ParseMove reads what MoveText writes.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	return baraja.ParseMove(name, text)
+}

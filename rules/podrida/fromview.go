@@ -1,0 +1,203 @@
+package podrida
+
+import (
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+// Redeal deals again what a seat does not see: the other hands and the rest of the pack.
+// No hand gets cards with which it would have had to play another card in this round; a
+// card that was shown stays with the dealer. All remaining deals are about equally
+// likely.
+func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
+
+// Knowledge is what a redeal takes into account of what a seat has seen.
+type Knowledge uint8
+
+// The kinds of knowledge, the greatest first.
+const (
+	// Failures is what Redeal respects: also the suits that a seat has failed to follow, the cards
+	// that it could not beat and the trumps that it did not play.
+	Failures Knowledge = iota
+	// Played is the cards that have been shown: they are in no hand, but for the trump card that the
+	// dealer still holds.
+	Played
+	// OwnHand is the own hand alone: cards that were played may be dealt again. Such a position can be
+	// played on, but it is one that cannot come about.
+	OwnHand
+)
+
+// RedealKnowing deals again what a seat does not see, as Redeal does, but respects only some of
+// what the seat knows.
+func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
+	s.stream = rules.FastStream(r)
+	if s.turn < 0 {
+		return
+	}
+	h := s.hidden(seat, k)
+	h.Deal(r) // the actual deal shows that one exists
+	h.Give(s.hands[:])
+}
+
+// hidden takes the cards that a seat does not know out of the other hands.
+func (s *State) hidden(seat int, k Knowledge) baraja.Hidden {
+	var sizes [maxSeats]int
+	seen := s.hands[seat]
+	if k != OwnHand {
+		seen |= s.Shown()
+	}
+	for p := range s.hands {
+		sizes[p] = (s.hands[p] &^ seen).Len()
+		s.hands[p] &= seen
+	}
+	var h baraja.Hidden
+	if k == Failures {
+		h.Cannot = s.cannotHold()
+	}
+	h.Lay(s.rules.packSet()&^seen, sizes[:s.rules.Players])
+	return h
+}
+
+// Shown returns the cards of this round that all have seen: those played, and the one that shows the
+// trumps.
+func (s *State) Shown() baraja.Set {
+	return baraja.SetOf(s.played[:s.count]).With(s.turned)
+}
+
+// cannotHold is, by seat, the cards that the play of this round rules out: those with which
+// the seat would have had to play another card.
+func (s *State) cannotHold() (cannot [baraja.Stock + 1]baraja.Set) {
+	for p := range s.plays {
+		for _, duty := range p.table.duties().All() {
+			if duty.Has(p.card) {
+				break
+			}
+			cannot[p.seat] |= duty
+		}
+	}
+	return cannot
+}
+
+// play is a card of a seat, and the table on which it was put.
+type play struct {
+	seat  int8
+	card  baraja.Card
+	table table
+}
+
+// plays yields the cards of this round in order.
+func (s *State) plays(yield func(play) bool) {
+	t := cleared(s.table.trumps)
+	seat := s.next(s.dealer)
+	winner := seat
+	for i, c := range s.played[:s.count] {
+		if !yield(play{seat, c, t}) {
+			return
+		}
+		if t.put(c) {
+			winner = seat
+		}
+		seat = s.next(seat)
+		if (i+1)%int(s.rules.Players) == 0 {
+			t = cleared(s.table.trumps)
+			seat = winner
+		}
+	}
+}
+
+// fromView returns a position that a seat may be in: see rules.Variant.
+func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
+	s := &State{rules: r, last: uint8(r.Rounds()), stream: rules.FastStream(rand)}
+	reader := o.Read(name, int(r.Players))
+	s.readRound(&reader)
+	s.readPlay(&reader, baraja.ReadSet(&reader, "hand", r.packSet()), o.Seat)
+	if reader.Err() == nil {
+		s.hide(&reader, o.Seat, rand)
+	}
+	return reader.Made(s)
+}
+
+// readRound reads what is known when a round begins.
+func (s *State) readRound(v *rules.ViewReader) {
+	players := int(s.rules.Players)
+	s.round = uint8(v.Int("round", 1, int(s.last)))
+	s.ply = s.rules.plies(int(s.round))
+	s.dealer = int8((int(s.round) + players - 2) % players)
+	s.startRound(baraja.ReadCard(v, "trump", s.rules.packSet()))
+	var points [maxSeats]int
+	v.Ints("points", points[:players], -1000, 1000, 0)
+	for seat, p := range points {
+		s.points[seat] = int16(p)
+	}
+}
+
+// readPlay makes the bids and plays the cards of the round, without checking the rules.
+func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
+	var bids [maxSeats]int
+	v.Ints("bids", bids[:s.rules.Players], 0, int(s.cards), noBid)
+	var memory, latest [baraja.Cards]baraja.Card
+	played := baraja.ReadCards(v, "played", memory[:0], s.rules.packSet()&^hand)
+	trick := baraja.ReadCards(v, "trick", latest[:0], s.rules.packSet()&^hand&^baraja.SetOf(played))
+	if v.Err() != nil {
+		return
+	}
+	for s.toBid > 0 && bids[s.turn] != noBid {
+		if bids[s.turn] == s.Refused() {
+			v.Fail("bids", "has a last bid that makes them add up to the cards")
+			return
+		}
+		s.Apply(bidMove+rules.Move(bids[s.turn]), nil)
+	}
+	cards := append(played, trick...)
+	if s.toBid > 0 && len(cards) > 0 || len(cards) >= int(s.cards)*int(s.rules.Players) {
+		v.Fail("played", "has more cards than can be played by now")
+		return
+	}
+	for p := range s.hands {
+		s.hands[p] = everyCard
+	}
+	for _, c := range cards {
+		s.Apply(rules.Move(c), nil)
+	}
+	s.hands = [maxSeats]baraja.Set{}
+	s.hands[seat] = hand
+}
+
+// hide deals the cards that a seat does not see.
+func (s *State) hide(v *rules.ViewReader, seat int, r *rules.Rand) {
+	h := baraja.Hidden{Cannot: s.cannotHold()}
+	hand, seen := s.hands[seat], s.hands[seat]|s.Shown()
+	if h.Cannot[seat]&hand != 0 {
+		v.Fail("hand", "has a card that had to be played before")
+	}
+	players := int(s.rules.Players)
+	used := players*int(s.cards) == int(s.rules.Deck) // the dealer was dealt the card that shows the trumps
+	played := baraja.SetOf(s.played[:s.count]).Has(s.turned)
+	switch holds := used && !played; {
+	case hand.Has(s.turned) != (holds && seat == int(s.dealer)), played && !used:
+		v.Fail("trump", "is not where the card that shows the trumps has to be by now")
+	case holds:
+		s.hands[s.dealer] = s.hands[s.dealer].With(s.turned)
+	}
+	var sizes [maxSeats]int
+	for p := range players {
+		sizes[p] = int(s.cards) - s.playedBy(p) - s.hands[p].Len()
+	}
+	if sizes[seat] != 0 {
+		v.Fail("hand", "is not of as many cards as are due by now")
+	}
+	if !h.Lay(s.rules.packSet()&^seen, sizes[:players]) || !h.Deal(r) {
+		v.Fail("played", "leaves no deal that is possible")
+	}
+	h.Give(s.hands[:])
+}
+
+// playedBy returns how many cards a seat has played in this round.
+func (s *State) playedBy(seat int) int {
+	players := int(s.rules.Players)
+	n := (int(s.count) - int(s.inTrick)) / players
+	if (seat+players-int(s.leader))%players < int(s.inTrick) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+// Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats
+// with the Spanish pack. SPEC.md, "La Podrida", has its rules.
+package podrida
+
+import (
+	"embed"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+const (
+	name     = "podrida"
+	minSeats = 3
+	maxSeats = rules.MaxSeats
+	// maxCards is the most cards that a hand ever has: the large pack for three.
+	maxCards = baraja.Cards / minSeats
+	// shortCards is the most cards of a hand in a short game.
+	shortCards = 5
+	// MostMoves is the most moves that a position has: the bids on the largest hand.
+	MostMoves = maxCards + 1
+)
+
+// Game is La Podrida.
+var Game = &rules.Game{
+	Name:  name,
+	Texts: rulesFiles,
+	Options: []rules.Option{
+		{Name: "players", Min: minSeats, Max: maxSeats, Default: 4, Help: "how many seats play"},
+		{Name: "deck", Values: []string{"48", "40"}, Help: "the pack: 48 cards, or 40 without the eights and nines"},
+		{Name: "rounds", Values: []string{"up", "updown", "short"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, up and down to 1 again, or up to 5"},
+	},
+	Display: rules.Display{Title: "La Podrida", Cards: Ranking.Display()},
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Players: uint8(settings.Int("players")),
+			Deck:    uint8(settings.Int("deck")),
+			UpDown:  settings.Get("rounds") == "updown",
+			Short:   settings.Get("rounds") == "short",
+		}), nil
+	},
+}
+
+//go:embed rules.*.md
+var rulesFiles embed.FS
+
+// Rules is the resolved options. It is comparable.
+type Rules struct {
+	Players uint8 // 3 to 12
+	Deck    uint8 // 48 or 40
+	UpDown  bool
+	Short   bool
+}
+
+// Max returns the number of cards of the largest hand.
+func (r Rules) Max() int {
+	largest := int(r.Deck / r.Players)
+	if r.Short {
+		return min(largest, shortCards)
+	}
+	return largest
+}
+
+// Rounds returns how many rounds a game has.
+func (r Rules) Rounds() int {
+	if r.UpDown {
+		return 2*r.Max() - 1
+	}
+	return r.Max()
+}
+
+// Cards returns the size of the hands of a round, counted from 1.
+func (r Rules) Cards(round int) int {
+	if largest := r.Max(); round > largest {
+		return 2*largest - round
+	}
+	return round
+}
+
+// plies returns how many moves are made before a round.
+func (r Rules) plies(round int) (n uint16) {
+	for earlier := 1; earlier < round; earlier++ {
+		n += uint16(r.Players) * uint16(1+r.Cards(earlier))
+	}
+	return n
+}
+
+// pack returns the cards before a shuffle; it must not be written to.
+func (r Rules) pack() []baraja.Card {
+	if r.Deck == baraja.Cards {
+		return baraja.Pack48
+	}
+	return baraja.Pack40
+}
+
+// packSet returns the cards as a set.
+func (r Rules) packSet() baraja.Set {
+	if r.Deck == baraja.Cards {
+		return set48
+	}
+	return set40
+}
+
+var set48, set40 = baraja.SetOf(baraja.Pack48), baraja.SetOf(baraja.Pack40)
+
+// MaxPlies returns the bids and the cards of all rounds.
+func (r Rules) MaxPlies() int { return int(r.plies(r.Rounds() + 1)) }
+
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: int(r.Players), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
+		Deal:     rules.Dealer[State](r),
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
+}

@@ -1,0 +1,85 @@
+package rulestest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// checkShape wants a state that is copied by copying its value: a pointer to a
+// struct in which nothing points anywhere.
+func checkShape(v *rules.Variant) error {
+	p := reflect.ValueOf(deal(v, 0))
+	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("shape: the state is a %v, not a pointer to a struct", p.Type())
+	}
+	return flat(p.Elem().Type(), p.Elem().Type().Name())
+}
+
+func flat(t reflect.Type, path string) error {
+	switch t.Kind() {
+	case reflect.Array:
+		return flat(t.Elem(), path+"[]")
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if err := flat(t.Field(i).Type, path+"."+t.Field(i).Name); err != nil {
+				return err
+			}
+		}
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.String, reflect.Interface,
+		reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return fmt.Errorf("shape: %s is a %v: a state holds numbers and arrays only", path, t.Kind())
+	}
+	return nil
+}
+
+// value returns a copy of the state's value, comparable with ==.
+func value(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
+
+// set makes dst what src is; both are of the same type.
+func set(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
+
+// checkDeal deals from some seeds: the same gives the same position, and
+// others differ where the variant has chance.
+func checkDeal(v *rules.Variant) error {
+	const seeds = 16
+	positions := map[any]bool{}
+	for n := range uint64(seeds) {
+		s := deal(v, n)
+		if value(deal(v, n)) != value(s) {
+			return fmt.Errorf("deal: seed %d gives two different positions", n)
+		}
+		if s.Ply() != 0 {
+			return fmt.Errorf("deal: the first ply is %d", s.Ply())
+		}
+		positions[value(s)] = true
+	}
+	if chance := v.Chance; chance && len(positions) == 1 {
+		return errors.New("deal: every seed gives the same position")
+	} else if !chance && len(positions) > 1 {
+		return errors.New("deal: the position depends on the seed")
+	}
+	return nil
+}
+
+// checkAllocs wants games that allocate nothing.
+func checkAllocs(v *rules.Variant, number uint64) error {
+	from := deal(v, number)
+	s := from.Clone()
+	r := rules.NewRand(number)
+	var space [rules.MaxMoves]rules.Move
+	before := reflect.ValueOf(from).Elem()
+	if n := testing.AllocsPerRun(3, func() {
+		reflect.ValueOf(s).Elem().Set(before)
+		for s.Turn() != rules.Over {
+			legal := s.Legal(space[:0])
+			s.Apply(legal[r.Below(len(legal))], nil)
+		}
+	}); n != 0 {
+		return fmt.Errorf("apply: a game allocates %v times", n)
+	}
+	return nil
+}

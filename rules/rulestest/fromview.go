@@ -1,0 +1,180 @@
+package rulestest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/rules"
+)
+
+// fromViews tries the seat to move and any seat.
+func (w *walk) fromViews() error {
+	seat := w.r.Below(w.v.Players)
+	if turn := w.s.Turn(); turn >= 0 && turn != seat {
+		if err := w.fromView(turn); err != nil {
+			return err
+		}
+	}
+	return w.fromView(seat)
+}
+
+// fromView makes a position from what a seat sees, and wants the seat to see the
+// same in it, the game to go on from it to its end, and wrong views to be refused.
+func (w *walk) fromView(seat int) error {
+	o := rules.Observe(w.s, seat)
+	if len(o.View) > protocol.MaxLine {
+		return fmt.Errorf("view: %d bytes are more than a line", len(o.View))
+	}
+	if w.v.FromView == nil {
+		return nil
+	}
+	if w.s.Turn() == rules.Over {
+		if _, err := w.v.FromView(o, w.r); !errors.Is(err, rules.ErrOver) {
+			return fmt.Errorf("from view: says %v after the end, not ErrOver", err)
+		}
+		return nil
+	}
+	r := *w.r
+	made, err := w.v.FromView(o, w.r)
+	if err != nil {
+		return fmt.Errorf("from view: seat %d: %w", seat, err)
+	}
+	if err := sameObservation(o, rules.Observe(made, seat)); err != nil {
+		return err
+	}
+	if again, err := w.v.FromView(o, &r); err != nil || value(again) != value(made) || r != *w.r {
+		return fmt.Errorf("from view: the same draws give another position, %v", err)
+	}
+	if err := w.checkPosition(made, made.Legal(nil)); err != nil {
+		return fmt.Errorf("from view: %w", err)
+	}
+	if w.r.Below(64) == 0 {
+		if err := w.wrongViews(o); err != nil {
+			return err
+		}
+	}
+	if w.hidden > 0 && w.r.Below(32) == 0 { // a redeal that changes nothing is found by itself
+		if err := w.reach(o); err != nil {
+			return err
+		}
+	}
+	if w.r.Below(16) == 0 {
+		if err := w.playOn(made); err != nil {
+			return fmt.Errorf("from view: %w", err)
+		}
+	}
+	return nil
+}
+
+// sameObservation wants a position made from an observation to give the same one.
+func sameObservation(want, got rules.Observation) error {
+	switch {
+	case !bytes.Equal(got.View, want.View):
+		return fmt.Errorf("from view: the view %s becomes %s", want.View, got.View)
+	case !bytes.Equal(got.Moves, want.Moves) && len(want.Moves) > 0:
+		return fmt.Errorf("from view: the legal moves %s become %s", want.Moves, got.Moves)
+	case got.Turn != want.Turn || got.Ply != want.Ply:
+		return fmt.Errorf("from view: turn %d at ply %d becomes turn %d at ply %d", want.Turn, want.Ply, got.Turn, got.Ply)
+	}
+	return nil
+}
+
+// wrongViews leaves out and changes each key of a view.
+func (w *walk) wrongViews(o rules.Observation) error {
+	for key, value := range o.View.All() {
+		pair := string(key) + "=" + string(value)
+		without := strings.Trim(strings.Replace(" "+string(o.View)+" ", " "+pair+" ", " ", 1), " ")
+		wrong := o
+		wrong.View = protocol.Pairs(without)
+		_, err := w.v.FromView(wrong, w.r)
+		if err == nil || !strings.HasPrefix(err.Error(), w.v.Game.Name+": ") || !strings.Contains(err.Error(), string(key)) {
+			return fmt.Errorf("from view: without the key %s it says %v", key, err)
+		}
+		for _, junk := range []string{"?", "-", "0", "1", "-1", "99999", "1o", "8b", "1o,1o", "wb", string(value) + ",", string(value) + "1"} {
+			wrong.View = protocol.Pairs(strings.Replace(string(o.View), pair, string(key)+"="+junk, 1))
+			if err := w.wrongView(wrong); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wrongView wants a view, whatever it is, to be refused with a good error or to be
+// that of the position made.
+func (w *walk) wrongView(o rules.Observation) error {
+	made, err := w.v.FromView(o, w.r)
+	if err == nil {
+		for key, want := range protocol.Pairs(made.View(nil, o.Seat)).All() {
+			if got, _ := o.View.Lookup(string(key)); !bytes.Equal(got, want) {
+				return fmt.Errorf("from view: the key %s=%s becomes %s", key, got, want)
+			}
+		}
+		playOn(made, w.r)
+		return nil
+	}
+	if text := err.Error(); !strings.HasPrefix(text, w.v.Game.Name+": ") || !strings.Contains(text, `"`) && !errors.Is(err, rules.ErrOver) {
+		return fmt.Errorf("from view: %q: name the game first and quote what is wrong", text)
+	}
+	return nil
+}
+
+const (
+	// fewHands is how many arrangements of the hidden cards are told apart, and
+	// manyDraws how many draws show each of so few.
+	fewHands  = 16
+	manyDraws = 40 * fewHands
+)
+
+// reach wants FromView to give every arrangement of the hands that Redeal gives,
+// and the real one, where there are few. It gives others only to a seat that is
+// not to move, for which Redeal may leave the seat to move its choice.
+func (w *walk) reach(o rules.Observation) error {
+	dealt, many := w.arrangements(func() (rules.State, error) { return redealt(w.s, o.Seat, w.r), nil })
+	if many {
+		return nil
+	}
+	made, many := w.arrangements(func() (rules.State, error) { return w.v.FromView(o, w.r) })
+	if o.Turn != o.Seat && many {
+		return nil
+	}
+	if many || o.Turn == o.Seat && len(made) != len(dealt) {
+		return fmt.Errorf("from view: seat %d may see %d arrangements, of a redeal %d", o.Seat, len(made), len(dealt))
+	}
+	for views := range dealt {
+		if !made[views] {
+			return fmt.Errorf("from view: %q comes from a redeal only", views)
+		}
+	}
+	if views := w.views(w.s); !made[views] {
+		return fmt.Errorf("from view: the real hands %q do not come", views)
+	}
+	return nil
+}
+
+// arrangements returns what all seats see in the positions that draw makes, and
+// whether there are more of them than fewHands.
+func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
+	seen = map[string]bool{}
+	for range manyDraws {
+		if s, err := draw(); err == nil {
+			seen[w.views(s)] = true
+		}
+		if len(seen) > fewHands {
+			return seen, true
+		}
+	}
+	return seen, false
+}
+
+// views returns what all seats see.
+func (w *walk) views(s rules.State) string {
+	var all []byte
+	for seat := range w.v.Players {
+		all = append(s.View(all, seat), '\n')
+	}
+	return string(all)
+}

@@ -1,0 +1,177 @@
+package rulestest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/rules"
+)
+
+// Naive is a game a second time, from the text of its rules with strings, slices and maps.
+type Naive interface {
+	Turn() int
+	Ply() int
+	Legal() []string
+	Play(move string)
+	View(seat int) string
+	Told(seat int) []string // events since the last call
+	Points() []float64
+}
+
+// Pair is a game by its engine and by the naive rules, in the same position.
+type Pair[N Naive] struct {
+	State   rules.State
+	Naive   N
+	variant *rules.Variant
+	deal    any // what tells the deal of the game
+	log     rules.Log
+}
+
+// NewPair compares a first position with that of the naive rules. When the two differ, the error has what tells the
+// deal, such as the seed.
+func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
+	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
+	p.State.Start(&p.log)
+	return p, p.compare()
+}
+
+// Dealt returns the first position of a seed.
+func Dealt(v *rules.Variant, seed rules.Seed) rules.State {
+	stream := rules.NewStream(seed)
+	return v.Deal(&stream)
+}
+
+// compare compares the positions and what was said since the last time.
+func (p *Pair[N]) compare() error {
+	type position struct {
+		Turn, Ply     int
+		Legal         []string
+		Views, Events []string
+		Points        []float64
+		Ranks         []int
+	}
+	fast := position{Turn: p.State.Turn(), Ply: p.State.Ply(), Points: p.State.Points(), Ranks: p.variant.Ranks(p.State.Points())}
+	slow := position{Turn: p.Naive.Turn(), Ply: p.Naive.Ply(), Points: p.Naive.Points(), Legal: p.Naive.Legal()}
+	for _, m := range p.State.Legal(nil) {
+		fast.Legal = append(fast.Legal, string(p.State.MoveText(nil, m)))
+	}
+	for seat := range slow.Points {
+		// Of many seats, the views of one after the other and of the one to move.
+		if n := len(slow.Points); n <= 4 || seat == slow.Turn || seat == slow.Ply%n || slow.Turn < 0 {
+			fast.Views = append(fast.Views, string(p.State.View(nil, seat)))
+			slow.Views = append(slow.Views, p.Naive.View(seat))
+		}
+		fast.Events = append(fast.Events, string(p.log.Events(nil, seat, "")))
+		slow.Events = append(slow.Events, strings.Join(append(p.Naive.Told(seat), ""), "\n"))
+		slow.Ranks = append(slow.Ranks, p.rank(seat, slow.Points))
+	}
+	p.log.Reset()
+	if reflect.DeepEqual(slow, fast) {
+		return nil
+	}
+	return p.failed("(-naive +fast)\n%s", cmp.Diff(slow, fast))
+}
+
+// rank returns the rank of a seat: 1, and 1 more for each side that has more points.
+func (p *Pair[N]) rank(seat int, points []float64) int {
+	sums := map[int]float64{}
+	for other, n := range points {
+		sums[p.variant.Side(other)] += n
+	}
+	rank := 1
+	for _, sum := range sums {
+		if sum > sums[p.variant.Side(seat)] {
+			rank++
+		}
+	}
+	return rank
+}
+
+func (p *Pair[N]) failed(format string, args ...any) error {
+	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
+}
+
+// Try makes a move given by its text in both if the naive rules find it legal, and compares; else the engine
+// must refuse it and stay as it is.
+func (p *Pair[N]) Try(text string) error {
+	legal := slices.Contains(p.Naive.Legal(), text)
+	before := value(p.State)
+	m, err := p.State.ParseMove(text)
+	if err == nil {
+		err = rules.Play(p.State, m, &p.log)
+	}
+	if legal != (err == nil) {
+		return p.failed("%q is legal: %v, but the answer is %v", text, legal, err)
+	}
+	if !legal {
+		if value(p.State) != before {
+			return p.failed("refusing %q changes the state", text)
+		}
+		return nil
+	}
+	p.Naive.Play(text)
+	return p.compare()
+}
+
+// PlayOn makes moves picked among the legal ones to the end, or as far as a ply.
+func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
+	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
+		legal := p.Naive.Legal()
+		if err := p.Try(legal[pick(len(legal))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FuzzNaive lets bytes choose a game that is compared with naive rules, and its moves. The first four bytes are for
+// deal. Of the others, one below 192 makes a legal move; any other, with the next, is the number of a move, legal or not.
+func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pair[N]) {
+	f.Add([]byte{})
+	f.Add([]byte("\x01\x00\x01\x02playing whatever these words happen to say"))
+	f.Add([]byte{7, 1, 0, 0, 0, 1, 2, 200, 7, 3, 3, 3, 255, 60, 192, 1, 1, 192, 96, 194, 20, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var head [4]byte
+		b := &source{data[copy(head[:], data):]}
+		p := deal(t, head)
+		for len(b.data) > 0 && p.Naive.Turn() >= 0 {
+			legal, choice := p.Naive.Legal(), b.next()
+			text := legal[choice%len(legal)]
+			if choice >= 192 {
+				text = string(p.State.MoveText(nil, rules.Move(choice-192)<<8|rules.Move(b.next())))
+			}
+			kit.Must(t, p.Try(text))
+		}
+	})
+}
+
+// NaiveStream returns the stream of SPEC.md, "Seeds and deals", for naive rules: it
+// draws numbers below a limit.
+func NaiveStream(seed [32]byte) func(uint64) int {
+	var block uint64
+	var ready []uint32
+	return func(limit uint64) int {
+		for {
+			if len(ready) == 0 {
+				sum := sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(seed[:]), block))
+				block++
+				for i := 0; i < 32; i += 4 {
+					ready = append(ready, binary.BigEndian.Uint32(sum[i:]))
+				}
+			}
+			v := uint64(ready[0])
+			ready = ready[1:]
+			if v < 1<<32/limit*limit {
+				return int(v % limit)
+			}
+		}
+	}
+}

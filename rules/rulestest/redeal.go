@@ -1,0 +1,76 @@
+package rulestest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// redealt returns a position with all that is hidden from a seat dealt anew. Where
+// seats see everything it is the same.
+func redealt(s rules.State, seat int, r *rules.Rand) rules.State {
+	c := s.Clone()
+	if c, ok := c.(rules.Redealer); ok {
+		c.Redeal(seat, r)
+	}
+	return c
+}
+
+// redeal wants a seat not to be able to tell a redeal, and the position that a
+// redeal makes to be a sound one.
+func (w *walk) redeal(seat int) error {
+	if _, ok := w.s.(rules.Redealer); !ok {
+		return nil
+	}
+	c := redealt(w.s, seat, w.r)
+	if got, want := string(c.View(nil, seat)), string(w.s.View(nil, seat)); got != want {
+		return fmt.Errorf("redeal: seat %d's view leaks\n was %s\n now %s", seat, want, got)
+	}
+	if c.Turn() != w.s.Turn() || c.Ply() != w.s.Ply() {
+		return fmt.Errorf("redeal: turn %d at ply %d becomes turn %d at ply %d", w.s.Turn(), w.s.Ply(), c.Turn(), c.Ply())
+	}
+	legal := c.Legal(nil)
+	if w.s.Turn() == seat && !slices.Equal(legal, w.legal) {
+		return fmt.Errorf("redeal: seat %d's legal moves leak: %d become %d", seat, w.legal, legal)
+	}
+	for other := range w.v.Players {
+		if other != seat && string(c.View(nil, other)) != string(w.s.View(nil, other)) {
+			w.hidden++
+		}
+	}
+	if err := w.checkPosition(c, legal); err != nil {
+		return fmt.Errorf("redeal: %w", err)
+	}
+	if w.r.Below(8) != 0 {
+		return nil
+	}
+	if err := w.playOn(c); err != nil {
+		return fmt.Errorf("redeal: %w", err)
+	}
+	return nil
+}
+
+// compareEvents makes a move in the position and in a redealt copy of it. A
+// seat that knows no more of the one than of the other afterwards must have
+// been told the same.
+func (w *walk) compareEvents(m rules.Move) error {
+	if _, ok := w.s.(rules.Redealer); !ok {
+		return nil
+	}
+	seat := w.r.Below(w.v.Players)
+	a, b := w.s.Clone(), redealt(w.s, seat, w.r)
+	if b.Check(m) != nil {
+		return nil // the mover no longer holds it
+	}
+	var la, lb rules.Log
+	a.Apply(m, &la)
+	b.Apply(m, &lb)
+	if string(a.View(nil, seat)) != string(b.View(nil, seat)) {
+		return nil
+	}
+	if ea, eb := la.Events(nil, seat, ""), lb.Events(nil, seat, ""); string(ea) != string(eb) {
+		return fmt.Errorf("events: seat %d can tell a redeal by %q and %q", seat, ea, eb)
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package rulestest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// walk plays one random game and checks every position and every move of it.
+type walk struct {
+	v     *rules.Variant
+	o     Options
+	seed  uint64
+	r     *rules.Rand
+	s     rules.State
+	legal []rules.Move // in s
+	moves []rules.Move // made so far
+
+	redealing bool // now and then the game goes on from a redealt position
+	scan      bool // tries all move numbers in the first position
+	hidden    int  // redeals that changed what another seat sees
+}
+
+// Positions later than densePlies are checked now and then only, so that a
+// game without a limit of its own stays affordable.
+const densePlies = 200
+
+func newWalk(v *rules.Variant, o Options, seed uint64) *walk {
+	return &walk{v: v, o: o, seed: seed, r: rules.NewRand(seed), s: deal(v, seed)}
+}
+
+func (w *walk) run() error {
+	if err := w.start(); err != nil {
+		return err
+	}
+	for {
+		w.legal = w.s.Legal(w.legal[:0])
+		if w.s.Ply() < densePlies || w.r.Below(64) == 0 || len(w.legal) == 0 {
+			if err := w.position(); err != nil {
+				return err
+			}
+		}
+		if len(w.legal) == 0 {
+			break
+		}
+		if err := w.step(w.legal[w.r.Below(len(w.legal))]); err != nil {
+			return err
+		}
+		if w.redealing && w.r.Below(8) == 0 {
+			w.s = redealt(w.s, w.r.Below(w.v.Players), w.r)
+		}
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	if w.redealing {
+		return nil // the moves do not fit the seed any more
+	}
+	return w.replay()
+}
+
+// start checks what is said before the first move.
+func (w *walk) start() error {
+	before := value(w.s)
+	var log rules.Log
+	w.s.Start(&log)
+	if value(w.s) != before {
+		return errors.New("start: changes the state")
+	}
+	for seat := range w.v.Players {
+		said := string(log.Events(nil, seat, ""))
+		if err := checkEvents(said); err != nil {
+			return fmt.Errorf("start: seat %d: %w", seat, err)
+		}
+		var other rules.Log
+		redealt(w.s, seat, w.r).Start(&other)
+		if got := string(other.Events(nil, seat, "")); got != said {
+			return fmt.Errorf("start: seat %d sees %q, after a redeal %q", seat, said, got)
+		}
+	}
+	return nil
+}
+
+// position checks the position reached. The first error names its check.
+func (w *walk) position() error {
+	before := value(w.s)
+	if err := w.checkPosition(w.s, w.legal); err != nil {
+		return err
+	}
+	if err := w.refused(); err != nil {
+		return err
+	}
+	if err := w.copies(); err != nil {
+		return err
+	}
+	if err := w.redeal(w.r.Below(w.v.Players)); err != nil {
+		return err
+	}
+	if err := w.fromViews(); err != nil {
+		return err
+	}
+	if value(w.s) != before {
+		return errors.New("position: looking at the state changes it")
+	}
+	return nil
+}
+
+// checkPosition checks a position by what the kit knows and what the game adds.
+func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
+	if err := checkPosition(w.v, s, legal); err != nil {
+		return err
+	}
+	if w.o.Sound != nil {
+		if err := w.o.Sound(w.v, s); err != nil {
+			return fmt.Errorf("sound: %w", err)
+		}
+	}
+	return nil
+}
+
+// refused tries numbers that are not legal moves.
+func (w *walk) refused() error {
+	before := value(w.s)
+	try := func(m rules.Move) error {
+		if _, legal := slices.BinarySearch(w.legal, m); legal {
+			return nil
+		}
+		return checkRefused(w.v, w.s, before, m)
+	}
+	if w.scan && w.s.Ply() == 0 {
+		for m := range 1 << 16 {
+			if err := try(rules.Move(m)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range w.legal {
+		if err := errors.Join(try(m-1), try(m+1)); err != nil {
+			return err
+		}
+	}
+	for range 16 {
+		if err := errors.Join(try(rules.Move(w.r.Below(1<<16))), try(rules.Move(w.r.Below(1<<11)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copies wants a clone to be the same and to stay apart.
+func (w *walk) copies() error {
+	before := value(w.s)
+	c := w.s.Clone()
+	if value(c) != before {
+		return errors.New("clone: is not the same position")
+	}
+	if len(w.legal) == 0 {
+		return nil
+	}
+	c.Apply(w.legal[w.r.Below(len(w.legal))], nil)
+	if value(w.s) != before {
+		return errors.New("clone: a move made on it changes the original")
+	}
+	c = w.s.Clone()
+	played := value(c)
+	w.s.Apply(w.legal[w.r.Below(len(w.legal))], nil)
+	apart := value(c) == played
+	set(w.s, c)
+	if !apart {
+		return errors.New("clone: a move made on the original changes it")
+	}
+	return nil
+}
+
+// playOn makes random legal moves to the end of a game, and checks that.
+func (w *walk) playOn(s rules.State) error {
+	if playOn(s, w.r); s.Turn() != rules.Over {
+		return fmt.Errorf("legal: 0 moves at ply %d, and over is false", s.Ply())
+	}
+	return w.total(s)
+}
+
+// playOn makes random legal moves as long as there are any.
+func playOn(s rules.State, r *rules.Rand) {
+	var space [rules.MaxMoves]rules.Move
+	for legal := s.Legal(space[:0]); len(legal) > 0; legal = s.Legal(space[:0]) {
+		s.Apply(legal[r.Below(len(legal))], nil)
+	}
+}
+
+// step makes a move and checks what it says.
+func (w *walk) step(m rules.Move) error {
+	quiet := w.s.Clone()
+	quiet.Apply(m, nil)
+	var log rules.Log
+	if w.s.Ply() < densePlies {
+		if err := w.compareEvents(m); err != nil {
+			return err
+		}
+	}
+	ply := w.s.Ply()
+	if err := rules.Play(w.s, m, &log); err != nil {
+		return fmt.Errorf("play: refuses a legal move: %w", err)
+	}
+	if value(w.s) != value(quiet) {
+		return errors.New("apply: gives another position without a log")
+	}
+	if w.s.Ply() != ply+1 {
+		return fmt.Errorf("ply: is %d after %d", w.s.Ply(), ply)
+	}
+	for seat := range w.v.Players {
+		if err := checkEvents(string(log.Events(nil, seat, ""))); err != nil {
+			return fmt.Errorf("apply: seat %d: %w", seat, err)
+		}
+	}
+	w.moves = append(w.moves, m)
+	return nil
+}
+
+// finish checks a game that has ended.
+func (w *walk) finish() error {
+	if w.s.Turn() != rules.Over {
+		return errors.New("legal: is empty before the end")
+	}
+	if err := w.s.Check(0); !errors.Is(err, rules.ErrOver) {
+		return fmt.Errorf("check: says %v after the end, not ErrOver", err)
+	}
+	if most := w.v.MaxPlies; w.s.Ply() > most {
+		return fmt.Errorf("most plies: a game has %d, which is more than %d", w.s.Ply(), most)
+	}
+	return w.total(w.s)
+}
+
+func (w *walk) total(s rules.State) error {
+	if err := checkPoints(w.v, s); err != nil {
+		return err
+	}
+	if w.o.Total != nil {
+		if err := w.o.Total(w.v, s); err != nil {
+			return fmt.Errorf("total: %w", err)
+		}
+	}
+	return nil
+}
+
+// replay makes the same moves from the same seed.
+func (w *walk) replay() error {
+	s := deal(w.v, w.seed)
+	var text []string
+	for _, m := range w.moves {
+		text = append(text, string(s.MoveText(nil, m)))
+		parsed, err := s.ParseMove(text[len(text)-1])
+		if err != nil {
+			return err
+		}
+		if err := rules.Play(s, parsed, nil); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
+	if value(s) != value(w.s) {
+		return fmt.Errorf("replay: %s end elsewhere the second time", strings.Join(text, " "))
+	}
+	return nil
+}

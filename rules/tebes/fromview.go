@@ -1,0 +1,102 @@
+package tebes
+
+import (
+	"bytes"
+	"math/bits"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// fromView returns the position that a seat sees: see rules.Variant. Of the
+// earlier positions only those are known that a move would bring back now: the
+// moves that are missing from the list. They stay forbidden as in the real game.
+func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
+	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), since: uint16(o.Ply)}
+	reader := o.Read(name, 2)
+	s.readBoard(&reader)
+	s.readTurn(&reader)
+	if reader.Err() == nil && s.turn >= 0 && len(o.Moves) > 0 && !s.rules.Cycles {
+		s.remember(o.Moves)
+	}
+	return reader.Made(s)
+}
+
+// readBoard reads the squares and the pieces.
+func (s *State) readBoard(v *rules.ViewReader) {
+	g := s.geometry()
+	squares := int(s.rules.Size) * int(s.rules.Size)
+	colours, pieces := v.Value("colours"), v.Value("pieces")
+	if len(colours) != squares {
+		v.Fail("colours", "is not of as many squares as the board has")
+	}
+	if len(pieces) != squares {
+		v.Fail("pieces", "is not of as many squares as the board has")
+	}
+	if v.Err() != nil {
+		return
+	}
+	for square := range squares {
+		if colours[square] == letters[black] {
+			s.black |= 1 << g.cell[square]
+		}
+		if side := strings.IndexByte(letters, pieces[square]); side >= 0 {
+			s.pieces[side] |= 1 << g.cell[square]
+		}
+	}
+	if !s.rules.Random && s.black != g.chequer || bits.OnesCount64(uint64(s.black)) != squares/2 {
+		v.Fail("colours", "is not a board of this game")
+	}
+	for side, b := range s.pieces {
+		if n := bits.OnesCount64(uint64(b)); n < 2 || n > squares/2 {
+			v.Fail("pieces", "does not have 2 pieces of each side, or has more than at the start")
+		}
+		if b&g.goal[side] == g.goal[side] {
+			v.Fail("pieces", "is won already")
+		}
+	}
+}
+
+// readTurn reads the extra moves and with them finds out who is to move.
+func (s *State) readTurn(v *rules.ViewReader) {
+	s.extra = uint8(v.Word("extra", extras[:]...))
+	s.bonus = v.Word("bonus", "no", "yes") == 1
+	had := uint16(2 - bits.OnesCount8(s.extra))
+	for _, plies := range [...]uint16{uint16(s.rules.Opening), 0} { // 0 where no opening was good
+		s.opening = rules.OpeningOf(int(plies))
+		if s.turn = int8((s.ply + plies - had) & 1); int(s.turn) == v.Turn && s.ply+plies >= had {
+			break
+		}
+	}
+	if int(s.ply)+s.opening.Plies() < int(had) || s.bonus && s.extra>>s.turn&1 != 0 {
+		v.Fail("extra", "does not fit the moves made")
+	}
+	var from sources
+	s.sources(&from)
+	s.finish(from.any() != 0)
+}
+
+// remember makes a past in which what the moves would bring back that are not
+// listed has been there. Squares off the board keep the steps between from being
+// positions of their own: of each four, the third alone leads back to the other
+// side's pieces as they stand.
+func (s *State) remember(listed []byte) {
+	var space [rules.MaxMoves]rules.Move
+	var text [8]byte
+	off := step{62, 63}
+	for _, m := range s.Legal(space[:0]) {
+		word, rest, _ := bytes.Cut(listed, []byte{' '})
+		if bytes.Equal(word, s.MoveText(text[:0], m)) {
+			listed = rest
+			continue
+		}
+		move, _ := s.cells(m)
+		if move.from>>3 != move.to>>3 {
+			continue // it cannot bring anything back, so the list is wrong
+		}
+		for i, past := range [...]step{off, move, off, move} {
+			s.past[(s.since-1-uint16(i))%memory] = past
+		}
+		s.since -= 4
+	}
+}

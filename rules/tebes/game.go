@@ -1,0 +1,69 @@
+// Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4
+// squares, for two seats. SPEC.md, "Tebes", has its rules.
+//
+// On one random board in 184 of 4x4, and in 3,356 of 6x6, white has no first move:
+// its front row is all white and the row behind all black, so that neither can
+// capture. That game is over before it begins, and black has won.
+package tebes
+
+import (
+	"cmp"
+	"embed"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+const (
+	name         = "tebes"
+	maxLimit     = 1000
+	defaultLimit = 400
+)
+
+// Game is Tebes.
+var Game = &rules.Game{
+	Name:  name,
+	Texts: rulesFiles,
+	Options: []rules.Option{
+		{Name: "size", Values: []string{"6", "4"}, Help: "rows and columns of the board"},
+		{Name: "board", Values: []string{"standard", "random"}, Help: "the colours of the squares: as in chess, or shuffled"},
+		{Name: "cycles", Values: []string{"forbid", "allow"}, Help: "moves that bring back an earlier position of the game"},
+		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
+		rules.OpeningOption,
+	},
+	Display: rules.Display{Title: "Tebes", Board: &rules.Board{Pieces: "pieces", Colours: "colours", Sides: letters, Corners: "wwbb"}},
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Size:    uint8(settings.Int("size")),
+			Random:  settings.Get("board") == "random",
+			Cycles:  settings.Get("cycles") == "allow",
+			Limit:   uint16(settings.Int("limit")),
+			Opening: uint8(settings.Int(rules.OpeningOption.Name)),
+		}), nil
+	},
+}
+
+//go:embed rules.*.md
+var rulesFiles embed.FS
+
+// Rules is the resolved options. It is comparable.
+type Rules struct {
+	Size    uint8  // 6 or 4
+	Random  bool   // the colours are shuffled
+	Cycles  bool   // an earlier position may come back
+	Limit   uint16 // plies, 0 for none
+	Opening uint8  // random plies before the first turn
+}
+
+// lastPly returns the number of plies at which the game is over.
+func (r Rules) lastPly() uint16 {
+	return cmp.Or(r.Limit, rules.MaxPlies)
+}
+
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: 2, Sides: 2, Prize: 1, Chance: r.Random || r.Opening > 0, MaxPlies: int(r.lastPly()),
+		Deal:     rules.Dealer[State](r),
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
+}

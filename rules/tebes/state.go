@@ -1,0 +1,273 @@
+package tebes
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// memory is how many sideways moves in a row are remembered, a power of two. No
+// game with a limit has more.
+const memory = 1024
+
+const draw = -1
+
+// State is a position of Tebes: a value that can be copied and compared.
+type State struct {
+	pieces [2]Board // by seat
+	black  Board    // the black squares
+	rules  Rules
+	ply    uint16
+	last   uint16 // the ply at which the game is over
+	since  uint16 // the ply of the last move that can never be undone
+	turn   int8
+	winner int8  // when the game is over: a seat or draw
+	extra  uint8 // a bit for each seat whose extra move is still to come
+	bonus  bool  // the move to come is the extra one
+
+	opening rules.Opening
+
+	// past has the move of each ply at ply%memory. A move forward, a capture or the
+	// arrival that brings the extra move can never be undone, so the positions that
+	// may come back are those since then. All moves between are sideways.
+	past [memory]step
+}
+
+// step is the cells that a move starts from and ends on.
+type step struct{ from, to uint8 }
+
+// Deal sets the state to the first position.
+func (s *State) Deal(r Rules, src *rules.Stream) {
+	s.setUp(r, src)
+	if r.Opening > 0 {
+		s.last = rules.MaxPlies
+		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
+	}
+}
+
+// begin makes the position after an opening the first of the game.
+func begin(first rules.State, o rules.Opening) {
+	s := first.(*State)
+	s.ply, s.since, s.past = 0, 0, [memory]step{}
+	s.last, s.opening = s.rules.lastPly(), o
+}
+
+// setUp makes the position before the opening.
+func (s *State) setUp(r Rules, src *rules.Stream) {
+	g := &geometries[r.Size&7]
+	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), extra: 1<<white | 1<<black}
+	if !r.Random {
+		return
+	}
+	var order [maxSquares]uint8
+	n := int(r.Size) * int(r.Size)
+	for i := range order[:n] {
+		order[i] = uint8(i)
+	}
+	rules.Shuffle(src, order[:n])
+	s.black = 0
+	for _, square := range order[:n/2] {
+		s.black |= 1 << g.cell[square]
+	}
+	var from sources
+	if s.sources(&from); from.any() == 0 {
+		s.end(black) // on few boards white cannot even begin
+	}
+}
+
+func (s *State) geometry() *geometry { return &geometries[s.rules.Size&7] }
+
+// Turn returns the seat to move, or rules.Over.
+func (s *State) Turn() int { return int(s.turn) }
+
+// Ply returns the number of moves made.
+func (s *State) Ply() int { return int(s.ply) }
+
+// sources finds those of the legal moves of the side to move.
+func (s *State) sources(from *sources) {
+	all := s.geometry().all
+	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
+	if s.turn == white {
+		mine, theirs, near, all = theirs.flip(), mine.flip(), s.black.flip(), all.flip()
+	}
+	from.find(mine, theirs, all&^(mine|theirs), near)
+	if s.ply-s.since >= 3 && !s.rules.Cycles {
+		s.forbid(from)
+	}
+}
+
+// forbid takes out the moves that bring back an earlier position. It goes back
+// move by move and keeps the squares that differ from now, of each side. A
+// position with the opponent to move, from which only one piece of the side to
+// move stands elsewhere, is what that piece's move would bring back. Sides take
+// turns since the last move that cannot be undone.
+func (s *State) forbid(from *sources) {
+	var mine, theirs Board
+	for back := uint16(1); back <= min(s.ply-s.since, memory); back++ {
+		move := s.past[(s.ply-back)%memory]
+		moved := Board(1)<<(move.from&63) ^ Board(1)<<(move.to&63)
+		if back&1 == 0 {
+			mine ^= moved
+			continue
+		}
+		if theirs ^= moved; theirs == 0 && bits.OnesCount64(uint64(mine)) == 2 {
+			start := mine & s.pieces[s.turn&1]
+			if end := mine ^ start; end&s.geometry().goal[s.turn&1] == 0 || s.extra>>(s.turn&1)&1 == 0 {
+				from.remove(int(s.turn), start, end)
+			} // else it brings the extra move, and with it a new position
+		}
+	}
+}
+
+// remove takes out the sideways move between two squares of the real board, if
+// there is one.
+func (s *sources) remove(side int, from, to Board) {
+	if side == white {
+		from, to = from.flip(), to.flip()
+	}
+	switch to {
+	case from >> 2:
+		s[0] &^= from
+	case from >> 1:
+		s[1] &^= from
+	case from << 1:
+		s[2] &^= from
+	case from << 2:
+		s[3] &^= from
+	}
+}
+
+// Legal appends the legal moves in rising order.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.turn == rules.Over {
+		return dst
+	}
+	g := s.geometry()
+	var from sources
+	s.sources(&from)
+	any := from.any()
+	if s.turn == white {
+		any = any.flip()
+	}
+	for ; any != 0; any &= any - 1 {
+		cell := bits.TrailingZeros64(uint64(any))
+		base := rules.Move(g.squareOf[cell]) * maxSquares
+		for kinds := from.kinds(int(s.turn), cell); kinds != 0; kinds &= kinds - 1 {
+			end := cell + int(ends[s.turn&1][bits.TrailingZeros(kinds)&15])
+			dst = append(dst, base+rules.Move(g.squareOf[end&63]))
+		}
+	}
+	return dst
+}
+
+// cells of a move's squares; ok is false where the board has no such squares.
+func (s *State) cells(m rules.Move) (move step, ok bool) {
+	n := rules.Move(s.rules.Size) * rules.Move(s.rules.Size)
+	from, to := m/maxSquares, m%maxSquares
+	if from >= n || to >= n {
+		return step{}, false
+	}
+	g := s.geometry()
+	return step{g.cell[from], g.cell[to]}, true
+}
+
+// Check returns why a move is not legal, nil if it is.
+func (s *State) Check(m rules.Move) error {
+	if s.turn == rules.Over {
+		return fmt.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+	}
+	move, ok := s.cells(m)
+	if !ok {
+		return fmt.Errorf("tebes: %q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
+	}
+	var from sources
+	s.sources(&from)
+	kinds := from.kinds(int(s.turn), int(move.from))
+	for ; kinds != 0; kinds &= kinds - 1 {
+		if int(move.from)+int(ends[s.turn&1][bits.TrailingZeros(kinds)&15]) == int(move.to) {
+			return nil
+		}
+	}
+	return fmt.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.why(move))
+}
+
+// Apply makes a legal move.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	move, ok := s.cells(m)
+	if !ok || s.turn == rules.Over {
+		return // not legal
+	}
+	seat := int(s.turn)
+	captured := s.move(move)
+	if s.turn != rules.Over {
+		var from sources
+		s.sources(&from)
+		s.finish(from.any() != 0)
+	}
+	if log != nil { // no extra move is told of when the game ends here
+		logMove(log, seat, m, captured, s.bonus)
+	}
+}
+
+// move makes a move on the board, ends the game by corners and pieces, and
+// decides who is next and whether that is the extra move.
+func (s *State) move(m step) (captured bool) {
+	me := s.turn & 1
+	from, to := Board(1)<<(m.from&63), Board(1)<<(m.to&63)
+	captured = s.pieces[1-me]&to != 0
+	s.pieces[me] ^= from | to
+	s.pieces[1-me] &^= to
+	s.past[s.ply%memory] = m
+	s.ply++
+	if captured || m.from>>3 != m.to>>3 {
+		s.since = s.ply
+	}
+	s.bonus = false
+	s.turn = 1 - me
+	goal, theirs := s.geometry().goal[me], s.pieces[1-me]
+	switch {
+	case s.pieces[me]&goal == goal, theirs&(theirs-1) == 0:
+		s.end(me)
+	case to&goal != 0 && s.extra>>me&1 != 0:
+		s.extra &^= 1 << me
+		s.bonus = true
+		s.turn = me
+		s.since = s.ply
+	}
+	return captured
+}
+
+// finish ends the game when the side to move has no move, or at the limit.
+func (s *State) finish(moves bool) {
+	if !moves {
+		s.end(1 - s.turn)
+	} else if s.ply >= s.last {
+		s.end(draw)
+	}
+}
+
+func (s *State) end(winner int8) {
+	s.winner = winner
+	s.turn = rules.Over
+	s.bonus = false
+}
+
+// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+func (s *State) Points() []float64 {
+	switch {
+	case s.turn != rules.Over:
+		return []float64{0, 0}
+	case s.winner == draw:
+		return []float64{0.5, 0.5}
+	case s.winner == white:
+		return []float64{1, 0}
+	}
+	return []float64{0, 1}
+}
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}

@@ -1,0 +1,132 @@
+package tebes
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+const letters = "wb" // of the seats
+
+// extras is the words for the seats whose extra move is still to come.
+var extras = [4]string{"-", "w", "b", "bw"}
+
+// View appends the board: all of it is seen by both.
+func (s *State) View(dst []byte, seat int) []byte {
+	g := s.geometry()
+	squares := int(s.rules.Size) * int(s.rules.Size)
+	dst = append(dst, "size="...)
+	dst = strconv.AppendUint(dst, uint64(s.rules.Size), 10)
+	dst = append(dst, " colours="...)
+	for square := range squares {
+		dst = append(dst, letters[s.black>>g.cell[square]&1])
+	}
+	dst = append(dst, " pieces="...)
+	for square := range squares {
+		dst = append(dst, s.pieceAt(g.cell[square]))
+	}
+	dst = append(append(dst, " me="...), letters[seat&1])
+	dst = append(dst, " extra="...)
+	dst = append(dst, extras[s.extra&3]...)
+	if s.bonus {
+		return append(dst, " bonus=yes"...)
+	}
+	return append(dst, " bonus=no"...)
+}
+
+// pieceAt returns b, w or a dot.
+func (s *State) pieceAt(cell uint8) byte {
+	for seat, b := range s.pieces {
+		if b>>cell&1 != 0 {
+			return letters[seat]
+		}
+	}
+	return '.'
+}
+
+// why reports what is wrong with a move that is not legal.
+func (s *State) why(m step) string {
+	g := s.geometry()
+	me, start, end := s.turn&1, s.pieceAt(m.from), s.pieceAt(m.to)
+	if start != letters[me] {
+		return fmt.Sprintf("%c has no piece on %d", letters[me], g.squareOf[m.from])
+	}
+	if end == letters[me] {
+		return fmt.Sprintf("%c's own piece is on %d", letters[me], g.squareOf[m.to])
+	}
+	ahead, across := int(m.to>>3)-int(m.from>>3), int(m.to&7)-int(m.from&7)
+	if me == white {
+		ahead = -ahead
+	}
+	across = max(across, -across)
+	far := max(ahead, across)
+	if ahead < 0 || far == 0 || far > 2 || ahead != 0 && across != 0 && ahead != across {
+		return "a piece goes one or two squares, straight or diagonally forward or straight sideways"
+	}
+	if between := (m.from + m.to) / 2; far == 2 && s.pieceAt(between) == letters[1-me] {
+		return fmt.Sprintf("the opponent's piece on %d is in the way", g.squareOf[between])
+	}
+	if end != '.' {
+		if s.black>>m.from&1 == Board(me) {
+			return fmt.Sprintf("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.from])
+		}
+		return fmt.Sprintf("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.from])
+	}
+	return "it brings back an earlier position of this game"
+}
+
+// ParseMove reads two squares of the board, as in 19-14.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	from, rest, ok := number(text)
+	if ok && len(rest) > 0 && rest[0] == '-' {
+		to, rest, ok := number(rest[1:])
+		if ok && rest == "" && max(from, to) < int(s.rules.Size)*int(s.rules.Size) {
+			return rules.Move(from*maxSquares + to), nil
+		}
+	}
+	size := int(s.rules.Size)
+	middle := size * size / 2 // the first square below the middle, from which a step goes forward
+	return 0, fmt.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
+		text, size*size-1, middle, middle-size)
+}
+
+// number reads one or two digits without a zero in front.
+func number(text string) (n int, rest string, ok bool) {
+	for len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
+		if ok && n == 0 || n > 9 {
+			return 0, text, false
+		}
+		n, text, ok = n*10+int(text[0]-'0'), text[1:], true
+	}
+	return n, text, ok
+}
+
+// MoveText appends the squares, as in 19-14.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte { return moveText(dst, m) }
+
+func moveText(dst []byte, m rules.Move) []byte {
+	dst = strconv.AppendUint(dst, uint64(m/maxSquares), 10)
+	dst = append(dst, '-')
+	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
+}
+
+// Start logs the opening. The view shows the board.
+func (s *State) Start(log *rules.Log) {
+	if s.rules.Opening == 0 {
+		return
+	}
+	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, extra: 1<<white | 1<<black}
+	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
+}
+
+func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
+	var text [8]byte
+	log.Add(rules.All, "play", seat, string(moveText(text[:0], m)))
+	if captured {
+		log.Add(rules.All, "capture", seat, int(m)%maxSquares)
+	}
+	if extra {
+		log.Add(rules.All, "extra", seat)
+	}
+}

@@ -1,0 +1,62 @@
+// Package teeko is Teeko on a board of 5x5 squares, for two seats. SPEC.md,
+// "Teeko", has its rules.
+package teeko
+
+import (
+	"cmp"
+	"embed"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+const (
+	name         = "teeko"
+	maxLimit     = 1000
+	defaultLimit = 200
+)
+
+// Game is Teeko.
+var Game = &rules.Game{
+	Name:  name,
+	Texts: rulesFiles,
+	Options: []rules.Option{
+		{Name: "start", Values: []string{"random", "drop"}, Help: "the pieces stand on a random board, or are placed in turn"},
+		{Name: "squares", Values: []string{"standard", "advanced"}, Help: "squares of 2x2 win, or the corners of a square of any size"},
+		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
+		rules.OpeningOption,
+	},
+	Display: rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}},
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		return newVariant(g, settings, Rules{
+			Drop:     settings.Get("start") == "drop",
+			Advanced: settings.Get("squares") == "advanced",
+			Limit:    uint16(settings.Int("limit")),
+			Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
+		}), nil
+	},
+}
+
+//go:embed rules.*.md
+var rulesFiles embed.FS
+
+// Rules is the resolved options. It is comparable.
+type Rules struct {
+	Drop     bool   // the pieces are placed, else they stand at random
+	Advanced bool   // squares of any size win
+	Limit    uint16 // plies, 0 for none
+	Opening  uint8  // random plies before the first turn
+}
+
+// lastPly returns the number of plies at which the game is over.
+func (r Rules) lastPly() uint16 {
+	return cmp.Or(r.Limit, rules.MaxPlies)
+}
+
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: 2, Sides: 2, Prize: 1, Chance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
+		Deal:     rules.Dealer[State](r),
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
+}

@@ -1,0 +1,86 @@
+package teeko
+
+import (
+	"math/bits"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// Accessors for bots.
+
+// soon is how many plies before the limit a position is another one at each ply.
+const soon = 64
+
+// Key returns a hash of what decides the rest of the game: pieces, side to move, whether
+// pieces are being placed and, close to the limit, the ply.
+func (s *State) Key() uint64 {
+	rest := uint64(s.turn) & 3
+	if s.Placing() {
+		rest |= 4
+	}
+	if s.last-s.ply < soon {
+		rest |= uint64(s.last-s.ply+1) << 3
+	}
+	board := uint64(s.board[black]) | uint64(s.board[white])<<32
+	hi, lo := bits.Mul64(board^0xa0761d6478bd642f, rest^0xe7037ed1a0b428db)
+	hi, lo = bits.Mul64(hi^lo^0x8ebc6af09c88c6e3, board^0x589965cc75374cc3)
+	return hi ^ lo
+}
+
+// Ends returns the squares of a move; of a placing, both are its square.
+func Ends(m rules.Move) (from, to int) {
+	if m < moveBase {
+		return int(m), int(m)
+	}
+	return split(m)
+}
+
+// Placing reports whether pieces are still being placed.
+func (s *State) Placing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
+
+// Near returns the neighbours of a square.
+func Near(square int) Board { return neighbours[square&31] }
+
+// Winner returns the seat that has won, -1 while nobody has.
+func (s *State) Winner() int { return int(s.winner) }
+
+// Pieces returns where the pieces of a seat stand.
+func (s *State) Pieces(seat int) Board { return s.board[seat] }
+
+// Shapes returns the shapes that win. It must not be written to.
+func (s *State) Shapes() []Board {
+	if s.rules.Advanced {
+		return advancedShapes
+	}
+	return standardShapes
+}
+
+// Won reports whether the pieces of a seat are a winning shape.
+func (s *State) Won(seat int) bool { return int(s.winner) == seat }
+
+// CanWin reports whether a seat would win with a move if it were to move.
+func (s *State) CanWin(seat int) bool {
+	own := s.board[seat]
+	empty := everySquare &^ (s.board[0] | s.board[1])
+	if count(own) < pieces {
+		return count(own) == pieces-1 && s.completes(own, empty)
+	}
+	for left := own; left != 0; left &= left - 1 {
+		piece := left & -left
+		if s.completes(own&^piece, neighbours[first(piece)&31]&empty) {
+			return true
+		}
+	}
+	return false
+}
+
+// completes reports whether a piece on one of some squares makes three a winning
+// shape.
+func (s *State) completes(three, squares Board) bool {
+	for ; squares != 0; squares &= squares - 1 {
+		if s.rules.wins(three | squares&-squares) {
+			return true
+		}
+	}
+	return false
+}

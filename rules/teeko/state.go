@@ -1,0 +1,283 @@
+package teeko
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+const (
+	size    = 5
+	squares = size * size
+	pieces  = 4 // of each side
+
+	black = 0
+	white = 1
+
+	noOne = -1
+
+	// A move below squares is a placing; moveBase + from*squares + to is a move.
+	moveBase = 32
+	endMoves = moveBase + squares*squares
+)
+
+// Board is a set of squares, bit i for square i.
+type Board uint32
+
+const everySquare Board = 1<<squares - 1
+
+// neighbours of each square. The 32 entries spare the bounds check of sq&31.
+var neighbours = func() (n [32]Board) {
+	for a := range squares {
+		for b := range squares {
+			rows, columns := a/size-b/size, a%size-b%size
+			if a != b && max(rows, -rows, columns, -columns) == 1 {
+				n[a] |= 1 << b
+			}
+		}
+	}
+	return n
+}()
+
+// shapes lists the 44 winning shapes, or with large squares the advanced game's 58.
+func shapes(large bool) (list []Board) {
+	largest := 1
+	if large {
+		largest = size - 1
+	}
+	for row := range size {
+		for column := range size {
+			// The steps of a line and how far its end is from its start.
+			for _, step := range [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
+				endRow, endColumn := row+3*step[0], column+3*step[1]
+				if endRow < size && endColumn >= 0 && endColumn < size {
+					var line Board
+					for i := range pieces {
+						line |= 1 << ((row+i*step[0])*size + column + i*step[1])
+					}
+					list = append(list, line)
+				}
+			}
+			for side := 1; side <= largest && row+side < size && column+side < size; side++ {
+				corner := Board(1<<0 | 1<<side | 1<<(side*size) | 1<<(side*size+side))
+				list = append(list, corner<<(row*size+column))
+			}
+		}
+	}
+	return list
+}
+
+// The winning shapes are looked up in a table of 1<<slotBits slots, each shape at
+// a slot of its own: slotFactor was searched for so that no two of the 58 share
+// one, and a test holds it to that. The other slots are 0, which no side's pieces are.
+const (
+	slotBits   = 8
+	slotFactor = 0x55b2f2cb
+)
+
+type shapeTable [1 << slotBits]Board
+
+var (
+	standardShapes, advancedShapes = shapes(false), shapes(true)
+	standard, advanced             = newShapeTable(standardShapes), newShapeTable(advancedShapes)
+)
+
+func newShapeTable(list []Board) (t shapeTable) {
+	for _, shape := range list {
+		t[slot(shape)] = shape
+	}
+	return t
+}
+
+func slot(b Board) uint8 { return uint8(b * slotFactor >> (32 - slotBits)) }
+
+// wins reports whether the pieces of a side are a winning shape.
+func (r Rules) wins(b Board) bool {
+	if r.Advanced {
+		return advanced[slot(b)] == b
+	}
+	return standard[slot(b)] == b
+}
+
+// State is a position of Teeko: a value that can be copied and compared.
+type State struct {
+	board  [2]Board // of black and white
+	ply    uint16
+	last   uint16 // the ply at which the game is over
+	rules  Rules
+	turn   int8
+	winner int8 // noOne while there is none
+
+	opening rules.Opening
+}
+
+// Deal sets the state to the first position.
+func (s *State) Deal(r Rules, src *rules.Stream) {
+	s.setUp(r, src)
+	if r.Opening > 0 {
+		s.last = rules.MaxPlies
+		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
+	}
+}
+
+// begin makes the position after an opening the first of the game.
+func begin(first rules.State, o rules.Opening) {
+	s := first.(*State)
+	s.ply, s.last, s.opening = 0, s.rules.lastPly(), o
+}
+
+// setUp makes the position before the opening.
+func (s *State) setUp(r Rules, src *rules.Stream) {
+	*s = State{rules: r, last: r.lastPly(), winner: noOne}
+	if r.Drop {
+		return
+	}
+	for {
+		var order [squares]uint8
+		for i := range order {
+			order[i] = uint8(i)
+		}
+		rules.Shuffle(src, order[:])
+		s.board = [2]Board{of(order[:pieces]), of(order[pieces : 2*pieces])}
+		if !r.wins(s.board[black]) && !r.wins(s.board[white]) {
+			return
+		}
+	}
+}
+
+func of(list []uint8) (b Board) {
+	for _, sq := range list {
+		b |= 1 << sq
+	}
+	return b
+}
+
+// Turn returns the seat to move, or rules.Over.
+func (s *State) Turn() int { return int(s.turn) }
+
+// Ply returns the number of placings and moves made.
+func (s *State) Ply() int { return int(s.ply) }
+
+// Legal appends the legal moves. There is always one: while pieces are placed,
+// at most seven squares are taken; after that, four squares and their neighbours
+// are at least nine squares (a test counts all sets of four), of which the eight
+// pieces leave one empty.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.turn < 0 {
+		return dst
+	}
+	empty := everySquare &^ (s.board[0] | s.board[1])
+	if s.Placing() {
+		for ; empty != 0; empty &= empty - 1 {
+			dst = append(dst, rules.Move(first(empty)))
+		}
+		return dst
+	}
+	for own := s.board[s.turn&1]; own != 0; own &= own - 1 {
+		from := first(own)
+		for to := neighbours[from&31] & empty; to != 0; to &= to - 1 {
+			dst = append(dst, move(from, first(to)))
+		}
+	}
+	return dst
+}
+
+func first(b Board) int { return bits.TrailingZeros32(uint32(b)) }
+
+func move(from, to int) rules.Move { return rules.Move(moveBase + from*squares + to) }
+
+// split returns the squares of a move that is not a placing.
+func split(m rules.Move) (from, to int) {
+	return int(m-moveBase) / squares, int(m-moveBase) % squares
+}
+
+// Check returns why a move is not legal, nil if it is.
+func (s *State) Check(m rules.Move) error {
+	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
+	if s.turn < 0 {
+		return fmt.Errorf("teeko: %q cannot be played: %w", text(), rules.ErrOver)
+	}
+	if m >= squares && m < moveBase || m >= endMoves {
+		return fmt.Errorf("teeko: %q is not a move: write a square to place a piece (12) or two to move it (12-13)", text())
+	}
+	taken := s.board[0] | s.board[1]
+	if s.Placing() {
+		switch {
+		case m >= moveBase:
+			return fmt.Errorf("teeko: %q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))
+		case taken>>m&1 != 0:
+			return fmt.Errorf("teeko: %q is taken: name an empty square, such as %d", text(), first(^taken))
+		}
+		return nil
+	}
+	if m < moveBase {
+		return fmt.Errorf("teeko: %q places a piece when all are placed: move one, such as %s", text(), s.example())
+	}
+	from, to := split(m)
+	switch {
+	case s.board[s.turn]>>from&1 == 0:
+		return fmt.Errorf("teeko: %q moves no piece of %s: try a move such as %s", text(), colours[s.turn], s.example())
+	case neighbours[from]>>to&1 == 0:
+		return fmt.Errorf("teeko: %q does not end on a neighbour of %d: try a move such as %s", text(), from, s.example())
+	case taken>>to&1 != 0:
+		return fmt.Errorf("teeko: %q ends on a square that is taken: try a move such as %s", text(), s.example())
+	}
+	return nil
+}
+
+var colours = [2]string{"black", "white"}
+
+// example returns a legal move.
+func (s *State) example() []byte {
+	return s.MoveText(nil, slices.Min(s.Legal(nil)))
+}
+
+// Apply makes a legal move.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	if log != nil {
+		s.logPlay(log, int(s.turn), m)
+	}
+	if m < moveBase {
+		s.change(1 << m)
+		return
+	}
+	from, to := split(m)
+	s.change(1<<from | 1<<to)
+}
+
+// change flips squares of the side to move and passes the turn.
+func (s *State) change(flip Board) {
+	side := s.turn & 1
+	s.board[side] ^= flip
+	s.ply++
+	s.turn = side ^ 1
+	switch {
+	case s.rules.wins(s.board[side]):
+		s.winner = side
+		s.turn = rules.Over
+	case s.ply == s.last:
+		s.turn = rules.Over
+	}
+}
+
+func count(b Board) int { return bits.OnesCount32(uint32(b)) }
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}
+
+// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+func (s *State) Points() []float64 {
+	points := make([]float64, 2)
+	switch {
+	case s.winner != noOne:
+		points[s.winner] = 1
+	case s.turn < 0:
+		points[black], points[white] = 0.5, 0.5
+	}
+	return points
+}

@@ -1,0 +1,84 @@
+package teeko
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// Start logs the opening. The view has the board.
+func (s *State) Start(log *rules.Log) {
+	if s.rules.Opening == 0 {
+		return
+	}
+	seat := black
+	s.opening.Start(log, func(m rules.Move) {
+		s.logPlay(log, seat, m)
+		seat = 1 - seat
+	})
+}
+
+func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
+	log.Add(rules.All, "play", seat, string(s.MoveText(nil, m)))
+}
+
+// View appends the board, which side the seat is, and the phase.
+func (s *State) View(dst []byte, seat int) []byte {
+	dst = append(dst, "board="...)
+	for sq := range squares {
+		dst = append(dst, s.at(sq))
+	}
+	dst = append(dst, " me="...)
+	dst = append(dst, letters[seat])
+	if s.Placing() {
+		return append(dst, " phase=drop"...)
+	}
+	return append(dst, " phase=move"...)
+}
+
+const letters = "bw"
+
+// at returns the letter of the piece on a square, '.' for none.
+func (s *State) at(sq int) byte {
+	for side := range letters {
+		if s.board[side]>>sq&1 != 0 {
+			return letters[side]
+		}
+	}
+	return '.'
+}
+
+// MoveText appends the square or from-to, "?" for a number that is no move.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte {
+	switch {
+	case m < squares:
+		return strconv.AppendInt(dst, int64(m), 10)
+	case m >= moveBase && m < endMoves:
+		from, to := split(m)
+		dst = strconv.AppendInt(dst, int64(from), 10)
+		return strconv.AppendInt(append(dst, '-'), int64(to), 10)
+	}
+	return append(dst, '?')
+}
+
+// ParseMove reads 12 or 12-13.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	from, to, moved := strings.Cut(text, "-")
+	a, ok := square(from)
+	if ok && !moved {
+		return rules.Move(a), nil
+	}
+	b, okToo := square(to)
+	if ok && okToo {
+		return move(a, b), nil
+	}
+	return 0, fmt.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
+}
+
+// square reads 0 to 24, written in the shortest way.
+func square(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text
+}

@@ -1,0 +1,54 @@
+// Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the
+// Spanish pack. SPEC.md, "Tute", has its rules, and those that it shares with Brisca.
+package tute
+
+import (
+	"embed"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+const (
+	name = "tute"
+	// handCards is the number of cards that each seat is dealt.
+	handCards = 8
+)
+
+// Game is Tute.
+var Game = &rules.Game{
+	Name:  name,
+	Texts: rulesFiles,
+	Options: append(baraja.TableOptions(), rules.Option{
+		Name: "followonly", Values: []string{"no", "yes"},
+		Help: "follow suit or play anything: no duty to beat or to trump",
+	}),
+	Display: rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()},
+	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+		r, err := baraja.ReadTableRules(name, settings)
+		return newVariant(g, settings, Rules{r, settings.Is("followonly")}), err
+	},
+}
+
+//go:embed rules.*.md
+var rulesFiles embed.FS
+
+// Rules is the resolved options. It is comparable.
+type Rules struct {
+	baraja.TableRules
+	FollowOnly bool
+}
+
+// MaxPlies returns the cards, the exchanges and the songs that are chosen: at most one when a trick
+// begins, as of the three suits that are not trumps only one seat can have two. What is not scored is
+// chosen anew.
+func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + baraja.TableCards/int(r.Players) }
+
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
+		Deal:     rules.Dealer[State](r),
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
+}

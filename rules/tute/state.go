@@ -1,0 +1,206 @@
+package tute
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+const (
+	// SingMove and a suit is the move sing:SUIT; lower moves are as in Brisca.
+	SingMove = baraja.SwapMove + baraja.Cards
+	suits    = 4
+)
+
+// State is a position of Tute: a value that can be copied and compared. The
+// table is open to bots and training; only the methods of State change it.
+type State struct {
+	baraja.Table
+	// Declared is what each seat has declared in this trick: a suit and 1, or 0.
+	Declared [baraja.TableSeats]uint8
+	// Sung is the suits that are done, a bit each.
+	Sung uint8
+	// Choice is the suits, a bit each, among which the seat to move must choose
+	// what to sing; 0 when it is to play a card.
+	Choice uint8
+	asked  uint8 // seats from the leader on that have declared, or had nothing to
+	rules  Rules
+}
+
+// Deal sets the state to the first position. The rules must be those of a Variant.
+func (s *State) Deal(r Rules, src *rules.Stream) {
+	*s = State{rules: r}
+	s.Shuffle(src)
+	s.begin()
+}
+
+// Layout sets the state to the first position of a pack that is already shuffled.
+func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
+	*s = State{rules: r}
+	s.Pack = pack
+	s.begin()
+}
+
+// begin deals from the shuffled pack.
+func (s *State) begin() {
+	s.Table.Deal(int(s.rules.Players), handCards)
+	s.beginTrick(nil)
+}
+
+// Rules returns the options that the position is played with.
+func (s *State) Rules() Rules { return s.rules }
+
+// Playable returns the cards that the seat to move may play.
+func (s *State) Playable() baraja.Set {
+	led := baraja.NoCard
+	if s.InTrick > 0 {
+		led = s.Trick()[0]
+	}
+	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
+}
+
+// duties returns the duties in a trick: it has the card led, NoCard where nothing is led
+// yet, and the card that is winning it.
+func (s *State) duties(led, best baraja.Card) baraja.Duties {
+	if led == baraja.NoCard {
+		return baraja.Duties{}
+	}
+	follow := (^baraja.Set(0)).Of(led.Suit())
+	if s.rules.FollowOnly {
+		return baraja.Duties{First: follow}
+	}
+	// Cards of the suit led win only while it is not trumped, else trumps alone.
+	winning := baraja.Beats(s.Trumps(), best)
+	return baraja.Duties{First: follow & winning, Second: follow, Third: winning}
+}
+
+// Points returns the points by seat.
+func (s *State) Points() []float64 { return s.Floats() }
+
+// Legal appends the cards that may be played, then the exchanges; or the suits
+// to choose from.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.Mover < 0 {
+		return dst
+	}
+	if s.Choice != 0 {
+		for suit := range rules.Move(suits) {
+			if s.Choice>>suit&1 != 0 {
+				dst = append(dst, SingMove+suit)
+			}
+		}
+		return dst
+	}
+	dst = s.Playable().Moves(dst)
+	if s.rules.Exchange {
+		for c := s.Swaps(); c != 0; c &= c - 1 {
+			dst = append(dst, baraja.SwapMove+rules.Move(c.First()))
+		}
+	}
+	return dst
+}
+
+// Check returns why a move is not legal, nil if it is.
+func (s *State) Check(m rules.Move) error {
+	switch {
+	case s.Mover < 0:
+		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+	case m >= SingMove+suits:
+		return fmt.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
+	case m >= SingMove:
+		if s.Choice == 0 {
+			return fmt.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
+		}
+		if s.Choice>>(m-SingMove)&1 == 0 {
+			return fmt.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
+		}
+		return nil
+	case s.Choice != 0:
+		return fmt.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice())
+	case m >= baraja.SwapMove:
+		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
+	}
+	c := baraja.Card(m)
+	if !s.Hands[s.Mover].Has(c) {
+		return fmt.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
+	}
+	if !s.Playable().Has(c) {
+		return fmt.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+	}
+	return nil
+}
+
+// advice returns the cards or the songs that are legal.
+func (s *State) advice() []byte {
+	if s.Choice == 0 {
+		return s.Playable().Text(nil)
+	}
+	var dst []byte
+	for i, m := range s.Legal(nil) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = s.MoveText(dst, m)
+	}
+	return dst
+}
+
+// Apply makes a legal move and logs its events unless log is nil.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	s.Plies++
+	switch {
+	case m >= SingMove:
+		s.declare(baraja.Suit(m-SingMove), log)
+		s.declareAll(log)
+	case m >= baraja.SwapMove:
+		s.Swap(baraja.Card(m-baraja.SwapMove), log)
+		s.winAtOnce(log)
+	default:
+		if log != nil {
+			log.Add(rules.All, "play", int(s.Mover), baraja.Card(m))
+		}
+		if s.Put(baraja.Card(m)) {
+			s.finishTrick(log)
+		}
+	}
+}
+
+// finishTrick follows the last card of a trick: points, the winner's song, the
+// hunt, the draw and what the new trick begins with.
+func (s *State) finishTrick(log *rules.Log) {
+	hunted := s.rules.Hunt3 && s.Hunted()
+	s.Collect(s.rules.Bonus(), log)
+	s.scoreSong(log)
+	s.Declared, s.asked = [baraja.TableSeats]uint8{}, 0
+	switch {
+	case hunted:
+		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
+	case s.Mover >= 0:
+		s.Draw(log)
+		s.beginTrick(log)
+	}
+}
+
+// beginTrick looks for wins at once, then lets the seats declare.
+func (s *State) beginTrick(log *rules.Log) {
+	if !s.winAtOnce(log) {
+		s.declareAll(log)
+	}
+}
+
+// winAtOnce ends the game when a seat holds four 12s or four 11s, or the black
+// hand when that counts.
+func (s *State) winAtOnce(log *rules.Log) bool {
+	won := s.Instants(s.rules.BlackHand, true, log)
+	if won != 0 {
+		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
+	}
+	return won != 0
+}
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}

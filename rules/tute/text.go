@@ -1,0 +1,73 @@
+package tute
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+// Start logs the deal and the trump card, then a win by the deal alone or what
+// the seats declare.
+func (s *State) Start(log *rules.Log) {
+	s.LogDeal(log)
+	if s.Mover < 0 {
+		s.Instants(s.rules.BlackHand, true, log)
+	}
+	for i := range int(s.Players) { // seat 0 leads
+		s.logSong(i, log)
+	}
+}
+
+// View appends the complete view of a seat.
+func (s *State) View(dst []byte, seat int) []byte {
+	dst = s.Table.View(dst, seat)
+	dst = append(dst, " declared="...)
+	for i, d := range s.Declared[:s.Players] {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if d == 0 {
+			dst = append(dst, '-')
+		} else {
+			dst = append(dst, baraja.Suits[d-1])
+		}
+	}
+	dst = append(dst, " sung="...)
+	if s.Sung == 0 {
+		return append(dst, '-')
+	}
+	before := len(dst)
+	for suit := range suits {
+		if s.Sung>>suit&1 != 0 {
+			if len(dst) > before {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, baraja.Suits[suit])
+		}
+	}
+	return dst
+}
+
+// MoveText appends a move as the protocol writes it: 12c, swap:7o or sing:c.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte {
+	if m >= SingMove && m < SingMove+suits {
+		dst = append(dst, "sing:"...)
+		return append(dst, baraja.Suits[m-SingMove])
+	}
+	return baraja.MoveText(dst, m)
+}
+
+// ParseMove reads what MoveText writes.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	word, ok := strings.CutPrefix(text, "sing:")
+	if !ok {
+		return baraja.ParseMove(name, text)
+	}
+	suit := strings.Index(baraja.Suits, word)
+	if len(word) != 1 || suit < 0 {
+		return 0, fmt.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
+	}
+	return SingMove + rules.Move(suit), nil
+}

@@ -1,0 +1,234 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/terminal/screen"
+)
+
+// display tells what happens in a competition. On a terminal it draws the best bots of each ladder and
+// the last news, again and again in the same place. Elsewhere it writes the news line by line, and the
+// standings every standingsEvery matches.
+type display struct {
+	w        io.Writer
+	store    *store.Store
+	ladders  []string
+	names    map[int64]string // of versions
+	finished int              // matches
+
+	mu   sync.Mutex
+	live *screen.Live // nil where w is no terminal
+	news []string     // the last lines on the terminal, the newest at the end
+}
+
+const (
+	newsLines      = 6   // lines of news on a terminal
+	standingsEvery = 100 // matches between two standings elsewhere
+	redraw         = 500 * time.Millisecond
+
+	// legend explains the mark of a rating.
+	legend = "? is provisional: ±100 Elo or more"
+)
+
+func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
+	d := &display{w: w, store: s, names: map[int64]string{}, live: screen.NewLive(w)}
+	for _, l := range c.Ladders {
+		d.ladders = append(d.ladders, l.Name)
+	}
+	return d
+}
+
+// watch shows the matches until the context ends, or until that many matches are finished and
+// all starters are submitted. 0 matches: until the context ends.
+func (d *display) watch(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
+	tick := time.Tick(redraw)
+	for sent != nil || matches == 0 || d.finished < matches {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sent:
+			sent = nil
+		case e, ok := <-finished:
+			if !ok {
+				return nil
+			}
+			err = d.finish(ctx, e)
+		case <-tick:
+			err = d.draw(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// finish shows a finished match and, without a terminal, from time to time the standings.
+func (d *display) finish(ctx context.Context, e events.Event) error {
+	d.finished += 1 + e.Missed
+	if err := d.report(ctx, e); err != nil {
+		return err
+	}
+	if d.live != nil || d.finished%standingsEvery != 0 {
+		return nil
+	}
+	return d.standings(ctx)
+}
+
+// end shows the final standings.
+func (d *display) end() error {
+	d.live.Clear()
+	if err := d.standings(context.Background()); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.w, "\nmatches played: %d\n", d.finished)
+	return nil
+}
+
+// standings writes the standings of all ladders.
+func (d *display) standings(ctx context.Context) error {
+	lines, err := d.bots(ctx)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fmt.Fprintln(d.w)
+	for _, l := range lines {
+		fmt.Fprintln(d.w, strings.Join(l, "\n"))
+	}
+	fmt.Fprintln(d.w, legend)
+	return nil
+}
+
+// bots returns the lines of each ladder, which have the bots that have played with their ratings, the
+// strongest first.
+func (d *display) bots(ctx context.Context) (all [][]string, err error) {
+	for _, name := range d.ladders {
+		places, err := d.store.Standings(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		var parts []string
+		for _, s := range places {
+			if s.Matches == 0 {
+				continue
+			}
+			mark := ""
+			if s.Provisional() && s.Bot != ladder.Anchor {
+				mark = "?"
+			}
+			parts = append(parts, fmt.Sprintf("%s %.0f%s ", s.Bot, s.Rating(), mark))
+		}
+		all = append(all, d.wrap(name, parts))
+	}
+	return all, nil
+}
+
+// wrap returns what there is to say of a ladder, in lines that are no wider than the terminal.
+func (d *display) wrap(ladder string, parts []string) []string {
+	const margin = 20 // of the ladder's name
+	lines := text.Wrap(parts, d.live.Columns()-margin)
+	for i, line := range lines {
+		if i > 0 {
+			ladder = ""
+		}
+		lines[i] = fmt.Sprintf("%-*s %s", margin-1, ladder, strings.TrimRight(line, " "))
+	}
+	return lines
+}
+
+// say adds a line of news.
+func (d *display) say(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	line := fmt.Sprintf(format, args...)
+	if d.live == nil {
+		fmt.Fprintln(d.w, line)
+		return
+	}
+	d.news = append(d.news, line)
+	d.news = d.news[max(0, len(d.news)-newsLines):]
+}
+
+// report shows the ratings that a match has changed, and by how much where they are no longer
+// provisional.
+func (d *display) report(ctx context.Context, e events.Event) error {
+	places, err := d.store.Standings(ctx, e.Ladder)
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for _, c := range e.Changes {
+		if d.names[c.VersionID] == "" {
+			v, err := d.store.Version(ctx, c.VersionID)
+			if err != nil {
+				return err
+			}
+			d.names[c.VersionID] = v.Bot
+		}
+		provisional := slices.ContainsFunc(places, func(s ladder.Standing) bool {
+			return s.VersionID == c.VersionID && s.Provisional()
+		})
+		parts = append(parts, change(d.names[c.VersionID], c, provisional))
+	}
+	for _, line := range d.wrap(e.Ladder, parts) {
+		d.say("%s", line)
+	}
+	return nil
+}
+
+// change returns what a match has made of a bot's rating.
+func change(bot string, c ladder.Change, provisional bool) string {
+	switch {
+	case bot == ladder.Anchor:
+		return fmt.Sprintf("%s %.0f (fixed) ", bot, c.After)
+	case provisional:
+		return fmt.Sprintf("%s %.0f (provisional) ", bot, c.After)
+	}
+	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.After, c.After-c.Before)
+}
+
+// draw shows the best bots of each ladder, a line each, and the last news on a terminal.
+func (d *display) draw(ctx context.Context) error {
+	if d.live == nil {
+		return nil
+	}
+	ladders, err := d.bots(ctx)
+	if err != nil {
+		return err
+	}
+	lines := []string{"The best of each ladder by Elo; " + legend, ""}
+	for _, l := range ladders {
+		lines = append(lines, l[:min(1, len(l))]...)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lines = append(append(lines, ""), d.news...)
+	for i, line := range lines {
+		lines[i] = fit(line, d.live.Columns())
+	}
+	d.live.Draw(lines)
+	return nil
+}
+
+// fit cuts a line without colours to so many columns.
+func fit(line string, columns int) string {
+	runes := []rune(line)
+	return string(runes[:min(len(runes), columns)])
+}

@@ -1,0 +1,276 @@
+package draw
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/baraja"
+)
+
+// suits are how the suits look: sword and club have given spades and clubs their
+// shapes, and cups are where the French have hearts.
+var suits = [4]struct{ symbol, name, colour string }{
+	{"●", "oros", yellow},
+	{"♥", "copas", red},
+	{"♠", "espadas", blue},
+	{"♣", "bastos", green},
+}
+
+// suit returns a suit's sign.
+func (s Style) suit(n baraja.Suit) string {
+	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
+}
+
+// Legend returns lines, with their LF, of the suits' signs and letters; "" for a game
+// without them.
+func (s Style) Legend(d rules.Display) string {
+	if d.Cards == nil || d.Cards.Ranks == nil {
+		return ""
+	}
+	var words []string
+	for n := range baraja.Suit(4) {
+		words = append(words, s.suit(n)+" "+suits[n].name+s.pick(" ("+n.String()+")", ""))
+	}
+	if gap := strings.Repeat(" ", 3); width(strings.Join(words, gap)) < s.Columns() {
+		return strings.Join(words, gap) + "\n"
+	}
+	return s.List(words)
+}
+
+// Card returns a card, such as 12c, as it looks. What is no card is left as it is.
+func (s Style) Card(text string) string {
+	c, err := baraja.Parse(text)
+	if err != nil {
+		return Clean(text)
+	}
+	n := c.Suit()
+	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
+}
+
+// Words replaces the cards among words, as in an event or a move.
+func (s Style) Words(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		i := strings.IndexAny(text, " ,:/=")
+		word, sep := text, ""
+		if i >= 0 {
+			word, sep = text[:i], text[i:i+1]
+		}
+		text = text[len(word)+len(sep):]
+		out.WriteString(s.Card(word))
+		out.WriteString(sep)
+	}
+	return out.String()
+}
+
+// boxes draws cards side by side, at most so many columns wide, each with a
+// caption below it. A card of "" is an empty place.
+func (s Style) boxes(cards, captions []string, columns int) block {
+	perRow := max(1, (columns-1)/4)
+	var all block
+	for start := 0; start < len(cards); start += perRow {
+		end := min(start+perRow, len(cards))
+		all = append(all, s.boxRow(cards[start:end], captions[min(start, len(captions)):min(end, len(captions))])...)
+	}
+	return all
+}
+
+func (s Style) boxRow(cards, captions []string) block {
+	n := len(cards)
+	edge := func(left, middle, end string) string {
+		h := s.pick("───", "---")
+		return s.Dim(s.pick(left, "+") + strings.Repeat(h+s.pick(middle, "+"), n-1) + h + s.pick(end, "+"))
+	}
+	bar := s.Dim(s.pick("│", "|"))
+	face, below := bar, ""
+	for i, card := range cards {
+		if card = s.Card(card); width(card) > 3 {
+			card = "???" // what is no card does not break a box
+		}
+		face += right(card, 3) + bar
+		below += " " + centre(at(captions, i), 3)
+	}
+	rows := block{edge("┌", "┬", "┐"), face, edge("└", "┴", "┘")}
+	if below = strings.TrimRight(below, " "); below != "" {
+		rows = append(rows, below)
+	}
+	return rows
+}
+
+// titled puts a word above a block.
+func (s Style) titled(title string, b block) block {
+	return append(block{s.Dim(title)}, b...)
+}
+
+// table draws a trick game.
+func (d *drawing) table(c *rules.Cards) block {
+	v := d.p.View
+	var middle []block
+	if trump, ok := v.Lookup("trump"); ok {
+		middle = append(middle, d.titled("trump", d.boxes([]string{string(trump)}, nil, 8)))
+	}
+	if stock, ok := v.Lookup("stock"); ok {
+		middle = append(middle, d.titled("stock", d.boxes([]string{string(stock)}, nil, 8)))
+	}
+	if v.Int("round") > 0 {
+		about := block{"", "round " + v.Get("round"), "cards " + v.Get("cards"), "dealer " + v.Get("dealer")}
+		middle = append(middle, about)
+	}
+	if !d.crowded() {
+		middle = append(middle, d.trick(c))
+	}
+	body := beside(d.Columns()-1, 3, middle...)
+	body = append(body, "")
+	body = append(body, d.seatTable(c)...)
+	body = append(body, "")
+	hand := list(v.Get(c.Hand))
+	cards := d.boxes(hand, d.captions(hand), d.Columns()-2)
+	if len(hand) == 0 {
+		cards = block{"-"}
+	}
+	body = append(body, d.titled("hand of seat "+strconv.Itoa(d.p.Seat), cards)...)
+	return append(body, d.gone(c)...)
+}
+
+// crowded reports whether the boxes of a trick would not fit in a row; its cards are in
+// the table of seats then.
+func (d *drawing) crowded() bool { return 4*d.seats+1 > d.Columns()-1 }
+
+// onTable returns the cards of the trick in the order played, the seat that led, and the
+// place of the card that wins so far, -1 for none.
+func (d *drawing) onTable(c *rules.Cards) (cards []string, leader, winning int) {
+	cards = list(d.p.View.Get(c.Trick))
+	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
+	if _, ok := d.p.View.Lookup("leader"); ok {
+		leader = d.p.View.Int("leader")
+	}
+	return cards, leader, d.winning(cards, c.Ranks)
+}
+
+// trick draws the cards on the table, whose they are, and which one wins.
+func (d *drawing) trick(c *rules.Cards) block {
+	cards, leader, winning := d.onTable(c)
+	var faces, seats []string
+	for i := range d.seats {
+		faces = append(faces, at(cards, i))
+		seat := strconv.Itoa((leader + i) % d.seats)
+		switch {
+		case i == winning:
+			seat = d.Bold(seat + "*")
+		case i >= len(cards):
+			seat = d.Dim(seat)
+		}
+		seats = append(seats, seat)
+	}
+	return d.titled("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
+}
+
+// trickColumn returns a column for the table of seats: the card of each in the trick, a
+// star at the one that wins.
+func (d *drawing) trickColumn(c *rules.Cards) []string {
+	cards, leader, winning := d.onTable(c)
+	column := make([]string, d.seats)
+	for i, card := range cards {
+		mark := " "
+		if i == winning {
+			mark = "*"
+		}
+		if seat := (leader + i) % d.seats; seat >= 0 {
+			column[seat] = d.Card(card) + mark
+		}
+	}
+	return column
+}
+
+// winning returns the place of the card that wins the trick so far, -1 when none is
+// there.
+func (d *drawing) winning(trick []string, ranks []int) int {
+	trump, err := baraja.Parse(d.p.View.Get("trump"))
+	if err != nil {
+		return -1
+	}
+	best, top := -1, 0
+	var led baraja.Suit
+	for i, text := range trick {
+		c, err := baraja.Parse(text)
+		if err != nil {
+			return -1
+		}
+		if i == 0 {
+			led = c.Suit()
+		}
+		rank := 1 + slices.Index(ranks, c.Rank())
+		switch c.Suit() {
+		case trump.Suit():
+			rank += 200
+		case led:
+			rank += 100
+		}
+		if rank > top {
+			best, top = i, rank
+		}
+	}
+	return best
+}
+
+// captions returns what stands below the cards of a hand: what to type to play it, or a
+// mark below the one that is played.
+func (d *drawing) captions(hand []string) []string {
+	captions := make([]string, len(hand))
+	for i, card := range hand {
+		captions[i] = d.Dim(d.p.Keys[card])
+		if card == d.p.Move || "swap:"+card == d.p.Move {
+			captions[i] = d.Bold(d.pick("▲", "^"))
+		}
+	}
+	return captions
+}
+
+// gone lists the cards of the finished tricks, by suit where they have suits, and
+// the songs done.
+func (d *drawing) gone(c *rules.Cards) block {
+	var out block
+	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {
+		line := d.Dim("sung")
+		for _, suit := range sung {
+			line += "  " + d.song(suit)
+		}
+		out = append(out, line)
+	}
+	var bySuit [4][]int
+	played := list(d.p.View.Get("played"))
+	for _, text := range played {
+		if card, err := baraja.Parse(text); err == nil {
+			bySuit[card.Suit()] = append(bySuit[card.Suit()], card.Rank())
+		}
+	}
+	if len(played) == 0 {
+		return out
+	}
+	if c.Ranks == nil {
+		words := []string{d.Dim("gone")}
+		for _, card := range played {
+			words = append(words, d.Card(card))
+		}
+		return append(out, wrap(words, d.Columns()-1)...)
+	}
+	var cells []block
+	for n := range baraja.Suit(4) {
+		slices.Sort(bySuit[n])
+		line := d.suit(n)
+		for _, rank := range bySuit[n] {
+			line += " " + strconv.Itoa(rank)
+		}
+		if len(bySuit[n]) == 0 {
+			line += " -"
+		}
+		cells = append(cells, block{pad(line, min(30, d.Columns()-8))})
+	}
+	lines := beside(d.Columns()-8, 2, cells...)
+	for i := range lines {
+		lines[i] = pad(map[bool]string{true: d.Dim("gone")}[i == 0], 6) + lines[i]
+	}
+	return append(out, lines...)
+}

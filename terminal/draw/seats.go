@@ -1,0 +1,124 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/rules"
+)
+
+// columns of the table of seats: a head, and the key of the view that has the
+// values by seat, joined by commas.
+var seatColumns = []struct{ head, key string }{
+	{" bid", "bids"},
+	{" won", "tricks"},
+	{" points", "points"},
+	{"sings", "declared"},
+}
+
+// The widths of names in the table of seats.
+const (
+	nameColumn = 2
+	leastName  = 5
+	mostName   = 18
+)
+
+// seatTable draws a row for each seat. The cards that others know, and open hands, stand
+// below their seat.
+func (d *drawing) seatTable(c *rules.Cards) block {
+	head := []string{"  ", " seat", "bot"} // the first column is one wide
+	teams := d.p.Options.Get("teams") == "yes"
+	if teams {
+		head = append(head, "team")
+	}
+	var columns [][]string
+	for _, c := range seatColumns {
+		value, ok := d.p.View.Lookup(c.key)
+		if !ok {
+			continue
+		}
+		var cells []string
+		for _, text := range strings.Split(string(value), ",") {
+			if c.key == "declared" {
+				cells = append(cells, d.song(text))
+			} else {
+				cells = append(cells, Clean(text))
+			}
+		}
+		columns = append(columns, cells)
+		head = append(head, c.head)
+	}
+	if d.crowded() {
+		columns = append(columns, d.trickColumn(c))
+		head = append(head, " trick")
+	}
+	rows := [][]string{head}
+	for seat := range d.seats {
+		mark := ""
+		if seat == d.p.Turn {
+			mark = d.Bold(d.pick("▸", ">"))
+		}
+		row := []string{mark, strconv.Itoa(seat), Name(d.p.Names, seat)}
+		if teams {
+			row = append(row, "AB"[seat%2:seat%2+1])
+		}
+		for _, cells := range columns {
+			row = append(row, at(cells, seat))
+		}
+		rows = append(rows, row)
+	}
+	return d.spread(rows)
+}
+
+// spread returns the grid of seats within the width: first the gaps become smaller, then
+// the names.
+func (d *drawing) spread(rows [][]string) block {
+	gap, room := 2, d.Columns()-1
+	widths, all := widthsOf(rows, gap)
+	name := min(mostName, widths[nameColumn])
+	if all-widths[nameColumn]+name > room {
+		gap = 1
+		_, all = widthsOf(rows, gap)
+		name = min(name, max(leastName, room-(all-widths[nameColumn])))
+	}
+	for i, row := range rows[1:] {
+		row[nameColumn] = d.fit(row[nameColumn], name)
+		if i == d.p.Seat {
+			row[nameColumn] = d.Bold(row[nameColumn])
+		}
+	}
+	var lines block
+	for i, line := range d.grid(rows, gap) {
+		lines = append(lines, line)
+		if i > 0 {
+			lines = append(lines, d.below(i-1)...)
+		}
+	}
+	return lines
+}
+
+// below returns the lines below a seat: its open hand, or its cards that all know.
+func (d *drawing) below(seat int) block {
+	words, open := d.openHand(seat)
+	if !open {
+		for _, card := range list(at(strings.Split(d.p.View.Get("known"), "/"), seat)) {
+			words = append(words, d.Card(card))
+		}
+		if len(words) > 0 {
+			words = append([]string{d.Dim("holds")}, words...)
+		}
+	}
+	return wrap(words, d.Columns()-12).indent(9)
+}
+
+// openHand returns the hand of another seat where cards lie face up.
+func (d *drawing) openHand(seat int) (cards []string, open bool) {
+	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
+		return nil, false
+	}
+	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand)) {
+		cards = append(cards, d.Card(card))
+	}
+	return cards, len(cards) > 0
+}

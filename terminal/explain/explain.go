@@ -1,0 +1,225 @@
+// Package explain describes the faults of a match, or its remarkable moves.
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/playback"
+)
+
+// gameFault is a fault with its game.
+type gameFault struct {
+	*Game
+	fault referee.Fault
+}
+
+// Explainer describes games.
+type Explainer struct {
+	io.Writer
+	draw.Style
+	Paths []string // as passed to Open
+	Games []*Game
+	All   bool // show every fault in full
+	// Command returns the command line that runs this program with these arguments.
+	Command func(words ...string) string
+	// About adds what else is known of a bot to the circumstances of its fault in a
+	// replay, and returns the words of the command that checks it, nil if there is none.
+	About func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
+
+	faults []gameFault
+}
+
+// Explain describes the faults or, if there are none, the games. Of the faults of one
+// bot and code, it shows the first in full and a line for each of the others.
+func (e *Explainer) Explain() error {
+	e.collect()
+	if len(e.faults) == 0 {
+		e.summary()
+		return nil
+	}
+	return e.explain()
+}
+
+// Fault describes one fault, numbered from 1.
+func (e *Explainer) Fault(number int) error {
+	e.collect()
+	if len(e.faults) == 0 {
+		return errors.New("explain: the games have no faults: leave --fault out")
+	}
+	if number < 1 || number > len(e.faults) {
+		return fmt.Errorf("explain: fault %d does not exist: there are faults 1 to %d", number, len(e.faults))
+	}
+	return e.fault(number - 1)
+}
+
+// collect gathers the faults of all games.
+func (e *Explainer) collect() {
+	e.faults = nil
+	for _, g := range e.Games {
+		for _, f := range g.Replay.Faults {
+			e.faults = append(e.faults, gameFault{g, f})
+		}
+	}
+}
+
+// explain shows the first fault of each bot and code in full, the others in a line each.
+func (e *Explainer) explain() error {
+	type kind struct {
+		bot  string
+		code protocol.Code
+	}
+	e.adjudicated("of " + text.Count(len(e.Games), "game"))
+	shown := map[kind]bool{}
+	var rest []string
+	for i, x := range e.faults {
+		k := kind{x.name(x.fault.Seat), x.fault.Code}
+		if !e.All && (shown[k] || x.fault.Disqualified()) {
+			rest = append(rest, fmt.Sprintf("%4d  %s: %s", i+1, x.where(), draw.Clean(x.fault.Text)))
+			continue
+		}
+		shown[k] = true
+		if err := e.fault(i); err != nil {
+			return err
+		}
+	}
+	if rest != nil {
+		fmt.Fprintf(e, "\n%s\n", e.Rule("more faults of the same kind"))
+		for _, line := range rest {
+			fmt.Fprintln(e, line)
+		}
+		again := "the same command with"
+		if len(e.Paths) <= shownPaths {
+			again = e.Command(append([]string{"explain"}, e.Paths...)...)
+		}
+		fmt.Fprintf(e, "\nshow one in full: %s --fault N\n", again)
+	}
+	return nil
+}
+
+// where returns the bot and the place of a fault, as text.
+func (x gameFault) where() string {
+	m := x.Replay.Match
+	return fmt.Sprintf("%s (seat %d), deal %d, rotation %d, ply %d: %s", x.name(x.fault.Seat), x.fault.Seat, m.Deal, m.Rotation, x.fault.Ply, x.fault.Code)
+}
+
+func (e *Explainer) fault(i int) error {
+	x := e.faults[i]
+	f := x.fault
+	traffic, err := x.Replay.Traffic(x.Rules, f.Seat)
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Path, err)
+	}
+	game, err := playback.New(x.Replay, x.Rules)
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Path, err)
+	}
+	fmt.Fprintf(e, "\n%s\n", e.Rule(e.Alert(fmt.Sprintf("fault %d of %d: %s", i+1, len(e.faults), f.Code))))
+	log, path := x.log()
+	c, err := x.Replay.Circumstances(x.Rules, f, log)
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Path, err)
+	}
+	c, check := e.About(x.Path, x.name(f.Seat), c)
+	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c)), x.Path)
+	e.lines(traffic)
+	e.log(log, path)
+	if c.Legal != nil {
+		fmt.Fprintf(e, "\n%s\n", e.Bold("the position"))
+		fmt.Fprint(e, e.Position(game.Position(f.Ply, f.Seat, false)))
+		fmt.Fprintf(e, "\n%s\n  %s\n", e.Bold("legal moves"), strings.Join(c.Legal, " "))
+	}
+	fmt.Fprintf(e, "\n%s\n", e.Bold("what to change"))
+	for _, advice := range f.Reason.Advice(c) {
+		fmt.Fprintf(e, "%s\n", text.Paragraph("- ", advice, 78))
+	}
+	if len(traffic) > 0 {
+		fmt.Fprintf(e, "\nsend the same lines again: %s | YOUR BOT\n", e.Command("replay", "feed", x.Path, "--seat", strconv.Itoa(f.Seat)))
+	}
+	if check != nil && !f.Disqualified() {
+		fmt.Fprintf(e, "check the whole bot: %s\n", e.Command(check...))
+	}
+	return nil
+}
+
+// shownPaths is how many paths a suggested command repeats.
+const shownPaths = 3
+
+// lastLines is how many lines of the traffic or of a log are shown.
+const lastLines = 12
+
+// lines shows the end of the traffic, "<" to the bot, ">" from it. Its answers are the
+// moves in the replay; the one that failed is only in the fault's text.
+func (e *Explainer) lines(traffic []referee.Traffic) {
+	var lines []string
+	for _, t := range traffic {
+		arrow := "<"
+		if t.FromBot {
+			arrow = ">"
+		}
+		for line := range strings.Lines(string(t.Lines)) {
+			lines = append(lines, arrow+" "+strings.TrimSuffix(line, "\n"))
+		}
+	}
+	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the last lines"), e.Dim("(< to the bot, > its answers)"))
+	if len(lines) == 0 {
+		fmt.Fprintln(e, "  none: the bot was not started")
+		return
+	}
+	if n := len(lines) - lastLines; n > 0 {
+		fmt.Fprintf(e, "  %s\n", e.Dim(fmt.Sprintf("... %d earlier lines", n)))
+		lines = lines[n:]
+	}
+	for _, line := range lines {
+		line = draw.Clean(line)
+		if line[0] == '>' {
+			line = e.Bold(line)
+		}
+		fmt.Fprintf(e, "  %s\n", line)
+	}
+}
+
+// log returns what the bot wrote to stderr, and the path of that; "" if it is not here.
+func (x gameFault) log() (log []byte, path string) {
+	path = x.logPath(x.fault.Seat)
+	log, err := os.ReadFile(path)
+	if _, ok := numberOf(x.Path); err != nil && !ok {
+		return nil, ""
+	}
+	return log, path
+}
+
+// log shows the end of a log.
+func (e *Explainer) log(log []byte, path string) {
+	switch {
+	case path == "":
+		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is not here: timba logs shows your bot's log of a game of the competition"))
+		return
+	case len(log) == 0:
+		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is empty: it wrote nothing to stderr"))
+		return
+	}
+	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+path+")"))
+	for _, line := range fault.LogEnd(fault.Lines(log), lastLines) {
+		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
+		fmt.Fprintf(e, "  | %s\n", draw.Clean(line))
+	}
+}
+
+// best returns the n items with the highest worth, the best first.
+func best[T any](items []T, n int, worth func(T) float64) []T {
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(worth(b), worth(a)) })
+	return items[:min(n, len(items))]
+}

@@ -1,0 +1,73 @@
+package explain
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/playback"
+)
+
+// Game is a replay that a match wrote, with its logs.
+type Game struct {
+	Path   string
+	Match  string // its number in a tournament, or the start of its seed
+	Replay *referee.Replay
+	Rules  *rules.Game
+}
+
+// Open reads replays and all replays of directories in order; read reads a file.
+func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*Game, error) {
+	files, err := playback.Files(paths)
+	if err != nil {
+		return nil, err
+	}
+	var games []*Game
+	for _, p := range files {
+		r, g, err := read(p)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := r.Resolve(g); err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		games = append(games, &Game{p, matchOf(p, r), r, g})
+	}
+	return games, nil
+}
+
+// matchOf returns the match of a replay: its number in the name of a file of timba match, else
+// the start of the match's seed.
+func matchOf(path string, r *referee.Replay) string {
+	match, ok := numberOf(path)
+	if !ok && r.Match.Seed != nil {
+		return r.Match.Seed.String()[:8]
+	}
+	return match
+}
+
+// numberOf returns the number that starts the name of a file of timba match. A file of a
+// competition has none.
+func numberOf(path string) (number string, ok bool) {
+	number, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
+	_, err := strconv.Atoi(number)
+	return number, err == nil
+}
+
+// name returns the name of a seat's bot.
+func (g *Game) name(seat int) string {
+	if seat < 0 || seat >= len(g.Replay.Seats) {
+		return fmt.Sprintf("seat %d", seat)
+	}
+	return draw.Clean(g.Replay.Seats[seat].Name)
+}
+
+// logPath returns the path of the log of a seat's bot.
+func (g *Game) logPath(seat int) string {
+	base := strings.TrimSuffix(filepath.Base(g.Path), ".json")
+	return filepath.Join(filepath.Dir(g.Path), "..", "logs", fmt.Sprintf("%s-seat%d.log", base, seat))
+}

@@ -1,0 +1,176 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/playback"
+)
+
+// shownMoments is how many moments of each kind a summary shows.
+const shownMoments = 5
+
+// moment is a move worth looking at.
+type moment struct {
+	game          *Game
+	ply           int
+	move          *referee.ReplayMove
+	before, after float64 // the bot's own score
+	weight        float64
+}
+
+// summary shows the remarkable moves and deals of games without faults.
+func (e *Explainer) summary() {
+	var played []string
+	for _, g := range e.Games {
+		played = append(played, g.Replay.Game)
+	}
+	slices.Sort(played)
+	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
+	e.adjudicated("of them")
+	if len(e.Games) == 1 {
+		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Style, e.Games[0].Replay))
+	}
+	e.moments("longest thinks", "ms", best(e.thinks(), shownMoments, func(m moment) float64 { return m.move.MS }), func(m moment) string {
+		return fmt.Sprintf("%.3f", m.move.MS)
+	})
+	e.moments("decisive moves (the bot's own score before and after)", "score",
+		best(e.turns(), shownMoments, func(m moment) float64 { return m.weight }), func(m moment) string {
+			return fmt.Sprintf("%g to %g", m.before, m.after)
+		})
+	e.deals()
+	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
+}
+
+// adjudicated tells how scores ended a single game, or how many of the games.
+func (e *Explainer) adjudicated(ofGames string) {
+	n := 0
+	for _, g := range e.Games {
+		if g.Replay.Adjudicated != nil {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+	case len(e.Games) == 1:
+		fmt.Fprintln(e, draw.Clean(e.Games[0].Replay.Ending()))
+	default:
+		fmt.Fprintf(e, "%d %s adjudicated by the bots' own scores\n", n, ofGames)
+	}
+}
+
+func (e *Explainer) thinks() (all []moment) {
+	for _, g := range e.Games {
+		for ply := range g.Replay.Moves {
+			if m := &g.Replay.Moves[ply]; m.ByBot() {
+				all = append(all, moment{game: g, ply: ply, move: m})
+			}
+		}
+	}
+	return all
+}
+
+// turns returns the moves after which a bot's score changed. Each is weighted by the
+// bot's average change, because each bot has its own unit.
+func (e *Explainer) turns() (all []moment) {
+	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
+	for _, g := range e.Games {
+		last := map[int]*moment{} // by seat, its move with a score
+		for ply := range g.Replay.Moves {
+			m := &g.Replay.Moves[ply]
+			score, ok := m.Score()
+			if !ok {
+				continue
+			}
+			if before := last[m.Seat]; before != nil {
+				before.after, before.weight = score, math.Abs(score-before.before)
+				sum[g.name(m.Seat)] += before.weight
+				n[g.name(m.Seat)]++
+				all = append(all, *before)
+			}
+			last[m.Seat] = &moment{game: g, ply: ply, move: m, before: score}
+		}
+	}
+	for i, m := range all {
+		if name := m.game.name(m.move.Seat); sum[name] > 0 {
+			all[i].weight /= sum[name] / n[name]
+		}
+	}
+	return slices.DeleteFunc(all, func(m moment) bool { return m.weight == 0 })
+}
+
+func (e *Explainer) moments(title, unit string, moments []moment, value func(moment) string) {
+	if len(moments) == 0 {
+		return
+	}
+	fmt.Fprintf(e, "\n%s\n", e.Bold(title))
+	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", moments, func(m moment) []any {
+		return []any{m.game.name(m.move.Seat), m.move.Seat, e.Move(m.move.Move), value(m), m.game.Path, m.ply}
+	})
+}
+
+// duel is a deal in all its rotations.
+type duel struct {
+	match         string
+	deal          int
+	games         int
+	points        map[string]float64 // by bot
+	first, second string
+	margin        float64
+}
+
+// deals shows the closest and the most lopsided deals.
+func (e *Explainer) deals() {
+	all := e.duels()
+	if len(all) < 2 {
+		return
+	}
+	fmt.Fprintf(e, "\n%s\n", e.Bold("deals, by the points of all rotations"))
+	n := min(3, len(all)/2)
+	shown := best(all, n, func(d duel) float64 { return -d.margin })
+	shown = append(shown, best(all, n, func(d duel) float64 { return d.margin })...)
+	row := 0
+	text.Rows(e, "|match|deal|first|points|second|points", shown, func(d duel) []any {
+		title := "lopsided"
+		if row++; row <= n {
+			title = "close"
+		}
+		points := func(bot string) string { return fmt.Sprintf("%g", d.points[bot]) }
+		return []any{title, d.match, d.deal, d.first, points(d.first), d.second, points(d.second)}
+	})
+}
+
+// duels returns the deals that were played in all their rotations.
+func (e *Explainer) duels() (all []duel) {
+	index := map[string]int{}
+	most := 0
+	for _, g := range e.Games {
+		key := fmt.Sprintf("%s/%d", g.Match, g.Replay.Match.Deal)
+		i, ok := index[key]
+		if !ok {
+			i = len(all)
+			index[key] = i
+			all = append(all, duel{match: g.Match, deal: g.Replay.Match.Deal, points: map[string]float64{}})
+		}
+		d := &all[i]
+		d.games++
+		most = max(most, d.games)
+		for seat, p := range g.Replay.Points {
+			d.points[g.name(seat)] += p
+		}
+	}
+	all = slices.DeleteFunc(all, func(d duel) bool { return d.games < most || len(d.points) < 2 })
+	for i := range all {
+		d := &all[i]
+		names := best(slices.Sorted(maps.Keys(d.points)), 2, func(name string) float64 { return d.points[name] })
+		d.first, d.second = names[0], names[1]
+		d.margin = d.points[d.first] - d.points[d.second]
+	}
+	return all
+}

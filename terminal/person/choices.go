@@ -1,0 +1,257 @@
+package person
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// manner is how a person types the moves of a turn.
+type manner int
+
+const (
+	byNumber manner = iota // the number below a card, or beside a move
+	byValue                // what the moves differ in: the bid itself
+	bySquare               // the square itself
+	bySteps                // the squares that a piece leaves and reaches
+	inFull                 // only as the protocol writes it
+)
+
+// choices is the moves of a turn and how they are typed. A number that is typed alone has
+// one meaning in a turn: that of the same number on the screen.
+type choices struct {
+	manner
+	word  string // what a move is
+	legal []string
+	keys  map[string]string // by move, the number that is typed for it
+	extra bool              // not all moves are cards in hand
+	side  int               // how many squares a side of the board has, 0 without a board
+}
+
+// choicesOf returns the choices among legal moves with a hand of cards, if there is one.
+func choicesOf(d rules.Display, hand, legal []string) choices {
+	c := choices{manner: byNumber, word: "move", legal: legal, keys: map[string]string{}}
+	inHand := func(move string) bool { return slices.Contains(hand, move) }
+	c.extra = slices.ContainsFunc(legal, func(m string) bool { return !inHand(m) })
+	word, bids := valuesOf(legal)
+	switch {
+	case !slices.ContainsFunc(legal, func(m string) bool { return !isNumber(m) }):
+		c.manner = bySquare
+		for _, move := range legal {
+			c.keys[move] = move
+		}
+	case slices.ContainsFunc(legal, isNumber):
+		c.manner = inFull
+	case bids:
+		c.manner, c.word = byValue, word
+		for _, move := range legal {
+			c.keys[move] = move[len(word)+1:]
+		}
+	case d.Board != nil && !slices.ContainsFunc(legal, func(m string) bool { return !isStep(m) }):
+		c.manner = bySteps
+	default:
+		for i, move := range legal {
+			c.keys[move] = strconv.Itoa(i + 1)
+		}
+	}
+	if c.manner == byNumber && !c.extra {
+		c.word = "card"
+	}
+	return c
+}
+
+// valuesOf returns the word before the colon of moves such as bid:0, bid:1; ok is false
+// for other moves.
+func valuesOf(legal []string) (word string, ok bool) {
+	for i, move := range legal {
+		before, value, found := strings.Cut(move, ":")
+		if !found || !isNumber(value) || i > 0 && before != word {
+			return "", false
+		}
+		word = before
+	}
+	return word, len(legal) > 0
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// isStep reports whether a move is two squares, such as 19-12.
+func isStep(move string) bool {
+	from, to, two := strings.Cut(move, "-")
+	return two && isNumber(from) && isNumber(to)
+}
+
+// names are one or two squares by the names at the edges of the board, such as a1-b2.
+var names = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
+
+// numbered returns a line with the numbers of the squares that it names.
+func (c choices) numbered(line string) string {
+	var numbers []string
+	if found := names.FindStringSubmatch(line); found != nil {
+		for _, name := range found[1:] {
+			if n, ok := rules.SquareNamed(name, c.side); ok {
+				numbers = append(numbers, strconv.Itoa(n))
+			} else if name != "" {
+				return line
+			}
+		}
+		return strings.Join(numbers, "-")
+	}
+	return line
+}
+
+// from returns the moves of the piece on a square.
+func (c choices) from(square string) (moves []string) {
+	if c.manner == bySteps {
+		moves = beginning(c.legal, square+"-")
+	}
+	return moves
+}
+
+// choose returns the move that a person means: one typed in full, by its number, by the
+// square that a piece leaves if it has one move, or by a beginning that no other of the
+// words has; "" if there is none.
+func (c choices) choose(line string, words []string) string {
+	if slices.Contains(c.legal, line) {
+		return line
+	}
+	line = c.numbered(line)
+	for _, move := range c.legal {
+		if c.keys[move] == line {
+			return move
+		}
+	}
+	if isNumber(line) {
+		if moves := c.from(line); len(moves) == 1 {
+			return moves[0]
+		}
+		return "" // a number never stands for the beginning of a card
+	}
+	if squares := strings.Join(strings.Fields(line), "-"); c.manner == bySteps && slices.Contains(c.legal, squares) {
+		return squares
+	}
+	if found := beginning(c.legal, line); len(found) == 1 && len(beginning(words, line)) == 0 {
+		return found[0]
+	}
+	return ""
+}
+
+// prompt asks for a move, and says which numbers there are.
+func (c choices) prompt() string {
+	about := ""
+	switch c.manner {
+	case byNumber, byValue:
+		about = " (" + c.numbers() + ")"
+	case bySquare:
+		about = " (a free square)"
+	case bySteps:
+		about = " (from-to)"
+	}
+	return "your " + c.word + about + ": "
+}
+
+// numbers returns the numbers that can be typed, as text: "0 to 3, not 2".
+func (c choices) numbers() string {
+	var all []int
+	for _, key := range c.keys {
+		n, _ := strconv.Atoi(key) // keys are numbers
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	first, last := all[0], all[len(all)-1]
+	text := fmt.Sprintf("%d to %d", first, last)
+	switch {
+	case first == last:
+		return strconv.Itoa(first)
+	case len(all) == 2:
+		return fmt.Sprintf("%d or %d", first, last)
+	}
+	for n, left := first, ", not "; n < last; n++ {
+		if !slices.Contains(all, n) {
+			text, left = text+left+strconv.Itoa(n), " "
+		}
+	}
+	return text
+}
+
+// how says what to type.
+func (c choices) how() string {
+	example := c.legal[0]
+	switch c.manner {
+	case byNumber:
+		return fmt.Sprintf("type %s, or the move in full, such as %s", c.numbers(), example)
+	case byValue:
+		return fmt.Sprintf("type %s", c.numbers())
+	case bySquare:
+		return fmt.Sprintf("type a free square, such as %s", example)
+	case bySteps:
+		return fmt.Sprintf("type the squares it leaves and reaches, such as %s", example)
+	}
+	return fmt.Sprintf("type one in full, such as %s", example)
+}
+
+// why says why a line is no move, and what to type.
+func (c choices) why(line string, words []string) string {
+	if moves := c.from(c.numbered(line)); len(moves) > 0 {
+		return fmt.Sprintf("the piece on %s has several moves: type %s", line, strings.Join(moves, " or "))
+	}
+	found := beginning(append(slices.Clone(c.legal), words...), line)
+	if len(found) > 1 && !isNumber(line) {
+		return fmt.Sprintf("%s may be %s", strconv.Quote(line), strings.Join(found, ", "))
+	}
+	return fmt.Sprintf("%s is not one of your moves: %s; ? is help", strconv.Quote(line), c.how())
+}
+
+// beginning returns the words that begin with start.
+func beginning(words []string, start string) (found []string) {
+	for _, word := range words {
+		if strings.HasPrefix(word, start) {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
+// list shows the moves and what is typed for them. Without all it leaves out the cards,
+// whose numbers are below the hand.
+func (p *Person) list(c choices, hand []string, all bool) {
+	var entries []string
+	switch c.manner {
+	case byValue, bySquare:
+		head := map[manner]string{byValue: c.word + ": ", bySquare: "free: "}[c.manner]
+		for _, move := range c.legal {
+			entries = append(entries, c.keys[move])
+		}
+		fmt.Fprintf(p.Out, "\n%s\n", p.Wrap("  "+head, strings.Join(entries, " ")))
+		return
+	case bySteps:
+		entries = steps(c.legal)
+	default:
+		for _, move := range c.legal {
+			if all || !slices.Contains(hand, move) {
+				entries = append(entries, strings.TrimSpace(p.Dim(c.keys[move])+" "+p.Move(move)))
+			}
+		}
+	}
+	if len(entries) > 0 {
+		fmt.Fprintf(p.Out, "\n%s", p.List(entries))
+	}
+}
+
+// steps returns the moves of each piece in one entry: "19 to 12 13 14".
+func steps(legal []string) (entries []string) {
+	last := ""
+	for _, move := range legal {
+		from, to, _ := strings.Cut(move, "-")
+		if from != last {
+			entries = append(entries, from+" to")
+			last = from
+		}
+		entries[len(entries)-1] += " " + to
+	}
+	return entries
+}

@@ -1,0 +1,142 @@
+package person
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/terminal/draw"
+)
+
+// turn is what a command needs to know about the person's turn.
+type turn struct {
+	*protocol.Turn
+	choices  choices
+	hand     []string
+	thoughts []string // of the bots since the person's last turn
+}
+
+// command is what can be typed instead of a move.
+type command struct {
+	name, help string
+	run        func(*Person, turn) (leaving bool)
+}
+
+func (p *Person) commands() []command {
+	return []command{
+		{"help", "the rules and the commands", (*Person).help},
+		{"moves", "your moves, and what to type for each", (*Person).moveList},
+		{"hint", "the move that @" + hintBot + " would play", (*Person).hint},
+		{"why", "what the bots thought about their last moves; this may reveal their cards", (*Person).why},
+		{"undo", "take back your last move", (*Person).undo},
+		{"view", "your turn in the words of the protocol", (*Person).view},
+		{"show", "draw the position again", func(p *Person, t turn) bool { p.show(t); return false }},
+		{"quit", "leave the game, which forfeits it", func(p *Person, _ turn) bool { p.quit(); return true }},
+	}
+}
+
+func (p *Person) commandNames() (names []string) {
+	for _, c := range p.commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// command runs a command that is typed in full or by a unique beginning.
+func (p *Person) command(line string, t turn) (leaving, known bool) {
+	if line == "?" {
+		line = "help"
+	}
+	found := beginning(append(p.commandNames(), t.choices.legal...), line)
+	if len(found) != 1 {
+		return false, false
+	}
+	for _, c := range p.commands() {
+		if c.name == found[0] {
+			return c.run(p, t), true
+		}
+	}
+	return false, false
+}
+
+func (p *Person) help(t turn) bool {
+	fmt.Fprintln(p.Out)
+	text.Game(p.Out, p.Match.Variant.Game, p.Columns())
+	p.say("\nthis game: ", p.Match.Variant.Settings.String())
+	p.say("\n", numbersHelp[t.choices.manner])
+	p.say("\n", "These words do more; their first letters are enough:")
+	for _, c := range p.commands() {
+		p.say(fmt.Sprintf("  %-5s  ", c.name), c.help)
+	}
+	return p.moveList(t)
+}
+
+// numbersHelp says by manner what can be typed.
+var numbersHelp = map[manner]string{
+	byNumber: "A number is always the one that stands below a card or beside a move. A move in full works too: 12c is the 12 of copas.",
+	byValue:  "A number is always the number that you bid.",
+	bySquare: "A number is always the square with this number on the board. Its name at the edges works too: c1 is in the lowest row.",
+	bySteps: "A number is always the square with this number on the board: type the square that a piece leaves and the one that it reaches, " +
+		"19-12 or 19 12. Their names at the edges work too: b3-a4. If the piece has one move, the square that it leaves is enough.",
+	inFull: "Type a move in full, or its beginning.",
+}
+
+func (p *Person) moveList(t turn) bool {
+	p.list(t.choices, t.hand, true)
+	return false
+}
+
+// hintBot is the house bot that gives hints.
+const hintBot = "greedy"
+
+// hint shows the move of a bot that sees the same lines.
+func (p *Person) hint(t turn) bool {
+	bot, err := house.Find(hintBot)
+	if err != nil {
+		panic(err) // a constant
+	}
+	a := bot.Answer(t.Turn)
+	p.say("", fmt.Sprintf("@%s would play %s %s", hintBot, p.Bold(p.Move(string(a.Move))), p.Dim(draw.Clean(string(a.Info)))))
+	return false
+}
+
+func (p *Person) why(t turn) bool {
+	if len(t.thoughts) == 0 {
+		p.say("", "the bots have written nothing about their moves since your last one")
+	}
+	for _, line := range t.thoughts {
+		p.say(" ", line)
+	}
+	return false
+}
+
+func (p *Person) undo(turn) bool {
+	switch {
+	case p.timed():
+		p.say("", "a move cannot be taken back while the clock runs: leave out --timed for that")
+		return false
+	case !p.Repeats:
+		p.say("", "undo replays the game up to your last move, and only house bots repeat their moves: it needs a game against house bots")
+		return false
+	case len(p.moves) == 0:
+		p.say("", "you have not made a move yet")
+		return false
+	}
+	p.script = p.moves[:len(p.moves)-1]
+	fmt.Fprintf(p.Out, "you take back %s\n\n", p.Move(p.moves[len(p.moves)-1].move))
+	p.leave(errUndo)
+	return true
+}
+
+func (p *Person) view(t turn) bool {
+	fmt.Fprintf(p.Out, "view %s\nturn %d %d %s\n", t.View, t.Ply, t.Time.Milliseconds(), strings.Join(t.choices.legal, " "))
+	return false
+}
+
+// words returns what can be typed: moves and commands.
+func (p *Person) words(t turn) []string {
+	return append(p.commandNames(), slices.Clone(t.choices.legal)...)
+}

@@ -1,0 +1,126 @@
+package person
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// A person chooses a move by its text, its number, the square of a piece with one move, or
+// a unique beginning that is no number.
+func TestChoose(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
+	cards := []string{"1o", "10c", "12c", "12e", "swap:7o"}
+	hand := cards[:4]
+	bids := []string{"bid:0", "bid:1", "bid:3"}
+	drops := []string{"1", "2", "12"}
+	steps := []string{"8-4", "8-5", "10-5"}
+	many := strings.Fields("1o 2o 3o 4o 5o 6o 7o 10o 11o 12o 1c 12c")
+	for _, c := range []struct {
+		display     rules.Display
+		hand, legal []string
+		line        string
+		want        string
+	}{
+		{rules.Display{}, hand, cards, "12c", "12c"},
+		{rules.Display{}, hand, cards, "2", "10c"},
+		{rules.Display{}, hand, cards, "10", ""},
+		{rules.Display{}, hand, cards, "12", ""},
+		{rules.Display{}, hand, cards, "sw", "swap:7o"},
+		{rules.Display{}, hand, cards, "s", ""}, // or show
+		{rules.Display{}, hand, cards, "0", ""},
+		{rules.Display{}, hand, cards, "6", ""},
+		{rules.Display{}, hand, cards, "-1", ""},
+		{rules.Display{}, hand, cards, "12C", ""},
+		{rules.Display{}, hand, cards, "7o", ""},
+		{rules.Display{}, many, many, "12", "12c"},
+		{rules.Display{}, many, many, "12o", "12o"},
+		{rules.Display{}, hand, bids, "0", "bid:0"},
+		{rules.Display{}, hand, bids, "1", "bid:1"},
+		{rules.Display{}, hand, bids, "2", ""},
+		{rules.Display{}, hand, bids, "3", "bid:3"},
+		{rules.Display{}, hand, bids, "bid:3", "bid:3"},
+		{board, nil, drops, "1", "1"},
+		{board, nil, drops, "2", "2"},
+		{board, nil, drops, "3", ""},
+		{board, nil, steps, "1", ""},
+		{board, nil, steps, "10", "10-5"},
+		{board, nil, steps, "8", ""},
+		{board, nil, steps, "8-", ""},
+		{board, nil, steps, "8-5", "8-5"},
+		{board, nil, steps, "8 5", "8-5"},
+		{board, nil, nil, "1", ""},
+	} {
+		if got := choicesOf(c.display, c.hand, c.legal).choose(c.line, (&Person{}).commandNames()); got != c.want {
+			t.Errorf("%q of %v is %q, want %q", c.line, c.legal, got, c.want)
+		}
+	}
+}
+
+// Squares have the names that the board on the screen and that of the site have.
+func TestSquareNames(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
+	for _, c := range []struct {
+		side        int
+		legal, line string
+		want        string
+	}{
+		{5, "12 20 24", "c3", "12"}, {5, "12 20 24", "A1", "20"}, {5, "12 20 24", "e1", "24"}, {5, "12 20 24", "e6", ""}, {5, "12 20 24", "f1", ""}, {5, "12 20 24", "c0", ""},
+		{6, "18-12 18-13 30-24", "a3-a4", "18-12"}, {6, "18-12 18-13 30-24", "a3 b4", "18-13"}, {6, "18-12 18-13 30-24", "a3b4", "18-13"},
+		{6, "18-12 18-13 30-24", "a1", "30-24"}, {6, "18-12 18-13 30-24", "a3", ""}, {6, "18-12 18-13 30-24", "a3-z9", ""},
+		{0, "1c 12c", "c1", ""},
+	} {
+		choices := choicesOf(board, nil, strings.Fields(c.legal))
+		choices.side = c.side
+		if got := choices.choose(c.line, (&Person{}).commandNames()); got != c.want {
+			t.Errorf("%q of %s is %q, want %q", c.line, c.legal, got, c.want)
+		}
+	}
+	several := choicesOf(board, nil, []string{"18-12", "18-13"})
+	several.side = 6
+	if why := several.why("a3", nil); why != "the piece on a3 has several moves: type 18-12 or 18-13" {
+		t.Error(why)
+	}
+}
+
+// The prompt names the numbers there are.
+func TestPrompt(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
+	for _, c := range []struct {
+		display rules.Display
+		hand    string
+		legal   string
+		want    string
+	}{
+		{rules.Display{}, "1o 2c 3e", "1o 2c 3e", "your card (1 to 3): "},
+		{rules.Display{}, "1o 2c 3e", "2c", "your card (1): "},
+		{rules.Display{}, "1o 2c 3e", "1o 2c 3e swap:7o", "your move (1 to 4): "},
+		{rules.Display{}, "1o", "bid:0 bid:1", "your bid (0 or 1): "},
+		{rules.Display{}, "1o", "bid:0 bid:1 bid:2 bid:4", "your bid (0 to 4, not 3): "},
+		{board, "", "3 4 5", "your move (a free square): "},
+		{board, "", "19-12 19-13", "your move (from-to): "},
+	} {
+		got := choicesOf(c.display, strings.Fields(c.hand), strings.Fields(c.legal)).prompt()
+		if got != c.want || len("[60:00] ")+len(got)+len("12-13") > 40 {
+			t.Errorf("the prompt for %s is %q, want %q", c.legal, got, c.want)
+		}
+	}
+}
+
+func TestCommon(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"hint"}, "hint"},
+		{[]string{"help", "hint"}, "h"},
+		{[]string{"12c", "why"}, ""},
+		{[]string{"sing:o", "sing:c"}, "sing:"},
+	} {
+		if got := common(c.words); got != c.want {
+			t.Errorf("%v have %q in common, want %q", c.words, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package person
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/terminal/playback"
+)
+
+// say writes a text in lines that fit. The first begins with a mark, which may begin with
+// LF.
+func (p *Person) say(mark, words string) {
+	bare := strings.TrimLeft(mark, "\n")
+	fmt.Fprintf(p.Out, "%s%s\n", mark[:len(mark)-len(bare)], p.Wrap(bare, words))
+}
+
+func (p *Person) welcome() {
+	p.say("", p.Match.Variant.Game.Name+" "+p.Match.Variant.Settings.String())
+	fmt.Fprintln(p.Out, p.Digits("seed ", referee.Hex(p.Match.Seed).String()))
+	for seat, name := range p.names {
+		p.say(fmt.Sprintf("seat %d: ", seat), draw.Clean(name))
+	}
+	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game.Display))
+	if p.timed() {
+		p.say("\n", "you have "+p.allowed()+" for each move")
+	}
+	fmt.Fprintf(p.Out, "\n%s\n\n", p.Dim("? shows the rules and what you can type"))
+}
+
+// timed reports whether the person has a clock.
+func (p *Person) timed() bool { return !p.Match.Bots[p.Seat].Untimed }
+
+// allowed is the time that the person has, as text.
+func (p *Person) allowed() string { return fmt.Sprintf("%g s", p.Match.Clock.Move.Seconds()) }
+
+// tell shows what has happened.
+func (p *Person) tell(news []string) {
+	for _, line := range news {
+		verb, rest, _ := strings.Cut(line, " ")
+		if verb == "fault" {
+			p.tellFault(line)
+			continue
+		}
+		if strings.HasPrefix(rest, fmt.Sprintf("play %d ", p.Seat)) {
+			continue // own moves are known
+		}
+		p.say(" ", p.Event(rest, p.names))
+	}
+	if len(news) > 0 {
+		fmt.Fprintln(p.Out)
+	}
+}
+
+func (p *Person) tellFault(line string) {
+	f, err := protocol.ParseReferee([]byte(line))
+	switch {
+	case err != nil:
+	case f.Seat != p.Seat:
+		p.say(" ", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", draw.Name(p.names, f.Seat), f.Code, f.Text)))
+	case f.Code == protocol.Timeout:
+		p.say(" ", p.Alert("! you ran out of time: you had "+p.allowed()+" for this move"))
+	case p.left:
+		p.say(" ", p.Alert("! you left the game"))
+	default:
+		p.say(" ", p.Alert(fmt.Sprintf("! you are out of the game: %s", f.Text)))
+	}
+}
+
+// Farewell shows how a finished game ended.
+func (p *Person) Farewell(r *referee.Replay) error {
+	p.Style = draw.For(p.Out)
+	news, _ := p.take()
+	if len(news) > 0 {
+		fmt.Fprintln(p.Out)
+	}
+	p.tell(news)
+	game, err := playback.New(r, p.Match.Variant.Game)
+	if err != nil {
+		return err
+	}
+	end := game.Position(len(game.Frames)-1, p.Seat, false)
+	end.Names, end.Turn = p.names, rules.Over
+	fmt.Fprint(p.Out, p.Position(end))
+	fmt.Fprint(p.Out, "\n"+playback.Ranking(p.Style, r))
+	switch record := rules.RecordOf(p.Match.Variant, r.Ranks, p.Seat); {
+	case record.Losses > 0:
+		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("you lose"))
+	case record.Draws > 0:
+		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("a draw"))
+	default:
+		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("you win"))
+	}
+	return nil
+}

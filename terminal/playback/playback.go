@@ -1,0 +1,120 @@
+// Package playback shows replays in a terminal, position by position.
+package playback
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/terminal/draw"
+)
+
+// Frame is a position of a replay, with its faults and the move made.
+type Frame struct {
+	Ply    int
+	Turn   int                 // the seat to move, or rules.Over
+	Views  []string            // by seat
+	Legal  []string            // moves
+	Faults []referee.Fault     // before the move
+	Move   *referee.ReplayMove // nil at the end
+	Events Events              // of the move
+}
+
+// Events is the events that the seats were sent.
+type Events struct {
+	All    []string // as seen with all cards open
+	BySeat [][]string
+}
+
+// Game is a replay as a list of positions.
+type Game struct {
+	Replay  *referee.Replay
+	Variant *rules.Variant
+	Deal    Events  // before the first frame
+	Frames  []Frame // one more than there are moves
+}
+
+// New rebuilds the positions of a replay. The error says where the replay and the rules
+// differ.
+func New(r *referee.Replay, g *rules.Game) (*Game, error) {
+	v, err := r.Resolve(g)
+	if err != nil {
+		return nil, err
+	}
+	game := &Game{Replay: r, Variant: v}
+	events := &game.Deal
+	var log rules.Log
+	for step, err := range r.Walk(v, &log) {
+		if err != nil {
+			return nil, err
+		}
+		*events = eventsOf(&log, v.Players)
+		game.Frames = append(game.Frames, frameOf(step, v.Players))
+		events = &game.Frames[len(game.Frames)-1].Events
+	}
+	return game, nil
+}
+
+func frameOf(step referee.Step, players int) Frame {
+	s := step.State
+	fr := Frame{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
+	for seat := range players {
+		fr.Views = append(fr.Views, string(s.View(nil, seat)))
+	}
+	for _, m := range s.Legal(nil) {
+		fr.Legal = append(fr.Legal, string(s.MoveText(nil, m)))
+	}
+	return fr
+}
+
+func eventsOf(log *rules.Log, players int) Events {
+	e := Events{All: log.Open()}
+	for seat := range players {
+		e.BySeat = append(e.BySeat, log.Seen(seat))
+	}
+	return e
+}
+
+// names returns the bots' names by seat.
+func (g *Game) names() (names []string) {
+	for _, s := range g.Replay.Seats {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Position returns frame i as a seat sees it, or the seat to move if seat is -1. If open
+// is set, it shows all hands.
+func (g *Game) Position(i, seat int, open bool) draw.Position {
+	fr := g.Frames[i]
+	if seat < 0 {
+		seat = g.viewer(i)
+	}
+	p := draw.Position{
+		Game:    g.Replay.Game,
+		Display: g.Variant.Game.Display,
+		Options: protocol.Pairs(g.Variant.Settings.String()),
+		View:    protocol.Pairs(fr.Views[seat]),
+		Seat:    seat,
+		Ply:     fr.Ply,
+		Turn:    fr.Turn,
+		Names:   g.names(),
+	}
+	if open {
+		p.Open = fr.Views
+	}
+	if i > 0 {
+		p.Last, p.LastBy = g.Replay.Moves[i-1].Move, g.Replay.Moves[i-1].Seat
+	}
+	return p
+}
+
+// viewer returns the seat to move, or at the end the seat that moved last.
+func (g *Game) viewer(i int) int {
+	switch {
+	case g.Frames[i].Turn >= 0:
+		return g.Frames[i].Turn
+	case i > 0:
+		return g.Replay.Moves[i-1].Seat
+	}
+	return 0
+}

@@ -1,0 +1,305 @@
+package tournament
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Dir keeps a tournament's games as they end: plan.json says what is played,
+// games/ has a replay of each, logs/ what bots wrote beside it. A file is there
+// whole or not at all, so that a tournament can go on from what is there after
+// any end of its program.
+//
+// A Dir is locked until it is closed: no other run of the program plays in it. The
+// system gives the lock back however the program ends.
+type Dir struct {
+	Path string
+	// FaultsOnly keeps only games with faults; such a directory has neither plan nor
+	// lock, and cannot be resumed.
+	FaultsOnly bool
+
+	lock *flock.Flock
+}
+
+// planFile says what a directory's tournament is, resultFile how it ended.
+const (
+	planFile   = "plan.json"
+	resultFile = "result.json"
+)
+
+// readPlan returns what a directory was begun with.
+func readPlan(path string) (c Config, err error) {
+	data, err := os.ReadFile(filepath.Join(path, planFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("resume: %s has no tournament: %s is missing; start one with --out %s", path, planFile, path)
+	}
+	if err != nil {
+		return c, fmt.Errorf("resume: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("resume: %s: %w", filepath.Join(path, planFile), err)
+	}
+	return c, nil
+}
+
+// OpenDir returns the directory of a tournament that has begun, and its plan.
+func OpenDir(path string) (*Dir, Config, error) {
+	c, err := readPlan(path) // no lock is left where there is no tournament
+	if err != nil {
+		return nil, c, err
+	}
+	d, err := lockDir(path)
+	if err != nil {
+		return nil, c, err
+	}
+	if c, err = readPlan(path); err != nil { // another program may have extended it before
+		d.Close()
+		return nil, c, err
+	}
+	d.sweep()
+	return d, c, nil
+}
+
+// CreateDir returns the directory of a tournament that begins. It must not have one.
+func CreateDir(path string, c Config) (*Dir, error) {
+	d := &Dir{Path: path}
+	if err := d.make(); err != nil {
+		return nil, err
+	}
+	d, err := lockDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = os.Stat(filepath.Join(path, planFile)); err == nil {
+		err = fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", path, text.Quote(path))
+	} else {
+		err = d.writePlan(c)
+	}
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// lockDir returns a directory that is there, locked.
+func lockDir(path string) (*Dir, error) {
+	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, ".lock"))}
+	switch ok, err := d.lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("out: locking %s: %w", path, err)
+	case !ok:
+		return nil, fmt.Errorf("out: another timba is playing in %s: wait for its end, or stop it", path)
+	}
+	return d, nil
+}
+
+// Close gives the lock back.
+func (d *Dir) Close() error {
+	if d == nil || d.lock == nil {
+		return nil
+	}
+	return d.lock.Unlock()
+}
+
+// Replace writes another plan, of which the directory's games are a part, and removes
+// the result, which no longer holds.
+func (d *Dir) Replace(c Config) error {
+	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("out: %w", err)
+	}
+	return d.writePlan(c)
+}
+
+func (d *Dir) writePlan(c Config) error {
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	return d.write(planFile, append(data, '\n'))
+}
+
+func (d *Dir) make() error {
+	for _, dir := range []string{"games", "logs"} {
+		if err := os.MkdirAll(filepath.Join(d.Path, dir), 0o755); err != nil {
+			return fmt.Errorf("out: %w: name a directory that can be written to", err)
+		}
+	}
+	return nil
+}
+
+func gameName(match, deal, rotation int) string {
+	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
+}
+
+// Replay returns the path of a game's replay.
+func (d *Dir) Replay(match, deal, rotation int) string {
+	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
+}
+
+// Log returns the path of what a seat wrote in a game, "" where it wrote nothing.
+func (d *Dir) Log(match, deal, rotation, seat int) string {
+	path := d.logPath(match, deal, rotation, seat)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+func (d *Dir) logPath(match, deal, rotation, seat int) string {
+	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
+}
+
+// Keep writes a finished game: its logs first, so that where there is a replay
+// there is all of it.
+func (d *Dir) Keep(m *Match, g *referee.Result) error {
+	if d.FaultsOnly {
+		if len(g.Faults) == 0 {
+			return nil
+		}
+		if err := d.make(); err != nil { // the first fault makes the directory
+			return err
+		}
+	}
+	deal, rotation := g.Match.Deal, g.Match.Rotation
+	for seat, log := range g.Logs {
+		path := d.logPath(m.Number, deal, rotation, seat)
+		var err error
+		if len(log) > 0 {
+			err = os.WriteFile(path, log, 0o644)
+		} else {
+			err = os.RemoveAll(path) // one of a game that has no replay, and is played again
+		}
+		if err != nil {
+			return fmt.Errorf("out: %w", err)
+		}
+	}
+	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
+}
+
+// Result keeps a document beside the games.
+func (d *Dir) Result(data []byte) error { return d.write(resultFile, data) }
+
+// write makes a file appear whole.
+func (d *Dir) write(name string, data []byte) error {
+	path := filepath.Join(d.Path, name)
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	err := os.WriteFile(temp, data, 0o644)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp) // on a full disk its room is needed
+		return fmt.Errorf("out: %w", err)
+	}
+	return nil
+}
+
+// Read yields what there is of a match, up to the first file that is not one of its games.
+func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Result, error] {
+	return func(yield func(*referee.Result, error) bool) {
+		for rotation := range m.Bots {
+			for i := range s.Deals {
+				g, err := d.game(s, m, s.First+i, rotation)
+				if (g != nil || err != nil) && !yield(g, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// game reads a game of a match; nil if there is none.
+func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Result, error) {
+	if d.FaultsOnly {
+		return nil, nil
+	}
+	path := d.Replay(m.Number, deal, rotation)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+	g, err := s.readGame(m, deal, rotation, data)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
+	}
+	return g, nil
+}
+
+// Drop removes the games of a match from a deal on, with their logs.
+func (d *Dir) Drop(m *Match, from int) error {
+	if d.FaultsOnly {
+		return nil
+	}
+	for _, dir := range []string{"games", "logs"} {
+		entries, err := os.ReadDir(filepath.Join(d.Path, dir))
+		if err != nil {
+			return fmt.Errorf("out: %w", err)
+		}
+		for _, e := range entries {
+			var match, deal int
+			if n, _ := fmt.Sscanf(e.Name(), "%d-%d-", &match, &deal); n < 2 || match != m.Number || deal < from {
+				continue
+			}
+			if err := os.Remove(filepath.Join(d.Path, dir, e.Name())); err != nil {
+				return fmt.Errorf("out: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// sweep removes files that were incomplete when the program ended.
+func (d *Dir) sweep() {
+	for _, dir := range []string{d.Path, filepath.Join(d.Path, "games")} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
+				os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+}
+
+// About adds what the directory of a replay knows of a bot to the circumstances of its
+// fault, and returns the words of the command that checks it. Both are less where the
+// directory has no plan, and there are no words for a house bot.
+func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+	if strings.HasPrefix(name, "@") {
+		return c, nil
+	}
+	unknown := []string{"check", "BOT"}
+	p, err := readPlan(filepath.Dir(filepath.Dir(replay)))
+	if err != nil {
+		return c, unknown
+	}
+	i := slices.IndexFunc(p.Bots, func(b Entrant) bool { return b.Name == name })
+	if i < 0 {
+		return c, unknown
+	}
+	c.Language = program.LanguageOf(p.Bots[i].Bot)
+	c.Bare = p.Sandbox.Level == sandbox.None.String()
+	return c, check.Words(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/stats"
+	"github.com/timba-arena/timba/tournament"
+)
+
+// bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
+// moves are not legal.
+func bot(name string) match.Bot {
+	return match.Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
+		switch name {
+		case "cheat":
+			return protocol.Serve(in, out, name, "1", func(*protocol.Turn) protocol.Answer {
+				return protocol.Answer{Move: []byte("pass")}
+			})
+		case "last":
+			return protocol.Serve(in, out, name, "1", func(t *protocol.Turn) protocol.Answer {
+				return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+			})
+		}
+		return house.Run(strings.TrimRight(name, "2"), in, out)
+	}}
+}
+
+// teeko is Teeko of few plies.
+func teeko(t *testing.T) *rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
+
+// begun returns a tournament that has not been played, without a directory that is kept.
+func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+	t.Helper()
+	c := tournament.Config{
+		Game: v.Game.Name, Options: v.Settings.Map(), Format: format, Deals: deals, Seed: referee.Hex{1},
+		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+	}
+	if sprt != "" {
+		test := kit.Get[stats.SPRT](t)(stats.ParseSPRT(sprt))
+		c.SPRT = &test
+	}
+	r := &Run{Self: "timba", Dir: &tournament.Dir{Path: filepath.Join(t.TempDir(), "faults"), FaultsOnly: true}}
+	for _, name := range bots {
+		b := bot(name)
+		r.Programs = append(r.Programs, b)
+		c.Bots = append(c.Bots, tournament.Entrant{Spec: program.Spec{Bot: name, Name: name}, SHA256: b.Hash})
+	}
+	r.State = kit.Get[*tournament.State](t)(tournament.New(c))
+	return r
+}
+
+// run plays a tournament in a directory of its own. It takes two seconds, as far as
+// it tells.
+func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	r := begun(t, v, format, deals, sprt, bots...)
+	r.Dir = kit.Get[*tournament.Dir](t)(tournament.CreateDir("out", r.Config))
+	defer r.Dir.Close()
+	last := 0
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {
+		_, all := r.Total()
+		if last++; r.Games != last || all < r.Games || format == tournament.Single && all != deals*len(bots) {
+			t.Errorf("after %d games progress is %d of %d", last, r.Games, all)
+		}
+		scores(t, r)
+	}, func(text string) { t.Error(text) }))
+	r.Took = 2 * time.Second
+	return r
+}
+
+// What people read and what programs read, of tournaments of each kind.
+func TestReports(t *testing.T) {
+	teams := refereetest.Variant(t, "tute", "players=4 teams=yes")
+	bare, podrida := refereetest.Variant(t, "tebes", "size=4 opening=0"), refereetest.Variant(t, "podrida", "players=4")
+	for name, c := range map[string]struct {
+		format tournament.Format
+		deals  int
+		sprt   string
+		bots   []string
+		rules  *rules.Variant // nil for Teeko
+	}{
+		"duel":        {tournament.Single, 4, "", []string{"greedy", "random"}, nil},
+		"sprt":        {tournament.Single, 40, "elo0=0,elo1=200", []string{"greedy", "random"}, nil},
+		"one":         {tournament.Single, 2, "", []string{"first"}, nil},
+		"faults":      {tournament.Single, 4, "", []string{"first", "cheat"}, nil},
+		"round-robin": {tournament.RoundRobin, 2, "", []string{"first", "random", "greedy"}, nil},
+		"gauntlet":    {tournament.Gauntlet, 2, "", []string{"first", "random", "greedy"}, nil},
+		"teams":       {tournament.Single, 1, "", []string{"first", "random", "greedy", "last"}, teams},
+		"knockout":    {tournament.Knockout, 2, "", []string{"first", "random", "greedy"}, nil},
+		"bracket":     {tournament.Knockout, 1, "", []string{"first", "random", "greedy", "last", "random2"}, nil},
+		"swiss":       {tournament.Swiss, 2, "", []string{"first", "random", "greedy"}, nil},
+		"repeats":     {tournament.Single, 10, "", []string{"first", "last"}, bare},
+		"exhausted":   {tournament.Single, 100, "elo0=0,elo1=10", []string{"first", "last"}, bare},
+		"two-seats":   {tournament.Single, 4, "", []string{"greedy", "random"}, podrida},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.rules == nil {
+				c.rules = teeko(t)
+			}
+			r := run(t, c.rules, c.format, c.deals, c.sprt, c.bots...)
+			var text bytes.Buffer
+			r.WriteHead(&text)
+			r.WriteTables(&text)
+			kit.Golden(t, name+".txt", text.String())
+			doc := r.Document()
+			for _, team := range doc.Teams { // partners in all games have one rating
+				elo := map[stats.Estimate]bool{}
+				for _, b := range doc.Bots {
+					if slices.Contains(team, b.Name) {
+						elo[*b.Elo] = true
+					}
+				}
+				if len(elo) != 1 {
+					t.Errorf("the team of %v has the ratings %v", team, elo)
+				}
+			}
+			data := kit.Get[[]byte](t)(json.MarshalIndent(doc, "", " "))
+			kit.Golden(t, name+".json", string(data)+"\n")
+			valid(t, data)
+		})
+	}
+}
+
+// A trace has every line of both sides, with the bot that was sent it or wrote it.
+func TestTrace(t *testing.T) {
+	r := begun(t, refereetest.Variant(t, "teeko", "limit=4"), tournament.Single, 1, "", "first", "random")
+	var out bytes.Buffer
+	r.TraceTo(&out)
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {}, func(string) {}))
+	for _, line := range []string{
+		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 2", "0.0.0 seat 1 random > ready random 2",
+		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",
+	} {
+		if !regexp.MustCompile(`(?m)^ +[0-9]+\.[0-9]{3} ms ` + regexp.QuoteMeta(line)).MatchString(out.String()) {
+			t.Errorf("the trace has no line %q:\n%s", line, out.String())
+		}
+	}
+}
+
+// A game that is played again is told of, and counted in the report.
+func TestVoid(t *testing.T) {
+	r := new(Run)
+	var told []string
+	on := r.events(nil, func(text string) { told = append(told, text) })
+	on.Void(&tournament.Match{Number: 3}, 2, 1, errors.New("the disk is full"))
+	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
+	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
+		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
+	}
+	if r.Starved != 0 {
+		t.Errorf("a full disk is counted as a core that others used")
+	}
+	on.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"}))
+	if r.Starved != 1 || len(r.Voids) != 2 {
+		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
+	}
+	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
+		t.Errorf("told %q, want %q", told[1], want)
+	}
+	on.Busy(340 * time.Millisecond)
+	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want {
+		t.Errorf("told %q, want %q", told[2], want)
+	}
+}

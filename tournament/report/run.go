@@ -1,0 +1,145 @@
+// Package report writes the results of a tournament: as tables for people, and as a
+// JSON document.
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/tournament"
+)
+
+// Run is a tournament that is played by this run of the program, and what there is
+// to tell of it.
+type Run struct {
+	*tournament.State
+	Programs []match.Bot // by bot
+	Dir      *tournament.Dir
+	Workers  []int // as in tournament.Play
+
+	Self   string // how the user starts this program, for commands to type next
+	Games  int    // played in this run
+	Took   time.Duration
+	Faults []Fault  // of all runs, in the order of the games
+	Voids  []string // games that are played again: each with the reason
+	// Starved is how many of Voids others' use of the cores brought about, not a failure.
+	Starved int
+	Early   *Early // nil: all games have been played
+
+	trace func(*tournament.Match, referee.Traffic) // nil for none
+	began time.Time
+}
+
+// Fault is a fault and the match that it happened in.
+type Fault struct {
+	Match int
+	referee.FaultAt
+}
+
+// Play plays the tournament. done is called with each finished game, say with each line of Voids
+// and, once a minute while it lasts, that the machine is busy; one call at a time.
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
+	r.began = time.Now()
+	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, r.events(done, say))
+	r.Took = time.Since(r.began)
+	for _, m := range r.Matches() {
+		for _, f := range m.Tally.Faults {
+			r.Faults = append(r.Faults, Fault{m.Number, f})
+		}
+	}
+	slices.SortStableFunc(r.Faults, func(a, b Fault) int {
+		return cmp.Or(a.Match-b.Match, a.Deal-b.Deal, a.Rotation-b.Rotation)
+	})
+	return err
+}
+
+// events counts what happens, and passes it on.
+func (r *Run) events(done func(*tournament.Match, *referee.Result), say func(text string)) tournament.Events {
+	return tournament.Events{
+		Trace: r.trace,
+		Done: func(m *tournament.Match, g *referee.Result) {
+			r.Games++
+			done(m, g)
+		},
+		Void: func(m *tournament.Match, deal, rotation int, err error) {
+			again := "and played again"
+			if _, busy := errors.AsType[*match.Starved](err); busy {
+				r.Starved++
+				again = "and will be played again after the others"
+			}
+			r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err))
+			say(r.Voids[len(r.Voids)-1])
+		},
+		Busy: func(used time.Duration) {
+			say(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
+		},
+	}
+}
+
+// WriteHead says what will be played.
+func (r *Run) WriteHead(w io.Writer) {
+	fmt.Fprintf(w, "%s %s\n", r.Variant.Game.Name, r.Variant.Settings)
+	if plies := r.Variant.Settings.Int(rules.OpeningOption.Name); plies > 0 {
+		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
+	}
+	for i, b := range r.Bots {
+		own := ""
+		if clock := r.Programs[i].Clock; clock != nil {
+			own = ", " + clock.String()
+		}
+		fmt.Fprintf(w, "bot %d: %s%s\n", i, b.Name, own)
+	}
+	if len(r.Bots) == 1 {
+		fmt.Fprintln(w, "it plays against itself, at every seat")
+	}
+	if r.Format != tournament.Single {
+		fmt.Fprintf(w, "%s, ", r.Format)
+	}
+	deals, rotations := text.Count(r.Deals, "deal")+" a match", "all rotations"
+	if r.First > 0 {
+		deals = fmt.Sprintf("deal %d alone", r.First)
+	}
+	if r.Rotation != nil {
+		rotations = fmt.Sprintf("rotation %d alone", *r.Rotation)
+	}
+	fmt.Fprintf(w, "%s, in %s, %s\n", deals, rotations, r.Clock)
+	switch n := len(r.Openings); {
+	case n == 1:
+		fmt.Fprintf(w, "each deal begins with the same opening of %s\n", text.Count(len(r.Openings[0].Moves), "move"))
+	case n > 1:
+		fmt.Fprintf(w, "the deals begin with %d openings, one after the other\n", n)
+	}
+	if rules := r.Adjudication.String(); rules != "" {
+		fmt.Fprintf(w, "games are adjudicated by the bots' own scores: %s\n", rules)
+	}
+	fmt.Fprintf(w, "seed %s\n\n", r.Seed)
+}
+
+// TraceTo writes both sides of every pipe while the tournament is played: when,
+// which game, which seat, and "<" for what a bot was sent, ">" for what it wrote.
+func (r *Run) TraceTo(w io.Writer) {
+	var mu sync.Mutex // workers write whole blocks
+	r.trace = func(m *tournament.Match, p referee.Traffic) {
+		name := r.Bots[m.Bots[rules.BotAt(p.Seat, p.Rotation, len(m.Bots))]].Name
+		arrow := "<"
+		if p.FromBot {
+			arrow = ">"
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for line := range strings.Lines(string(p.Lines)) {
+			fmt.Fprintf(w, "%12.3f ms %d.%d.%d seat %d %s %s %s\n", float64(p.At.Nanoseconds())/1e6, m.Number, p.Deal, p.Rotation, p.Seat, name, arrow, strings.TrimSuffix(line, "\n"))
+		}
+	}
+}

@@ -1,0 +1,491 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/stats"
+	"github.com/timba-arena/timba/tournament"
+)
+
+// WriteTables writes the results as tables.
+func (r *Run) WriteTables(w io.Writer) {
+	results := r.Results()
+	r.writeStandings(w, results)
+	r.writeTeams(w)
+	if r.Format.InRounds() {
+		r.writeRounds(w, results)
+	}
+	if r.Format == tournament.Gauntlet {
+		r.writeOpponents(w, results)
+	}
+	if len(r.Bots) > 2 && (r.Format != tournament.Gauntlet || r.Variant.Sides > 2) {
+		r.writePairs(w, results)
+	} else if len(r.Bots) == 2 && r.Rotation == nil {
+		r.writeDuel(w, results)
+	}
+	if results.Distinct < results.Deals {
+		r.writeRepeats(w, results)
+	}
+	speed := ""
+	switch {
+	case r.Games == 0 && r.Early == nil:
+		speed = ": there were none left to play"
+	case r.Games > 0:
+		speed = fmt.Sprintf(", %.1f games a second", float64(r.Games)/r.Took.Seconds())
+	}
+	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Games, "game"), r.Took.Seconds(), speed)
+	if r.Early != nil {
+		fmt.Fprintf(w, "missing: %s\n", r.missingText())
+	}
+	r.writeCredit(w, results)
+	r.writeAdjudicated(w)
+	r.writeFaults(w)
+	if r.Dir.FaultsOnly {
+		fmt.Fprintln(w, "to keep the replays: --out DIR")
+	} else {
+		fmt.Fprintf(w, "replays: %s\n", r.Dir.Path)
+	}
+	if n := len(r.Voids) - r.Starved; n > 0 {
+		fmt.Fprintf(w, "%s void for a failure of timba's own, and played again\n", text.Count(n, "game"))
+	}
+	if r.Starved > 0 {
+		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.Starved, "game"))
+	}
+}
+
+// writeCredit says how long other programs held the cores while bots wanted them.
+func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
+	var bots []string
+	for _, s := range results.Standings {
+		if s.Credit >= 50*time.Millisecond { // else it is 0.0 s
+			bots = append(bots, fmt.Sprintf("%s %.1f s", s.Name, s.Credit.Seconds()))
+		}
+	}
+	if len(bots) > 0 {
+		fmt.Fprintf(w, "credit, for time in which other programs held the cores: %s\n", strings.Join(bots, ", "))
+	}
+}
+
+// writeOpponents tells what the deals say of the first bot against each of the others.
+func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
+	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
+	text.Rows(w, "Elo|95 %|opponent|share|LOS|deals|games", results.Standings, func(other tournament.Standing) []any {
+		s := results.Pairs[0][other.Bot]
+		if other.Bot == 0 || s.Deals == 0 {
+			return nil
+		}
+		return []any{eloText(s), bounded(s.Elo.Low) + " to " + bounded(s.Elo.High), other.Name,
+			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games}
+	})
+}
+
+// mostPairs is how many bots have a table of who did what against whom.
+const mostPairs = 12
+
+func (r *Run) writePairs(w io.Writer, results tournament.Results) {
+	if len(results.Standings) > mostPairs {
+		return
+	}
+	fmt.Fprintf(w, "\nshare of the duels, by deals:\n")
+	head, place := "", 0
+	for i := range results.Standings {
+		head += fmt.Sprintf("|%d", i+1)
+	}
+	text.Rows(w, head, results.Standings, func(a tournament.Standing) []any {
+		place++
+		row := []any{fmt.Sprintf("%d %s", place, a.Name)}
+		for _, b := range results.Standings {
+			s := results.Pairs[a.Bot][b.Bot]
+			switch {
+			case a.Bot == b.Bot:
+				row = append(row, "")
+			case s.Deals == 0:
+				row = append(row, "-")
+			default:
+				row = append(row, fmt.Sprintf("%.0f%%", 100*s.Score.Value))
+			}
+		}
+		return row
+	})
+}
+
+// shownFaults is how many different faults are told in full.
+const shownFaults = 5
+
+// writeFaults tells each kind of fault of a bot once, with the first place where it
+// happened.
+func (r *Run) writeFaults(w io.Writer) {
+	if len(r.Faults) == 0 {
+		return
+	}
+	type kind struct {
+		name           string
+		kind           fault.Kind
+		status, signal int
+	}
+	kindOf := func(f Fault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
+	var first []Fault
+	times := map[kind]int{}
+	for _, f := range r.Faults {
+		k := kindOf(f)
+		if times[k]++; times[k] == 1 {
+			first = append(first, f)
+		}
+	}
+	fmt.Fprintf(w, "\nfaults:\n")
+	dir, matches := r.Dir, r.Matches()
+	shown := 0
+	for _, f := range first[:min(len(first), shownFaults)] {
+		n := times[kindOf(f)]
+		shown += n
+		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
+		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
+		told, change := f.FaultAt, ""
+		told.Text, change = r.cause(f, bot)
+		fmt.Fprintf(w, "- %s\n", told)
+		if n > 1 {
+			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
+		}
+		if change != "" {
+			fmt.Fprintf(w, "  change: %s\n", change)
+		}
+		fmt.Fprintf(w, "  look: %s replay show %s\n  why: %s explain %s\n", r.Self, replay, r.Self, replay)
+		if line := r.check(bot); line != "" && !f.Disqualified() {
+			fmt.Fprintf(w, "  check: %s\n", line)
+		}
+		if log := dir.Log(f.Match, f.Deal, f.Rotation, f.Seat); log != "" {
+			fmt.Fprintf(w, "  its log: %s\n", log)
+		}
+	}
+	if more := len(r.Faults) - shown; more > 0 {
+		fmt.Fprintf(w, "... and %d more; all of them: %s explain %s\n", more, r.Self, text.Quote(dir.Path))
+	}
+}
+
+// cause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
+// change, "" where the game cannot be read.
+func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
+	data, err := os.ReadFile(r.Dir.Replay(f.Match, f.Deal, f.Rotation))
+	if err != nil {
+		return f.Text, ""
+	}
+	replay, err := referee.DecodeReplay(data)
+	if err != nil {
+		return f.Text, ""
+	}
+	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
+	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
+	c = bot.Describe(c, true)
+	if err == nil {
+		change = f.Reason.Advice(c)[0]
+	}
+	return f.TextIn(c), change
+}
+
+// check returns the command that checks a bot as this tournament plays; "" for a house bot.
+func (r *Run) check(b match.Bot) string {
+	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
+		return ""
+	}
+	var limit sandbox.Limit
+	if b.Sandbox != nil {
+		limit = b.Sandbox.Limit
+	}
+	line := []string{r.Self}
+	for _, word := range check.Words(b.Line, r.Variant.Game.Name, r.Clock, limit) {
+		line = append(line, text.Quote(word))
+	}
+	return strings.Join(line, " ")
+}
+
+// faultsOf counts a bot's faults by their codes, and the games that it forfeited
+// unplayed because of them.
+func (r *Run) faultsOf(bot int) string {
+	n := map[protocol.Code]int{}
+	unplayed := 0
+	matches := r.Matches()
+	for _, f := range r.Faults {
+		switch {
+		case matches[f.Match].Bots[f.Bot] != bot:
+		case f.Disqualified():
+			unplayed++
+		default:
+			n[f.Code]++
+		}
+	}
+	var words []string
+	for _, c := range protocol.Codes {
+		if n[c] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n[c], c))
+		}
+	}
+	if unplayed > 0 {
+		words = append(words, fmt.Sprintf("%d unplayed", unplayed))
+	}
+	if words == nil {
+		return "0"
+	}
+	return strings.Join(words, ", ")
+}
+
+func perGame(s referee.Score) string {
+	if s.Games == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", s.Points/float64(s.Games))
+}
+
+// writeStandings writes a line for each bot, the best first. What decides the order
+// comes first: the match points of a Swiss tournament, the round that a bot was out
+// in of a knockout, the rating of others.
+func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
+	head := "bot|games|wins|draws|losses|points|points a game|faults"
+	switch r.Format {
+	case tournament.Swiss:
+		head = "place|match points|" + head
+	case tournament.Knockout:
+		head = "place|out in|" + head
+	}
+	rated := len(r.Bots) > 2
+	switch {
+	case rated && r.Format.InRounds():
+		head += "|Elo|± 95 %"
+	case rated:
+		head = "Elo|± 95 %|" + head
+	}
+	place := 0
+	text.Rows(w, head, results.Standings, func(s tournament.Standing) []any {
+		place++
+		row := []any{s.Name, s.Games, s.Wins, s.Draws, s.Losses, fmt.Sprintf("%g", s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
+		elo := []any{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), plusMinus(s.Rating.PlusMinus(), 0)}
+		switch {
+		case r.Format == tournament.Swiss:
+			row = append([]any{place, fmt.Sprintf("%.2f", s.Match)}, row...)
+		case r.Format == tournament.Knockout:
+			row = append([]any{place, r.outIn(s, results)}, row...)
+		case rated:
+			return append(elo, row...)
+		}
+		if rated {
+			row = append(row, elo...)
+		}
+		return row
+	})
+}
+
+// writeTeams tells who is whose partner in all games, which no Elo can tell apart.
+func (r *Run) writeTeams(w io.Writer) {
+	teams := r.teams()
+	if teams == nil {
+		return
+	}
+	var all []string
+	for _, team := range teams {
+		all = append(all, strings.Join(team, " with "))
+	}
+	fmt.Fprintf(w, "\nthe Elo is that of a pair: %s, in all games\n", strings.Join(all, ", and "))
+}
+
+// teams returns the names of the bots that play on the same side in every game.
+func (r *Run) teams() (teams [][]string) {
+	for _, team := range r.Teams() {
+		teams = append(teams, r.names(team))
+	}
+	return teams
+}
+
+// names returns the names of some bots.
+func (r *Run) names(bots []int) (names []string) {
+	for _, bot := range bots {
+		names = append(names, r.Bots[bot].Name)
+	}
+	return names
+}
+
+// outIn says how far a bot has come in a knockout.
+func (r *Run) outIn(s tournament.Standing, results tournament.Results) string {
+	switch {
+	case s.Bot == results.Champion:
+		return "champion"
+	case s.Out < 0:
+		return "-"
+	}
+	return r.roundName(s.Out, results)
+}
+
+// roundName returns the name of a round, from 0.
+func (r *Run) roundName(round int, results tournament.Results) string {
+	matches := r.Matches()
+	if r.Format == tournament.Knockout && results.Champion >= 0 && round == matches[len(matches)-1].Round {
+		return "final"
+	}
+	return fmt.Sprintf("round %d", round+1)
+}
+
+// writeRounds writes who met whom in each round, with their match points, and who has
+// won it all.
+func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
+	fmt.Fprintln(w)
+	head := "round|match points"
+	if r.Format == tournament.Knockout {
+		head += "|goes on"
+	}
+	last := -1
+	text.Rows(w, head, r.Matches(), func(m *tournament.Match) []any {
+		name := ""
+		if m.Round != last {
+			name, last = r.roundName(m.Round, results), m.Round
+		}
+		row := []any{name, r.matchPoints(m)}
+		if r.Format == tournament.Knockout {
+			winner := "-"
+			if r.Finished(m) {
+				winner = r.Bots[m.Winner()].Name
+				if by := m.TieBreak(); by != "" {
+					winner += " (after a tie: " + by + ")"
+				}
+			}
+			row = append(row, winner)
+		}
+		return row
+	})
+	if results.Champion >= 0 {
+		fmt.Fprintf(w, "\nchampion: %s\n", r.Bots[results.Champion].Name)
+	}
+}
+
+// matchPoints tells who plays in a match, with the points so far.
+func (r *Run) matchPoints(m *tournament.Match) string {
+	if len(m.Bots) == 1 {
+		return r.Bots[m.Bots[0]].Name + " has a bye"
+	}
+	var bots []string
+	for i, p := range m.Points() {
+		bots = append(bots, fmt.Sprintf("%s %.2f", r.Bots[m.Bots[i]].Name, p))
+	}
+	return strings.Join(bots, " - ")
+}
+
+// writeDuel tells what the deals say of two bots, in the words of docs/ratings.md.
+func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
+	s, first := results.Pairs[0][1], results.Standings[0]
+	if s.Deals == 0 {
+		return
+	}
+	a, b := r.Bots[0].Name, r.Bots[1].Name
+	fmt.Fprintf(w, "\n%s against %s, in %s:\n", a, b, text.Count(s.Deals, "deal"))
+	fmt.Fprintf(w, "  Elo              %s  (95 %%: %s to %s)\n", eloText(s), bounded(s.Elo.Low), bounded(s.Elo.High))
+	fmt.Fprintf(w, "  LOS              %.1f %%\n", 100*s.LOS)
+	fmt.Fprintf(w, "  draw ratio       %.1f %%\n", 100*float64(first.Draws)/float64(first.Games))
+	fmt.Fprintf(w, "  points a game    %+.2f ± %s\n", s.Points.Value, plusMinus(s.Points.PlusMinus(), 2))
+	if five, ok := s.Pentanomial(); ok {
+		fmt.Fprintf(w, "  pentanomial      %v\n", five)
+	} else {
+		var classes []string
+		for _, c := range s.Classes {
+			classes = append(classes, fmt.Sprintf("%.4g: %d", c.Score, c.Deals))
+		}
+		fmt.Fprintf(w, "  deals by score   %s\n", strings.Join(classes, ", "))
+	}
+	m := r.Matches()[0]
+	if p := m.Progress; p != nil {
+		fmt.Fprintf(w, "  SPRT             %s\n  LLR              %s: %s\n", r.SPRT, llrText(p), verdictText(m))
+	}
+}
+
+// eloText returns the Elo of a pair.
+func eloText(s stats.Summary) string {
+	bound := ""
+	if s.Swept {
+		bound = " or more"
+		if s.Score.Value < 0.5 {
+			bound = " or less"
+		}
+	}
+	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
+}
+
+// llrText returns the LLR of a sequential test with its bounds.
+func llrText(p *stats.Progress) string {
+	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
+}
+
+// verdictText says what a sequential test has come to.
+func verdictText(m *tournament.Match) string {
+	switch m.Progress.Verdict {
+	case stats.AcceptH0:
+		return "H0 accepted: the first bot is not that much stronger"
+	case stats.AcceptH1:
+		return "H1 accepted: the first bot is stronger"
+	}
+	if m.Exhausted > 0 {
+		return fmt.Sprintf("no verdict: none of the last %d deals was new", m.Exhausted)
+	}
+	return "no verdict yet"
+}
+
+// writeRepeats tells that deals were repeated, and what can be done about it.
+func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
+	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
+	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
+		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, max(1, r.Variant.StandardOpening()))
+	}
+}
+
+// bounded returns an end of an interval.
+func bounded(x float64) string {
+	if math.Abs(x) > 1e6 {
+		return "unbounded"
+	}
+	return fmt.Sprintf("%+.1f", x)
+}
+
+// plusMinus returns half of the width of an interval.
+func plusMinus(x float64, digits int) string {
+	if math.IsNaN(x) || x > 1e6 {
+		return "unbounded"
+	}
+	return fmt.Sprintf("%.*f", digits, x)
+}
+
+// documentAdjudicated counts the games that the bots' own scores have ended.
+type documentAdjudicated struct {
+	Draws        int `json:"draws"`
+	Resignations int `json:"resignations"`
+}
+
+// adjudicated counts the adjudicated games of all runs.
+func (r *Run) adjudicated() (n documentAdjudicated) {
+	for _, m := range r.Matches() {
+		n.Draws += m.Tally.Drawn
+		n.Resignations += m.Tally.Resigned
+	}
+	return n
+}
+
+// writeAdjudicated tells how many games were adjudicated, where they could be.
+func (r *Run) writeAdjudicated(w io.Writer) {
+	if r.Adjudication.String() == "" {
+		return
+	}
+	games := 0
+	for _, m := range r.Matches() {
+		games += m.Tally.Games
+	}
+	n := r.adjudicated()
+	fmt.Fprintf(w, "adjudicated: %d of %s (%s, %s)\n", n.Draws+n.Resignations, text.Count(games, "game"),
+		text.Count(n.Draws, "draw"), text.Count(n.Resignations, "resignation"))
+}

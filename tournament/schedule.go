@@ -1,0 +1,328 @@
+package tournament
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/combin"
+
+	"github.com/timba-arena/timba/rules"
+)
+
+// Format is how bots are put together.
+type Format string
+
+// The formats.
+const (
+	Single     Format = "single"      // one match between all bots as they are named
+	RoundRobin Format = "round-robin" // every group of bots that fills a table meets once
+	Gauntlet   Format = "gauntlet"    // the first bot meets every group of the others
+	Swiss      Format = "swiss"       // rounds between bots that do equally well and have not met
+	Knockout   Format = "knockout"    // rounds from which the winner of each table goes on
+)
+
+// Formats are those that a user can name.
+var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
+
+// InRounds reports whether the results of a round decide who meets whom in the next one.
+func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
+
+// maxMatches keeps a slip of the hand from filling a disk.
+const maxMatches = 100_000
+
+// checkFormat returns an error unless the format seats the bots.
+func (c *Config) checkFormat(v *rules.Variant) error {
+	n, k, f := len(c.Bots), v.Sides, c.Format
+	switch f {
+	case Single:
+		if n > v.Players {
+			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, v.Players)
+		}
+		return nil
+	case RoundRobin, Gauntlet, Swiss:
+		if n < k {
+			return fmt.Errorf("tournament: %s needs %d bots or more to fill a table, not %d: name more bots, set fewer players, or leave the format out", f, k, n)
+		}
+		if f == RoundRobin && tooMany(n, k) || f == Gauntlet && tooMany(n-1, k-1) {
+			return fmt.Errorf("tournament: %s with %d bots at tables of %d would be more than %d matches: try --format swiss", f, n, k, maxMatches)
+		}
+		if c.Rounds < 0 {
+			return fmt.Errorf("tournament: rounds cannot be %d: try 1 or more", c.Rounds)
+		}
+		return nil
+	case Knockout:
+		if n < 2 {
+			return fmt.Errorf("tournament: %s needs two bots or more", f)
+		}
+		return nil
+	}
+	var names []string
+	for _, f := range Formats {
+		names = append(names, string(f))
+	}
+	return fmt.Errorf("tournament: format %q does not exist: try %s", f, strings.Join(names, ", "))
+}
+
+// tooMany reports whether there are too many groups of k bots out of n.
+func tooMany(n, k int) bool {
+	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
+}
+
+// tables returns the tables of a round: the bots by number in the order of their
+// seats, one alone for a bye. There are none when the tournament is over.
+func (s *State) tables(round int) [][]int {
+	n, k := len(s.Bots), s.Variant.Sides
+	switch s.Format {
+	case Single:
+		if round == 0 {
+			return [][]int{upTo(n)}
+		}
+	case RoundRobin:
+		if round == 0 {
+			return combin.Combinations(n, k)
+		}
+	case Gauntlet:
+		if round == 0 {
+			var tables [][]int
+			for _, others := range combin.Combinations(n-1, k-1) {
+				table := []int{0}
+				for _, b := range others {
+					table = append(table, b+1)
+				}
+				tables = append(tables, table)
+			}
+			return tables
+		}
+	case Swiss:
+		if round < s.LastRound() {
+			return s.swiss(k)
+		}
+	case Knockout:
+		return s.knockout(round, k)
+	}
+	return nil
+}
+
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// knockout seeds the bots in the order in which they were named: the first meet
+// the last, and byes go to the first.
+func (s *State) knockout(round, k int) [][]int {
+	alive := upTo(len(s.Bots))
+	if round > 0 {
+		alive = nil
+		for _, m := range s.matches {
+			if m.Round == round-1 {
+				alive = append(alive, m.Winner())
+			}
+		}
+		slices.Sort(alive)
+	}
+	if len(alive) == 1 {
+		return nil
+	}
+	tables := knockoutTables(len(alive), k)
+	seats := make([][]int, tables)
+	for i, b := range alive {
+		row, column := i/tables, i%tables
+		if row%2 == 1 {
+			column = tables - 1 - column
+		}
+		seats[column] = append(seats[column], b)
+	}
+	return seats
+}
+
+// knockoutTables returns how many tables a round between n bots has: as many as the next lower
+// power of k, so that byes come only in the first round.
+func knockoutTables(n, k int) int {
+	tables := 1
+	for tables*k < n {
+		tables *= k
+	}
+	return tables
+}
+
+// swiss fills tables from the top of the standings with bots that have met as
+// seldom as can be. Who is left over has a bye, the last first of those with the
+// fewest.
+func (s *State) swiss(k int) [][]int {
+	n := len(s.Bots)
+	standing := upTo(n)
+	points, byes, met := s.matchPoints(), make([]int, n), make([][]int, n)
+	for b := range met {
+		met[b] = make([]int, n)
+	}
+	for _, m := range s.matches {
+		if len(m.Bots) == 1 {
+			byes[m.Bots[0]]++
+		}
+		for _, a := range m.Bots {
+			for _, b := range m.Bots {
+				met[a][b]++
+			}
+		}
+	}
+	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
+	var alone [][]int
+	for len(standing)%k != 0 {
+		last := 0
+		for i, b := range standing {
+			if byes[b] <= byes[standing[last]] {
+				last = i
+			}
+		}
+		alone = append(alone, []int{standing[last]})
+		standing = slices.Delete(standing, last, last+1)
+	}
+	return append(fill(standing, k, met), alone...)
+}
+
+// maxSteps bounds the search for tables that cost no more than a budget.
+const maxSteps = 100_000
+
+// fill makes tables of k from the top of the standings: the first way, in their
+// order, with the fewest meetings of bots that have met before. Where that takes
+// too long to find, swaps between tables come close to it.
+func fill(standing []int, k int, met [][]int) [][]int {
+	for budget := 0; ; budget++ {
+		s := seating{k: k, met: met, steps: maxSteps}
+		if s.seat(standing, nil, 0, budget) {
+			return s.tables
+		}
+		if s.steps < 0 {
+			tables := slices.Collect(slices.Chunk(slices.Clone(standing), k))
+			for improve(tables, met) {
+			}
+			return tables
+		}
+	}
+}
+
+// improve swaps bots of two tables where that saves meetings, and reports whether
+// it has.
+func improve(tables [][]int, met [][]int) (better bool) {
+	// cost of a bot at a table in place of the one that sits there.
+	cost := func(bot int, table []int, place int) (n int) {
+		for i, b := range table {
+			if i != place {
+				n += met[bot][b]
+			}
+		}
+		return n
+	}
+	for i, a := range tables {
+		for _, b := range tables[i+1:] {
+			for x := range a {
+				for y := range b {
+					if cost(b[y], a, x)+cost(a[x], b, y) < cost(a[x], a, x)+cost(b[y], b, y) {
+						a[x], b[y] = b[y], a[x]
+						better = true
+					}
+				}
+			}
+		}
+	}
+	return better
+}
+
+// seating is a search for tables.
+type seating struct {
+	k      int
+	met    [][]int // by bot and bot, how often
+	steps  int     // left
+	tables [][]int
+}
+
+// seat completes a table with bots that stand at from or after it, and then
+// seats all others, while earlier meetings stay within the budget.
+func (s *seating) seat(standing, table []int, from, budget int) bool {
+	if len(table) == s.k {
+		s.tables = append(s.tables, slices.Clone(table))
+		if s.seat(standing, nil, 0, budget) {
+			return true
+		}
+		s.tables = s.tables[:len(s.tables)-1]
+		return false
+	}
+	if len(standing) == 0 {
+		return true
+	}
+	for i := from; i < len(standing); i++ {
+		if s.steps--; s.steps < 0 {
+			return false
+		}
+		cost := 0
+		for _, b := range table {
+			cost += s.met[b][standing[i]]
+		}
+		if cost <= budget {
+			rest := slices.Delete(slices.Clone(standing), i, i+1)
+			if s.seat(rest, append(table, standing[i]), i, budget-cost) {
+				return true
+			}
+		}
+		if len(table) == 0 {
+			return false // the first that stands is at the next table, whoever comes to it
+		}
+	}
+	return false
+}
+
+// Total returns how many deals and games the tournament has in all of its matches and rounds. A
+// sequential test may need fewer.
+func (s *State) Total() (deals, games int) {
+	n, k := len(s.Bots), s.Variant.Sides
+	tables, seats := 1, s.rotations(n)
+	switch s.Format {
+	case RoundRobin:
+		tables = combin.Binomial(n, k)
+		seats = tables * k
+	case Gauntlet:
+		tables = combin.Binomial(n-1, k-1)
+		seats = tables * k
+	case Swiss:
+		tables = n / k * s.LastRound()
+		seats = tables * k
+	case Knockout:
+		tables, seats = 0, 0
+		for n > 1 {
+			all := knockoutTables(n, k)
+			byes := 0
+			if n < 2*all { // n/all bots or one more at each table
+				byes = 2*all - n
+			}
+			tables, seats = tables+all-byes, seats+n-byes
+			n = all
+		}
+	}
+	return s.Deals * tables, s.Deals * seats
+}
+
+// LastRound returns how many rounds the tournament has.
+func (s *State) LastRound() int {
+	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
+	switch s.Format {
+	case Swiss:
+		if s.Rounds > 0 {
+			return s.Rounds
+		}
+		return bits.Len(uint(n-1)) + 1
+	case Knockout:
+		for n > 1 {
+			n = knockoutTables(n, k)
+			rounds++
+		}
+		return rounds
+	}
+	return 1
+}

@@ -1,0 +1,95 @@
+package tournament
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/stats"
+)
+
+// duel returns a tournament of two bots with a sequential test.
+func duel(t testing.TB, test string, deals int) *State {
+	t.Helper()
+	return begun(t, "teeko", "", Config{Bots: named(2), Format: Single, Deals: deals, SPRT: sprt(t, test)})
+}
+
+func sprt(t testing.TB, text string) *stats.SPRT {
+	t.Helper()
+	test := kit.Get[stats.SPRT](t)(stats.ParseSPRT(text))
+	return &test
+}
+
+// biased lets bot 0 win about two deals of three.
+func biased(_ *Match, deal int, bots []int) ([]int, []float64) {
+	winner := 0
+	if deal*7919%3 == 0 {
+		winner = 1
+	}
+	if bots[0] == winner {
+		return []int{1, 2}, []float64{1, 0}
+	}
+	return []int{2, 1}, []float64{0, 1}
+}
+
+// The test ends at the same deal with the same figures in whatever order the
+// games of the two rotations come in.
+func TestSPRTWhateverTheOrder(t *testing.T) {
+	const deals = 200
+	variant := duel(t, "elo0=0,elo1=50", deals).Variant // the same of all, for they are compared
+	finish := func(first func() bool) (*Match, Results) {
+		tour := duel(t, "elo0=0,elo1=50", deals)
+		tour.Variant = variant
+		m := tour.Next()[0]
+		next := [2]int{}
+		for !tour.Finished(m) {
+			rotation := 0
+			if next[0] == deals || next[1] < deals && !first() {
+				rotation = 1
+			}
+			tour.Add(m, fakeGame(tour, m, next[rotation], rotation, biased))
+			next[rotation]++
+		}
+		results := tour.Results()
+		return m, results
+	}
+	turn := 0
+	m, want := finish(func() bool { turn++; return turn%2 == 1 })
+	if m.Progress.Verdict != stats.AcceptH1 || m.counted < 5 || m.counted >= deals {
+		t.Fatalf("after %d deals: %v", m.counted, m.Progress)
+	}
+	if games := m.Tally.Games; games != 2*m.counted || want.Deals != m.counted {
+		t.Errorf("%d games and %d deals count, the test has %d deals", games, want.Deals, m.counted)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		other, got := finish(func() bool { return rapid.Bool().Draw(t, "first") })
+		if other.counted != m.counted || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(other.Tally, m.Tally) {
+			t.Errorf("%d deals, %+v; in turn %d deals, %+v", other.counted, got, m.counted, want)
+		}
+	})
+}
+
+// A test without a verdict plays all deals.
+func TestSPRTWithoutVerdict(t *testing.T) {
+	tour := played(duel(t, "elo0=0,elo1=50", 3), biased)
+	m := tour.matches[0]
+	if m.Tally.Games != 6 || m.Progress == nil || m.Progress.Verdict != stats.Continue {
+		t.Errorf("%d games, %+v", m.Tally.Games, m.Progress)
+	}
+}
+
+// It compares two bots in one match, and says so.
+func TestSPRTIsOfOneMatch(t *testing.T) {
+	three, swiss := duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config
+	three.Bots, three.Format, swiss.Format = named(3), RoundRobin, Swiss
+	for want, c := range map[string]Config{
+		"sprt: it compares two bots at a game of two sides, not 3 bots at one of 2":                        three,
+		"sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out": swiss,
+	} {
+		if _, err := New(c); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

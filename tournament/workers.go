@@ -1,0 +1,50 @@
+package tournament
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/rules/text"
+)
+
+// Workers returns the core of each of n workers that play games at the same time,
+// as Play takes them; n = 0 is one for each core. affinity "on" binds workers to
+// cores, "off" does not, "auto" does while there are enough.
+func Workers(n int, affinity string) ([]int, error) {
+	all := cores.All()
+	n = cmp.Or(n, len(all), 1)
+	bind := n <= len(all)
+	switch affinity {
+	case "auto":
+	case "on":
+		if len(all) == 0 {
+			return nil, fmt.Errorf("affinity cannot be on: this system does not bind processes to cores")
+		}
+		bind = true
+	case "off":
+		bind = false
+	default:
+		return nil, fmt.Errorf("affinity cannot be %q: try auto, on or off", affinity)
+	}
+	workers := make([]int, n)
+	for i := range workers {
+		workers[i] = cores.Any
+		if bind {
+			workers[i] = all[i%len(all)]
+		}
+	}
+	return workers, nil
+}
+
+// Crowded returns what follows from playing n games at the same time where that is more than the
+// cores; "" where it is not.
+func Crowded(n int) string {
+	have := cmp.Or(len(cores.All()), runtime.NumCPU())
+	if n <= have {
+		return ""
+	}
+	return fmt.Sprintf("--concurrency %d is more than the %s of this machine: bots wait for one another, for which they get credit, and nothing is faster; choose --concurrency %d or leave it out",
+		n, text.Count(have, "core"), have)
+}
