@@ -176,7 +176,7 @@ func naming(t *testing.T) (paths []string) {
 	own := map[string]bool{}
 	for _, g := range games.All() {
 		names = append(names, g.Name)
-		own[filepath.Join("referee", "rules", g.Name)] = true
+		own[filepath.Join("rules", g.Name)] = true
 	}
 	all := strings.Join(names, "|")
 	word := regexp.MustCompile(`["'/](` + all + `)["']|(?m)^\s*\.(` + all + `)\b`) // the second in style sheets

@@ -122,7 +122,7 @@ func TestReasonsTranslated(t *testing.T) {
 // first one, and the program says it.
 func TestProgram(t *testing.T) {
 	var source strings.Builder
-	for _, dir := range []string{"internal/tomltext", "protocol", "referee", "ladder", "web"} {
+	for _, dir := range []string{"internal/tomltext", "protocol", "rules", "referee", "tournament", "ladder", "web"} {
 		kit.Must(t, filepath.WalkDir("../../"+dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && (filepath.Ext(path) == ".go" || d.Name() == "timba.toml") && !strings.HasSuffix(path, "_test.go") {
 				var data []byte
