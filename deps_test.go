@@ -80,6 +80,7 @@ var never = []struct{ dir, unwanted, reason string }{
 	{"ladder/cluster", `timba/ladder/(runner|store)$`, "what carries jobs knows neither the runner nor the store"},
 	{"web/site", `timba/web/(api|client)$`, "the site is beside the API, and is no client of its own server"},
 	{"web/server", `timba/terminal/`, "the server contains no terminal"},
+	{"ladder/...", `timba/terminal/`, "the server contains no terminal"},
 	{"cmd/timba", `^gonum\.org/v1/plot|timba/lab(/|$)`, "each house bot in a match is a start of this program"},
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
 )
 
 // Options are the parts of the API. Middleware is required.
@@ -54,7 +53,7 @@ type route struct {
 // plain returns a handler that takes no parameters in the query.
 func plain(serve handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := parameters.New(r).Done(); err != nil {
+		if err := middleware.NewQuery(r).Done(); err != nil {
 			return err
 		}
 		return serve(w, r)

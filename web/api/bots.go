@@ -8,9 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // names is a cache of the names of people.
@@ -47,7 +46,7 @@ func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 }
 
 func (a *API) bots(r *http.Request) (page wire.Page[wire.Bot], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	owner, house := q.Text("owner"), q.Flag("house")
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -64,7 +63,7 @@ func (a *API) bots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]
-		page.Next = parameters.CursorOf("bot", found[limit-1].ID)
+		page.Next = middleware.CursorOf("bot", found[limit-1].ID)
 	}
 	page.Items, err = a.botDocs(r, found)
 	return page, err
@@ -149,7 +148,7 @@ func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 }
 
 func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
 		return page, err
@@ -161,14 +160,14 @@ func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error
 	list, err := a.Store.Versions(r.Context(), b.ID, int(from), limit+1)
 	if len(list) > limit {
 		list = list[:limit]
-		page.Next = parameters.CursorOf("version", int64(list[limit-1].Number))
+		page.Next = middleware.CursorOf("version", int64(list[limit-1].Number))
 	}
 	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
 	return page, err
 }
 
 func (a *API) version(r *http.Request) (doc wire.Version, err error) {
-	n, err := parameters.PathID(r, "version")
+	n, err := middleware.PathID(r, "version")
 	if err != nil {
 		return doc, err
 	}
@@ -187,7 +186,7 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 // ownStages returns the stages of the version in the path, or an error unless the request is by
 // its owner.
 func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
-	number, err := parameters.PathID(r, "version")
+	number, err := middleware.PathID(r, "version")
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +223,7 @@ const mostChanges = 5000
 
 // history returns the rating changes of one version on one ladder.
 func (a *API) history(r *http.Request) (page wire.Page[wire.Change], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {

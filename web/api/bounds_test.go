@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // A match that may take too long by its rules is refused with the numbers and with what

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // serve serves the world over connections in a bubble, as a proxy's X-Forwarded-For says where

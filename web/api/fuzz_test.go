@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // fuzzWorld is one for all inputs of a process: what they leave behind is theirs

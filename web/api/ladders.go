@@ -7,8 +7,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func ladderDoc(l store.LadderInfo) wire.Ladder {
@@ -42,7 +42,7 @@ func standingDoc(s ladder.Standing) wire.Standing {
 
 // standings returns the active versions; with active=false followed by the inactive ones.
 func (a *API) standings(r *http.Request) (page wire.Page[wire.Standing], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
 	if err := q.Done(); err != nil {
 		return page, err
@@ -72,7 +72,7 @@ func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
 func part[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {
-		page.Next = parameters.CursorOf(kind, end)
+		page.Next = middleware.CursorOf(kind, end)
 	}
 	return page
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // MachineDoc returns the document of a machine; full is with what only admins see.

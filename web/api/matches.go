@@ -12,9 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
@@ -43,23 +42,23 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 }
 
 func (a *API) ladderMatches(r *http.Request) (wire.Page[wire.Match], error) {
-	return a.listMatches(r, parameters.New(r), store.MatchFilter{Ladder: r.PathValue("ladder")})
+	return a.listMatches(r, middleware.NewQuery(r), store.MatchFilter{Ladder: r.PathValue("ladder")})
 }
 
 func (a *API) botMatches(r *http.Request) (wire.Page[wire.Match], error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(r, q, f, r.PathValue("bot"))
 }
 
 func (a *API) matches(r *http.Request) (wire.Page[wire.Match], error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(r, q, f, q.Text("bot"))
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *API) matchesOf(r *http.Request, q *parameters.Query, f store.MatchFilter, bot string) (page wire.Page[wire.Match], err error) {
+func (a *API) matchesOf(r *http.Request, q *middleware.Query, f store.MatchFilter, bot string) (page wire.Page[wire.Match], err error) {
 	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
 		q.Fail("version", "also name the bot", "needs a bot")
@@ -77,7 +76,7 @@ func (a *API) matchesOf(r *http.Request, q *parameters.Query, f store.MatchFilte
 	return a.listMatches(r, q, f)
 }
 
-func (a *API) listMatches(r *http.Request, q *parameters.Query, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
+func (a *API) listMatches(r *http.Request, q *middleware.Query, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
 	f.State = ladder.MatchState(q.Choice(
 		"state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped),
 	))
@@ -93,7 +92,7 @@ func (a *API) listMatches(r *http.Request, q *parameters.Query, f store.MatchFil
 	}
 	if len(list) > limit {
 		list = list[:limit]
-		page.Next = parameters.CursorOf("match", list[limit-1].ID)
+		page.Next = middleware.CursorOf("match", list[limit-1].ID)
 	}
 	people := a.names()
 	page.Items = make([]wire.Match, len(list))
@@ -107,7 +106,7 @@ func (a *API) listMatches(r *http.Request, q *parameters.Query, f store.MatchFil
 
 // pathMatch returns the match in the path.
 func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
-	id, err := parameters.PathID(r, "match")
+	id, err := middleware.PathID(r, "match")
 	if err != nil {
 		return ladder.Match{}, err
 	}
@@ -190,7 +189,7 @@ func (a *API) askMatch(w http.ResponseWriter, r *http.Request) error {
 
 // cancelMatch drops a match that is not over.
 func (a *API) cancelMatch(r *http.Request) (doc wire.Match, err error) {
-	id, err := parameters.PathID(r, "match")
+	id, err := middleware.PathID(r, "match")
 	if err != nil {
 		return doc, err
 	}
@@ -216,7 +215,7 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 }
 
 func (a *API) games(r *http.Request) (page wire.Page[wire.Game], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
 		return page, err
@@ -231,7 +230,7 @@ func (a *API) games(r *http.Request) (page wire.Page[wire.Game], err error) {
 }
 
 func (a *API) game(r *http.Request) (doc wire.Game, err error) {
-	id, err := parameters.PathID(r, "game")
+	id, err := middleware.PathID(r, "game")
 	if err != nil {
 		return doc, err
 	}
@@ -269,11 +268,11 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 
 // gameLog answers with what a bot wrote to stderr in a game, for its owner.
 func (a *API) gameLog(w http.ResponseWriter, r *http.Request) error {
-	game, err := parameters.PathID(r, "game")
+	game, err := middleware.PathID(r, "game")
 	if err != nil {
 		return err
 	}
-	seat, err := parameters.PathNumber(r, "seat", 0)
+	seat, err := middleware.PathNumber(r, "seat", 0)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,8 @@ import (
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // PersonDoc returns the document of a person.
@@ -38,7 +37,7 @@ func (a *API) me(r *http.Request) (wire.Me, error) {
 }
 
 func (a *API) myBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
 		return page, err
@@ -52,7 +51,7 @@ func (a *API) myBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 
 // messages returns the messages after a cursor, and always the next cursor.
 func (a *API) messages(r *http.Request) (page wire.Page[wire.Message], err error) {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	after, limit := q.CursorID("cursor", "message"), q.Limit()
 	if err := q.Done(); err != nil {
 		return page, err
@@ -64,7 +63,7 @@ func (a *API) messages(r *http.Request) (page wire.Page[wire.Message], err error
 		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created, Seen: m.Seen})
 	}
 	if after > 0 {
-		page.Next = parameters.CursorOf("message", after)
+		page.Next = middleware.CursorOf("message", after)
 	}
 	return page, err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/admission"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // problemIn returns the document of an answer that says what is wrong. All have one shape.

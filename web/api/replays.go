@@ -11,14 +11,14 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // replay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
 func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
-	id, err := parameters.PathID(r, "game")
+	id, err := middleware.PathID(r, "game")
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ var errEnough = errors.New("enough")
 // replays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
 func (a *API) replays(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	after := q.CursorID("after", "replay")
 	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
 	limit := int(q.Number("limit", 1, maxReplays, defaultReplays))
@@ -110,7 +110,7 @@ func replayLine(r store.Replay) ([]byte, error) {
 	}
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	err := e.Encode(wire.ReplayLine{Cursor: parameters.CursorOf("replay", r.Game), Game: r.Game, Match: r.Match, Ladder: r.Ladder, Replay: doc.Bytes()})
+	err := e.Encode(wire.ReplayLine{Cursor: middleware.CursorOf("replay", r.Game), Game: r.Game, Match: r.Match, Ladder: r.Ladder, Replay: doc.Bytes()})
 	return line.Bytes(), err
 }
 

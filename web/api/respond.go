@@ -15,10 +15,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // respond answers with a document.
@@ -76,7 +74,7 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 // list answers with a page of all items that the actor may see; kind is that of its cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) handler {
 	return answer(func(r *http.Request) (page wire.Page[D], err error) {
-		q := parameters.New(r)
+		q := middleware.NewQuery(r)
 		from, limit := q.CursorID("cursor", kind), q.Limit()
 		if err := q.Done(); err != nil {
 			return page, err
@@ -89,7 +87,7 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 // revoke revokes what has the ID in the path, a thing of a kind.
 func revoke(kind string, f func(context.Context, service.Actor, int64) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		id, err := parameters.PathID(r, kind)
+		id, err := middleware.PathID(r, kind)
 		if err != nil {
 			return err
 		}
@@ -191,7 +189,7 @@ func accepts(r *http.Request, offered ...string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", ladder.Errorf(problem.NotAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", ladder.Clip(header))
+		return "", ladder.Errorf(middleware.NotAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", ladder.Clip(header))
 	}
 	return best, nil
 }
@@ -202,7 +200,7 @@ const maxDocument = 64 << 10
 // decode reads a JSON body. Unknown members are errors.
 func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return ladder.Errorf(problem.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
+		return ladder.Errorf(middleware.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDocument))
 	d.DisallowUnknownFields()

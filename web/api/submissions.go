@@ -10,10 +10,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // archives are the media types of uploads. The content decides the actual format.
@@ -22,13 +20,13 @@ var archives = []string{"application/gzip", "application/x-gzip", "application/x
 // submit receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
 // rejected before it is read.
 func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	u := service.Upload{Bot: q.Text("bot"), File: q.Text("file"), Content: r.Body}
 	if err := q.Done(); err != nil {
 		return err
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
-		return ladder.Errorf(problem.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
+		return ladder.Errorf(middleware.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
 	v, err := a.Middleware.Receive(w, r, u, r.ContentLength)
 	if err != nil {
@@ -49,7 +47,7 @@ func (a *API) submissionDoc(p service.Progress) wire.Submission {
 
 // cancel ends a submission that waits to be begun.
 func (a *API) cancel(r *http.Request) (doc wire.Submission, err error) {
-	id, err := parameters.PathID(r, "submission")
+	id, err := middleware.PathID(r, "submission")
 	if err != nil {
 		return doc, err
 	}
@@ -62,12 +60,12 @@ const maxWait = 60 * time.Second
 // submission answers with the state of a submission. With wait it answers when the submission
 // is done, or with If-None-Match as soon as anything changes.
 func (a *API) submission(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.New(r)
+	q := middleware.NewQuery(r)
 	wait := q.Duration("wait", maxWait)
 	if err := q.Done(); err != nil {
 		return err
 	}
-	id, err := parameters.PathID(r, "submission")
+	id, err := middleware.PathID(r, "submission")
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // inFlight waits until a request waits in the server.

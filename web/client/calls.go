@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func part(text string) string { return "/" + url.PathEscape(text) }

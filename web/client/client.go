@@ -1,5 +1,5 @@
 // Package client is a client of the HTTP API of a competition. Its documents are those of
-// web/api/wire. An error of the server is a *wire.Problem.
+// web/wire. An error of the server is a *wire.Problem.
 //
 // A request is repeated if the server is busy (429, 503), or if the connection fails, the server
 // has answered before, and the request is idempotent.
@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Client is a client of one server, for the person of its token. It is safe for concurrent use.

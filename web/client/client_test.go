@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 var bg = context.Background()

@@ -30,7 +30,7 @@ import (
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/live"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -100,7 +100,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
 	upgrade := func(l socket.Limits) (*socket.Conn, error) { return socket.Upgrade(rw, r, l) }
 	if err := w.hub.Serve(admission.By{Person: person, Address: address}, upgrade); err != nil {
-		http.Error(rw, err.Error(), problem.Of(err).Status)
+		http.Error(rw, err.Error(), middleware.ProblemOf(err).Status)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -57,7 +56,7 @@ func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
 
 // SendUpload answers with the upload of the version in the path, byte for byte as it came, for its owner.
 func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
-	number, err := parameters.PathID(r, "version")
+	number, err := PathID(r, "version")
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Package middleware is what all requests pass, to the API and to pages: who asks, what they may ask for at
-// the same time and in a minute, deadlines, panics, the log and the metrics.
+// the same time and in a minute, deadlines, panics, the log and the metrics. It also reads the parameters of
+// requests and writes the documents of errors (RFC 9457).
 package middleware
 
 import (

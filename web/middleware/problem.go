@@ -1,14 +1,142 @@
 package middleware
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
-	"path"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/web/wire"
 )
+
+// Codes of errors of HTTP, in addition to those of package ladder.
+const (
+	MethodNotAllowed ladder.Code = "method-not-allowed"
+	NotAcceptable    ladder.Code = "not-acceptable"
+	MediaType        ladder.Code = "media-type"
+	internal         ladder.Code = "internal"
+)
+
+// kinds is the status and the title of every code. Codes are part of the API: a problem's type
+// ends with one.
+var kinds = map[ladder.Code]struct {
+	status int
+	title  string
+}{
+	ladder.Invalid:      {http.StatusBadRequest, "the request is not valid"},
+	ladder.NotFound:     {http.StatusNotFound, "this does not exist"},
+	ladder.Conflict:     {http.StatusConflict, "the request conflicts with what exists"},
+	ladder.Unauthorized: {http.StatusUnauthorized, "a valid token is required"},
+	ladder.Forbidden:    {http.StatusForbidden, "this token does not permit the request"},
+	ladder.TooLarge:     {http.StatusRequestEntityTooLarge, "the request is too large"},
+	ladder.TooMany:      {http.StatusTooManyRequests, "a limit is reached"},
+	ladder.Unavailable:  {http.StatusServiceUnavailable, "the server cannot do this now"},
+	MethodNotAllowed:    {http.StatusMethodNotAllowed, "this address does not support the method"},
+	NotAcceptable:       {http.StatusNotAcceptable, "no media type that the request accepts is available"},
+	MediaType:           {http.StatusUnsupportedMediaType, "the media type of the body is not supported"},
+	internal:            {http.StatusInternalServerError, "the server failed"},
+}
+
+// ProblemOf returns the problem document (RFC 9457) that tells a client of an error. It leaves out the text of an
+// internal error, which may contain paths and queries.
+func ProblemOf(err error) wire.Problem {
+	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
+	var e *ladder.Error
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &e):
+		code, detail, hint = e.Code, e.Text, e.Hint
+		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {
+			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
+		}
+	case errors.As(err, &tooLarge):
+		code, detail, hint = ladder.TooLarge, "the body is larger than "+bundle.Size(tooLarge.Limit), "send shorter names and texts"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		code, detail, hint = ladder.Unavailable, "the request took too long", "try again"
+	}
+	kind, ok := kinds[code]
+	if !ok {
+		kind = kinds[internal]
+		code = internal
+	}
+	return wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: detail, Hint: hint}
+}
+
+// RetryAfter returns the time after which to try again, 0 if that is no use.
+func RetryAfter(err error, status int) time.Duration {
+	var known *ladder.Error
+	switch {
+	case errors.As(err, &known) && known.Retry > 0:
+		return known.Retry
+	case status == http.StatusTooManyRequests:
+		return time.Minute
+	case status == http.StatusServiceUnavailable:
+		return 5 * time.Second
+	}
+	return 0
+}
+
+// Seconds returns a time for the header Retry-After: in whole seconds, rounded up, at least one.
+func Seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
+}
+
+// failureOf returns what the log is told of an error that is a failure of the server: the error with
+// its cause. It returns nil for any other error, such as that the client has gone.
+func failureOf(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	cause := errors.Unwrap(err)
+	var e *ladder.Error
+	known := errors.As(err, &e)
+	if known {
+		cause = e.Err
+	}
+	switch status := ProblemOf(err).Status; {
+	case status != http.StatusInternalServerError && (status != http.StatusServiceUnavailable || cause == nil):
+		return nil
+	case !known || cause == nil:
+		return err
+	case strings.Contains(e.Text, cause.Error()):
+		return errors.New(e.Text)
+	}
+	return errors.Join(errors.New(e.Text), cause)
+}
+
+// writeProblem answers with a problem. It removes headers that were set for another answer.
+func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
+	h := w.Header()
+	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
+		h.Del(name)
+	}
+	if after > 0 {
+		h.Set("Retry-After", Seconds(after))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", challenge(r))
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", wire.ProblemType)
+	w.WriteHeader(p.Status)
+	if data, err := json.Marshal(p); err == nil && r.Method != http.MethodHead {
+		w.Write(append(data, '\n'))
+	}
+}
+
+// challenge returns the header of RFC 6750: with the error only if a token was sent.
+func challenge(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" {
+		return `Bearer realm="timba"`
+	}
+	return `Bearer realm="timba", error="invalid_token"`
+}
 
 // Fail answers with the document of an error, unless an answer has begun.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -16,42 +144,15 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if Of(r).Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
-	problem.Write(w, r, p, problem.RetryAfter(err, p.Status))
+	writeProblem(w, r, p, RetryAfter(err, p.Status))
 }
 
 // Problem returns what is told of an error, and logs a failure of the server.
 func (m *Middleware) Problem(r *http.Request, err error) wire.Problem {
-	p := problem.Of(err)
+	p := ProblemOf(err)
 	p.Instance = Of(r).ID
-	if failure := problem.Failure(err); failure != nil {
+	if failure := failureOf(err); failure != nil {
 		m.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", p.Instance), slog.Any("error", failure))
 	}
 	return p
 }
-
-// Known reports whether a request has a route, and for one without, which methods its address has; "" for none.
-// To an address that is not clean ServeMux would redirect, also where that does not exist.
-func Known(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
-	if path.Clean(r.URL.Path) != r.URL.Path {
-		return false, ""
-	}
-	handler, pattern := mux.Handler(r)
-	if pattern != "" {
-		return true, ""
-	}
-	w := headers{}
-	handler.ServeHTTP(w, r)
-	return false, http.Header(w).Get("Allow")
-}
-
-// NotAllowed returns the error of a request to an address that has other methods.
-func NotAllowed(r *http.Request, methods string) error {
-	return ladder.Errorf(problem.NotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
-}
-
-// headers is a ResponseWriter that keeps only the headers.
-type headers http.Header
-
-func (h headers) Header() http.Header         { return http.Header(h) }
-func (h headers) Write(b []byte) (int, error) { return len(b), nil }
-func (h headers) WriteHeader(int)             {}

@@ -21,8 +21,8 @@ import (
 	"github.com/gorilla/websocket"
 	"golang.org/x/time/rate"
 
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/socket"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Client connects a local program to a server as a remote bot.

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/problem"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -41,7 +40,7 @@ func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 // check returns an error unless a request may become a connection of a bot.
 func check(r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return ladder.Errorf(problem.NotAllowed, "try GET", "%s does not support this method", Path)
+		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
 	}
 	if err := middleware.Of(r).Must(ladder.ScopeSubmit, Path); err != nil {
 		return err

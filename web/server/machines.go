@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // machinesEvery is how often a server writes its list of machines.

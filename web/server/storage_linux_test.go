@@ -28,8 +28,8 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // TestMain lets the test binary be a house bot.

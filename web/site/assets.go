@@ -24,7 +24,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/problem"
 )
 
 //go:embed pages
@@ -175,7 +174,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
 	if err := s.Middleware.Assets.Take(w, middleware.Of(r).Address); err != nil {
 		p := s.Middleware.Problem(r, err)
-		h.Set("Retry-After", problem.Seconds(problem.RetryAfter(err, p.Status)))
+		h.Set("Retry-After", middleware.Seconds(middleware.RetryAfter(err, p.Status)))
 		http.Error(w, p.Error(), p.Status)
 		return
 	}

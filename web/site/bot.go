@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 // How much the page of a bot shows.
@@ -275,7 +275,7 @@ func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash 
 // version shows one version of a bot.
 func (s *Site) version(v *visit, b ladder.Bot) error {
 	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
-	number, err := parameters.PathID(v.r, "version")
+	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/sample-bots/starters"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 type filesPage struct {
@@ -25,7 +25,7 @@ type filesPage struct {
 
 // files lists what a version was uploaded as, for its owner.
 func (s *Site) files(v *visit) error {
-	number, err := parameters.PathID(v.r, "version")
+	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,11 @@ func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, er
 
 // stderr answers with all that a bot of the visitor wrote to stderr in a game.
 func (s *Site) stderr(v *visit) error {
-	game, err := parameters.PathID(v.r, "game")
+	game, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
-	seat, err := parameters.PathNumber(v.r, "seat", 0)
+	seat, err := middleware.PathNumber(v.r, "seat", 0)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/sample-bots/starters"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // starter writes the starter of a language, and returns its directory.

@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.

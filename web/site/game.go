@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/board"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 type gamePage struct {
@@ -35,15 +35,15 @@ type gamePage struct {
 
 // gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
 func (s *Site) gameOf(v *visit) error {
-	match, err := parameters.PathID(v.r, "match")
+	match, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}
-	deal, err := parameters.PathNumber(v.r, "deal", 0)
+	deal, err := middleware.PathNumber(v.r, "deal", 0)
 	if err != nil {
 		return err
 	}
-	rotation, err := parameters.PathNumber(v.r, "rotation", 0)
+	rotation, err := middleware.PathNumber(v.r, "rotation", 0)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *Site) game(v *visit) error {
 }
 
 func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) {
-	id, err := parameters.PathID(v.r, "game")
+	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return page, nil, err
 	}
@@ -213,7 +213,7 @@ func (s *Site) embed(v *visit) error {
 
 // replayJSON answers with the document byte for byte.
 func (s *Site) replayJSON(v *visit) error {
-	id, err := parameters.PathID(v.r, "game")
+	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *Site) replayCSV(v *visit) error {
 
 // export answers with what write makes of the replay in the path.
 func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
-	id, err := parameters.PathID(v.r, "game")
+	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}

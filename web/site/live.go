@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/messages"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 )
 
@@ -40,7 +40,7 @@ type watchPage struct {
 
 // watch shows one match in progress. The page of the match has what is known of another one.
 func (s *Site) watch(v *visit) error {
-	id, err := parameters.PathID(v.r, "match")
+	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}

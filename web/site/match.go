@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 const (
@@ -67,7 +67,7 @@ type faultNote struct {
 
 // match shows all that is known of a match.
 func (s *Site) match(v *visit) error {
-	id, err := parameters.PathID(v.r, "match")
+	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,9 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/messages"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // policy is the content security policy of all pages.
@@ -168,7 +168,7 @@ func (v *visit) answer(template string, status int, name string, data any, refus
 		return v.parameters.Err()
 	}
 	if refused != nil {
-		if problem.Of(refused).Status == http.StatusInternalServerError {
+		if middleware.ProblemOf(refused).Status == http.StatusInternalServerError {
 			return refused
 		}
 		p := v.site.Middleware.Problem(v.r, refused)
@@ -218,8 +218,8 @@ func (v *visit) fail(err error) {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	data := problemPage{Problem: p, Kind: cmp.Or(kindsOf[p.Status], "invalid")}
-	if after := problem.RetryAfter(err, p.Status); after > 0 {
-		v.w.Header().Set("Retry-After", problem.Seconds(after))
+	if after := middleware.RetryAfter(err, p.Status); after > 0 {
+		v.w.Header().Set("Retry-After", middleware.Seconds(after))
 		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 type signInPage struct{ Next string }
@@ -21,7 +21,7 @@ func local(next string) string {
 }
 
 // next returns the parameter with the address from which the visitor came; one that is too long is none.
-func (v *visit) next() string { return parameters.New(v.r).Text("next") }
+func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
 // signIn shows the form to sign in.
 func (s *Site) signIn(v *visit) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 )
 
 type submitPage struct {
@@ -143,7 +143,7 @@ func (s *Site) progress(v *visit) error {
 }
 
 func (s *Site) showSubmission(v *visit, template, tag string) error {
-	id, err := parameters.PathID(v.r, "submission")
+	id, err := middleware.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func steps(doc service.Progress) (list []step) {
 
 // cancelSubmission ends a submission that waits for its turn.
 func (s *Site) cancelSubmission(v *visit) error {
-	id, err := parameters.PathID(v.r, "submission")
+	id, err := middleware.PathID(v.r, "submission")
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,10 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/parameters"
 	"github.com/timba-arena/timba/web/socket"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // visit is one request to a page and what is known of who makes it.
@@ -26,7 +25,7 @@ type visit struct {
 	words *messages.Language // that of the page
 	ended bool               // the browser came with a session that has ended
 
-	parameters *parameters.Query // nil: none was read
+	parameters *middleware.Query // nil: none was read
 	Problem    *wire.Problem     // why a form was refused; nil: it was not
 }
 
@@ -172,9 +171,9 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
 
 // query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see answer.
-func (v *visit) query() *parameters.Query {
+func (v *visit) query() *middleware.Query {
 	if v.parameters == nil {
-		v.parameters = parameters.New(v.r)
+		v.parameters = middleware.NewQuery(v.r)
 	}
 	return v.parameters
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/webtest"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // ready waits until a page has what a selector finds, across the pages that come before it.

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/starters"
-	"github.com/timba-arena/timba/web/parameters"
+	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/tryout"
 )
 
@@ -205,7 +205,7 @@ type tryoutGamePart struct {
 
 // tryoutGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
 func (s *Site) tryoutGame(v *visit) error {
-	number, err := parameters.PathID(v.r, "game")
+	number, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}

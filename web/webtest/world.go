@@ -24,11 +24,11 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Main is the TestMain of a package that uses a World. Its tests share one browser.

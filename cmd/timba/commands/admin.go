@@ -18,9 +18,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/web/api"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/server"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // office serves an admin's requests: a server, or the data directory itself.

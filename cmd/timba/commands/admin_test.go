@@ -7,7 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // The table of the machines has each in its state, and what it plays; web/api and web/server have

@@ -14,8 +14,8 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/terminal/screen"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // loginFlags are the flags of a login.

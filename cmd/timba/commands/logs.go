@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/terminal/screen"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // gameLog is the document of `timba logs --game ID --seat N --json`.

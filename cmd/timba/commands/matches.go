@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/rules/text"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func newMatches() *cobra.Command {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // A match of which not all deals count says so.

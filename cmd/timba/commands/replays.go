@@ -13,9 +13,9 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/rules/text"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/client/mirror"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 type replaysFlags struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // ladderReport is an element of the document of `timba standings --json`.

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules/text"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 type submitFlags struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Why a stage failed is said once: by its log, or by the last line of the log.

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/rules/text"
-	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func newTokens() *cobra.Command {

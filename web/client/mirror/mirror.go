@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // GameFile returns the name of a game's replay in a directory.

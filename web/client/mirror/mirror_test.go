@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 func line(cursor, ladder string) wire.ReplayLine {

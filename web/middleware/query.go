@@ -1,5 +1,4 @@
-// Package parameters reads the parameters of requests: those of the query and numbers in the path.
-package parameters
+package middleware
 
 import (
 	"net/http"
@@ -20,8 +19,8 @@ type Query struct {
 	err    error
 }
 
-// New returns the parameters of a request.
-func New(r *http.Request) *Query {
+// NewQuery returns the parameters of a request.
+func NewQuery(r *http.Request) *Query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &Query{values: values}
 	if err != nil {

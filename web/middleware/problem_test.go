@@ -1,4 +1,4 @@
-package problem_test
+package middleware
 
 import (
 	"context"
@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/web/api/wire"
-	"github.com/timba-arena/timba/web/problem"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // TestKinds: every code of package ladder has a status.
@@ -20,15 +19,15 @@ func TestKinds(t *testing.T) {
 	for _, code := range []ladder.Code{
 		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
 	} {
-		if p := problem.Of(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {
+		if p := ProblemOf(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {
 			t.Errorf("%s: %+v", code, p)
 		}
 	}
-	if p := problem.Of(errors.New("open /secret: no")); p.Status != 500 || strings.Contains(p.Detail+p.Hint, "secret") {
+	if p := ProblemOf(errors.New("open /secret: no")); p.Status != 500 || strings.Contains(p.Detail+p.Hint, "secret") {
 		t.Errorf("%+v", p)
 	}
 	broken := fmt.Errorf("disk /secret/timba.db is full")
-	if p := problem.Of(ladder.Errorf(ladder.Unavailable, "", "data: %w", broken)); p.Status != 503 || strings.Contains(p.Detail, "secret") {
+	if p := ProblemOf(ladder.Errorf(ladder.Unavailable, "", "data: %w", broken)); p.Status != 503 || strings.Contains(p.Detail, "secret") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -49,7 +48,7 @@ func TestFailure(t *testing.T) {
 		{fmt.Errorf("template: %w", context.Canceled), ""},
 	} {
 		got := ""
-		if err := problem.Failure(c.err); err != nil {
+		if err := failureOf(c.err); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -75,8 +74,8 @@ func TestWrite(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		w.Header().Set("ETag", "old")
-		p := problem.Of(c.err)
-		problem.Write(w, httptest.NewRequest(http.MethodGet, "/", nil), p, problem.RetryAfter(c.err, p.Status))
+		p := ProblemOf(c.err)
+		writeProblem(w, httptest.NewRequest(http.MethodGet, "/", nil), p, RetryAfter(c.err, p.Status))
 		h := w.Header()
 		if w.Code != c.status || h.Get("Retry-After") != c.after || h.Get("ETag") != "" || h.Get("Content-Type") != wire.ProblemType || !strings.Contains(w.Body.String(), p.Detail) {
 			t.Errorf("%v is answered with %d, %v: %s", c.err, w.Code, h, w.Body)
