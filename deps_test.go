@@ -25,7 +25,6 @@ var rooms = []string{
 var upward = map[string]string{
 	"rules/games/games_test.go":             "SPEC.md is compared with the rules by a helper of the referee",
 	"rules/games/perft_test.go":             "positions are counted through whole games",
-	"rules/games/recipe_test.go":            "a new game is drawn, played and exported as the recipe says",
 	"sample-bots/starters/starters_test.go": "each starter is checked and plays matches",
 }
 

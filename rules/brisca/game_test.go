@@ -18,8 +18,6 @@ func TestBriscaConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{Total: checkTotal}) }
-
 // checkTotal: every card's points are won, but for the trump card left over with
 // three seats; a win at once gives the full points to its seat alone.
 func checkTotal(v *rules.Variant, state rules.State) error {
@@ -42,16 +40,6 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 		return fmt.Errorf("points %v do not make %d", s.Table.Points, want)
 	}
 	return nil
-}
-
-func TestBriscaReplays(t *testing.T) {
-	rulestest.Golden(t, Game,
-		rulestest.Case{Name: "two"},
-		rulestest.Case{Name: "two-options", Seed: "options", Options: map[string]string{
-			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes"}},
-		rulestest.Case{Name: "three-exchange", Seed: "three", Options: map[string]string{"players": "3", "exchange": "yes"}},
-		rulestest.Case{Name: "four-teams", Seed: "teams", Options: map[string]string{"players": "4", "teams": "yes"}},
-	)
 }
 
 // resolve makes a variant from "key=value key=value".

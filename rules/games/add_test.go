@@ -6,22 +6,23 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/rules/rulestest/toy"
+	"github.com/timba-arena/timba/rules/brisca"
 )
 
 // A game that is added stands beside the others, and its name is taken.
 func TestAdd(t *testing.T) {
 	before := all
 	t.Cleanup(func() { all = before })
-	game := toy.New("")
-	Add(game)
-	if found := kit.Get[*rules.Game](t)(Find("toy")); found != game || len(All()) != len(before)+1 {
+	other := *brisca.Game
+	other.Name = "other"
+	Add(&other)
+	if found := kit.Get[*rules.Game](t)(Find("other")); found != &other || len(All()) != len(before)+1 {
 		t.Errorf("%v is found among %d games", found, len(All()))
 	}
 	defer func() {
-		if said := fmt.Sprint(recover()); said != `games: there is a game "toy" already: try another Name` {
+		if said := fmt.Sprint(recover()); said != `games: there is a game "other" already: try another Name` {
 			t.Errorf("it says %s", said)
 		}
 	}()
-	Add(toy.New(""))
+	Add(&other)
 }

@@ -26,16 +26,6 @@ func TestPodridaConformance(t *testing.T) {
 	})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{}) }
-
-// Replays for people to read: eight seats use the pack of 40 up.
-func TestPodridaGolden(t *testing.T) {
-	rulestest.Golden(t, Game, rulestest.Case{
-		Name:    "eight",
-		Options: map[string]string{"players": "8", "deck": "40"},
-	})
-}
-
 // cards reads cards separated by spaces.
 func cards(t *testing.T, text string) (list []baraja.Card) {
 	t.Helper()

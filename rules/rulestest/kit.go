@@ -1,6 +1,5 @@
-// Package rulestest is the conformance kit that every game passes: Run checks
-// what package rules promises of a game, Golden keeps replays that people can
-// read, Fuzz plays whatever bytes say.
+// Package rulestest tests games: Run checks what package rules promises of every game, and
+// FuzzNaive compares a game with a second implementation of its rules.
 package rulestest
 
 import (

@@ -1,42 +1,23 @@
 package rulestest
 
 import (
-	"os"
-	"path/filepath"
+	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/rules/rulestest/toy"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/brisca"
 )
 
-var toyOptions = Options{Total: toy.Total, Sound: toy.Sound}
-
-// The toy game without a fault passes everything.
-func TestRun(t *testing.T) { Run(t, toy.New(""), toyOptions) }
-
-func FuzzPlay(f *testing.F) { Fuzz(f, toy.New(""), toyOptions) }
-
-func TestGolden(t *testing.T) {
-	Golden(t, toy.New(""),
-		Case{Name: "high"},
-		Case{Name: "low-scripted", Options: map[string]string{"best": "low"}, Seed: "2", Moves: "6"})
-}
-
-// faultTable lists the faults of the toy game and what the kit says to each.
-var faultTable = []struct{ fault, says string }{
-	{"", ""},
-	{"option default", "options: cards: 5 is not in a range"},
-	{"option help", "options: best: the help is empty"},
-	{"option twice", "options: cards is listed twice"},
-	{"option error", "name the game first"},
-	{"display", `display: the view has no key "trick"`},
-	{"settings", "settings: "},
-	{"sides", "settings: there is only one side"},
-	{"shape", "shape: sliceState.waste is a slice"},
+// stateFaults are faults of a state of Brisca, and what the kit says to each.
+var stateFaults = []struct{ name, says string }{
+	{"no fault", ""},
 	{"deal any", "deal: seed 0 gives two different positions"},
 	{"deal one", "deal: every seed gives the same position"},
-	{"chance", "deal: the position depends on the seed"},
+	{"shape", "shape: sliceState.memory is a slice"},
 	{"turn", "turn: 2 is not a seat"},
 	{"legal empty", "and over is false"},
 	{"legal overwrites", "legal: does not append"},
@@ -51,85 +32,294 @@ var faultTable = []struct{ fault, says string }{
 	{"start changes", "start: changes the state"},
 	{"ply", "ply: is 2 after 2"},
 	{"apply log", "apply: gives another position without a log"},
+	{"apply allocates", "apply: a game allocates"},
 	{"event leaks", "can tell a redeal by"},
 	{"event text", "has an empty word"},
-	{"points", "total: points [0 0], not"},
+	{"points", "total: points [0 0]"},
 	{"seats", "points: [0] for 2 players"},
-	{"text same", `text: "1" reads back as`},
+	{"text same", "is no word or not its own"},
 	{"parse error", "name the game first"},
 	{"parse lax", "reads as the move"},
 	{"view leaks", "view leaks"},
 	{"view empty", "is no key=value of its own"},
 	{"view key", `"hand=-"`},
 	{"clone", "clone: is not the same position"},
-	{"apply allocates", "apply: a game allocates"},
 	{"redeal nothing", "redeal: no redeal changed"},
-	{"redeal doubles", "redeal: sound: the cards"},
+	{"redeal doubles", "redeal: sound: "},
 	{"redeal own", "view leaks"},
 	{"from view refuses", "from view: seat"},
-	{"from view doubles", "from view: sound: the cards"},
+	{"from view doubles", "from view: sound: "},
 	{"from view fixed", "arrangements"},
-	{"from view lax", "from view: "},
 }
 
-// Every fault is found, and the error says what is wrong.
-func TestFaults(t *testing.T) {
-	for _, row := range faultTable {
-		t.Run(row.fault, func(t *testing.T) {
-			err := check(toy.New(row.fault), toyOptions)
-			if row.fault == "" {
-				if err != nil {
-					t.Fatalf("the game without a fault: %v", err)
-				}
-				return
+// gameFaults are faults of what is said about a game, and what the kit says to each.
+var gameFaults = map[string]struct {
+	says  string
+	spoil func(g *rules.Game)
+}{
+	"option help":  {"options: players: the help is empty", func(g *rules.Game) { g.Options[0].Help = "" }},
+	"option twice": {"options: players is listed twice", func(g *rules.Game) { g.Options[1].Name = "players" }},
+	"default":      {"options: players: 5 is not in a range", func(g *rules.Game) { g.Options[0].Default = 5 }},
+	"display":      {`display: the view has no key "table"`, func(g *rules.Game) { g.Display.Cards = &rules.Cards{Hand: "hand", Trick: "table"} }},
+	"settings": {`options: players defaults to "3"`, func(g *rules.Game) {
+		g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) {
+			s[0].Value = "3"
+			return brisca.Game.Variant(g, s)
+		}
+	}},
+	"sides":  {"settings: there is only one side", changed(func(v *rules.Variant) { v.Sides = 1 })},
+	"chance": {"deal: the position depends on the seed", changed(func(v *rules.Variant) { v.Chance = false })},
+	"most plies": {"most plies: a game has 40, which is more than 39",
+		changed(func(v *rules.Variant) { v.MaxPlies = 39 })},
+}
+
+// changed returns a change of a game that changes its variants.
+func changed(change func(v *rules.Variant)) func(g *rules.Game) {
+	return func(g *rules.Game) {
+		g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) {
+			v, err := brisca.Game.Variant(g, s)
+			change(v)
+			return v, err
+		}
+	}
+}
+
+var (
+	errBad = errors.New("it cannot be done")
+	deals  atomic.Uint64       // the seeds of the fault "deal any"
+	memory atomic.Pointer[int] // what the fault "apply allocates" allocates
+)
+
+// state is a position of Brisca with a fault.
+type state struct {
+	brisca.State
+	fault uint8 // its place in stateFaults
+	noise uint8
+}
+
+// sliceState is a state of the wrong shape.
+type sliceState struct {
+	state
+	memory []int
+}
+
+// spoiled returns a change of a game that gives its states a fault.
+func spoiled(fault int) func(g *rules.Game) {
+	name := stateFaults[fault].name
+	return changed(func(v *rules.Variant) {
+		fromView := v.FromView
+		v.Deal = func(src *rules.Stream) rules.State {
+			s := &state{fault: uint8(fault)}
+			if name == "deal any" {
+				*src = rules.FastStream(rules.NewRand(deals.Add(1)))
+			} else if name == "deal one" {
+				*src = rules.NewStream(rules.Seed{})
 			}
-			if err == nil || !strings.Contains(err.Error(), row.says) {
-				t.Fatalf("says %v, not %q", err, row.says)
+			s.Deal(v.Rules.(brisca.Rules), src)
+			if name == "shape" {
+				return &sliceState{state: *s}
 			}
-		})
+			return s
+		}
+		v.FromView = func(o rules.Observation, r *rules.Rand) (rules.State, error) {
+			if name == "from view refuses" {
+				return nil, errBad
+			}
+			if name == "from view fixed" {
+				r = rules.NewRand(1)
+			}
+			made, err := fromView(o, r)
+			if err != nil {
+				return nil, err
+			}
+			s := &state{State: *made.(*brisca.State), fault: uint8(fault)}
+			if name == "from view doubles" {
+				s.Hands[1-o.Seat] = s.Hands[1-o.Seat].Without(s.Hands[1-o.Seat].First()).With(s.Hands[o.Seat].First())
+			}
+			return s, nil
+		}
+	})
+}
+
+func (s *state) has(name string) bool { return stateFaults[s.fault].name == name }
+
+func (s *state) Turn() int {
+	if turn := s.State.Turn(); turn != 1 || !s.has("turn") {
+		return turn
+	}
+	return 2
+}
+
+func (s *state) Ply() int {
+	if ply := s.State.Ply(); ply != 3 || !s.has("ply") {
+		return ply
+	}
+	return 2
+}
+
+func (s *state) Legal(dst []rules.Move) []rules.Move {
+	if s.has("legal overwrites") {
+		dst = dst[:0]
+	}
+	n := len(dst)
+	dst = s.State.Legal(dst)
+	switch legal := dst[n:]; {
+	case s.has("legal empty") && s.Ply() == 2:
+		return dst[:n]
+	case s.has("legal unsorted") && len(legal) > 1:
+		legal[0], legal[1] = legal[1], legal[0]
+	case s.has("legal double") && len(legal) > 0:
+		return append(dst, legal[len(legal)-1])
+	}
+	return dst
+}
+
+func (s *state) Check(m rules.Move) error {
+	err := s.State.Check(m)
+	switch over := s.State.Turn() == rules.Over; {
+	case over && s.has("check over"), err == nil && s.Ply() == 3 && s.has("check strict"), err != nil && !over && s.has("check error"):
+		return errBad
+	case m == 300 && s.has("check lax"):
+		return nil
+	case err != nil && s.has("check trace"):
+		s.noise++
+	}
+	return err
+}
+
+func (s *state) Apply(m rules.Move, log *rules.Log) {
+	s.State.Apply(m, log)
+	switch {
+	case s.has("apply allocates"):
+		memory.Store(new(int))
+	case log == nil:
+	case s.has("apply log"):
+		s.noise++
+	case s.has("event leaks"):
+		log.Add(rules.All, "next", s.Pack[30])
+	case s.has("event text"):
+		log.Add(rules.All, "next", "")
 	}
 }
 
-// The fuzz helper finds faults that it is led to.
-func TestFuzzFaults(t *testing.T) {
-	for fault, data := range map[string]string{
-		"check lax":   "\x00\x01\x00\x00\xc0\x01\x2c",
-		"parse lax":   "\x00\x01\x00\x00\xf0\x0201",
-		"view leaks":  "\x00\x01\x00\x00\x00\x00\xe0\x00",
-		"legal empty": "\x00\x01\x00\x00\x00\x00\x00",
-		"points":      "",
-	} {
-		if err := fuzz(toy.New(fault), toyOptions, []byte(data)); err == nil {
-			t.Errorf("%s: nothing found", fault)
-		}
-		if err := fuzz(toy.New(""), toyOptions, []byte(data)); err != nil {
-			t.Errorf("%s: without the fault: %v", fault, err)
-		}
+func (s *state) Start(log *rules.Log) {
+	s.State.Start(log)
+	if s.has("start leaks") {
+		log.Add(rules.All, "next", s.Hands[1].First())
+	} else if s.has("start changes") {
+		s.noise++
 	}
 }
 
-// Events that seats see differently stand between those that all see.
-func TestGoldenEvents(t *testing.T) {
-	got, err := transcript(toy.New(""), Case{})
-	kit.Must(t, err)
-	if head := "game toy cards=3 best=high\nseed 00"; !strings.HasPrefix(string(got), head) {
-		t.Errorf("begins %.60q", got)
+func (s *state) Points() []float64 {
+	points := s.State.Points()
+	if s.has("points") {
+		clear(points)
+	} else if s.has("seats") {
+		return points[:1]
 	}
-	for _, line := range []string{"\n0 event deal ", "\n1 event deal ", "\n* event trick ", "\nend ranks="} {
-		if !strings.Contains(string(got), line) {
-			t.Errorf("has no line %q:\n%s", line, got)
+	return points
+}
+
+func (s *state) MoveText(dst []byte, m rules.Move) []byte {
+	if s.has("text same") {
+		m = 0
+	}
+	return s.State.MoveText(dst, m)
+}
+
+func (s *state) ParseMove(text string) (rules.Move, error) {
+	if s.has("parse lax") && len(text) > 1 {
+		text = strings.TrimSuffix(text, "-")
+	}
+	m, err := s.State.ParseMove(text)
+	if err != nil && s.has("parse error") {
+		return 0, errBad
+	}
+	return m, err
+}
+
+func (s *state) View(dst []byte, seat int) []byte {
+	if s.has("view leaks") && s.Ply() == 2 {
+		seat = 1 - seat
+	}
+	dst = s.State.View(dst, seat)
+	if s.has("view empty") {
+		return append(dst, " more="...)
+	} else if s.has("view key") {
+		return append(dst, " hand=-"...)
+	}
+	return dst
+}
+
+func (s *state) Clone() rules.State {
+	c := *s
+	if s.has("clone") {
+		c.noise++
+	}
+	return &c
+}
+
+func (s *state) Redeal(seat int, r *rules.Rand) {
+	other := s.Hands[1-seat]
+	switch first := s.Hands[seat].First(); {
+	case s.has("redeal nothing"):
+		return
+	case s.has("redeal own") && other != 0:
+		s.Hands[seat], s.Hands[1-seat] = other, s.Hands[seat]
+		return
+	case s.has("redeal doubles") && other != 0 && s.Hands[seat] != 0:
+		s.Hands[1-seat] = other.Without(other.First()).With(first)
+		return
+	}
+	s.State.Redeal(seat, r)
+}
+
+// find returns what the kit says of Brisca after a change.
+func find(change func(g *rules.Game)) error {
+	g := *brisca.Game
+	g.Options = append([]rules.Option(nil), g.Options...)
+	change(&g)
+	return check(&g, Options{
+		Variants: []map[string]string{nil}, Games: 12,
+		Sound: func(_ *rules.Variant, s rules.State) error {
+			if s, ok := s.(*state); ok && s.Hands[0]&s.Hands[1] != 0 {
+				return fmt.Errorf("%s is in two hands", (s.Hands[0] & s.Hands[1]).Text(nil))
+			}
+			return nil
+		},
+		Total: func(_ *rules.Variant, s rules.State) error {
+			if p := s.Points(); p[0]+p[1] != 120 {
+				return fmt.Errorf("points %v do not make 120", p)
+			}
+			return nil
+		},
+	})
+}
+
+// The kit finds every fault, and its error says what is wrong.
+func TestKitFindsEveryFault(t *testing.T) {
+	says := func(t *testing.T, err error, want string) {
+		t.Helper()
+		if want == "" {
+			kit.Must(t, err)
+		} else if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("says %v, not %q", err, want)
 		}
 	}
-	if _, err := transcript(toy.New(""), Case{Moves: "7 7"}); err == nil {
-		t.Error("accepts an illegal script")
+	for i, fault := range stateFaults {
+		t.Run(fault.name, func(t *testing.T) { says(t, find(spoiled(i)), fault.says) })
 	}
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) != 2 {
-		t.Fatalf("golden files: %v, %v", files, err)
+	for name, fault := range gameFaults {
+		t.Run(name, func(t *testing.T) { says(t, find(fault.spoil), fault.says) })
 	}
-	for _, name := range files {
-		if text, err := os.ReadFile(name); err != nil || strings.Count(string(text), "\n0 move ") != 3 {
-			t.Errorf("%s: %v\n%s", name, err, text)
-		}
+}
+
+// A combination that a game refuses must be refused by its name.
+func TestVariantsWantGoodRefusals(t *testing.T) {
+	g := *brisca.Game
+	g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) { return nil, errBad }
+	if _, err := Variants(&g); err == nil || !strings.Contains(err.Error(), "name the game first, an option and its value") {
+		t.Errorf("says %v", err)
 	}
 }

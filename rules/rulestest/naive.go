@@ -133,20 +133,26 @@ func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 }
 
 // FuzzNaive lets bytes choose a game that is compared with naive rules, and its moves. The first four bytes are for
-// deal. Of the others, one below 192 makes a legal move; any other, with the next, is the number of a move, legal or not.
+// deal. Each of the others makes a legal move if it is below 192; any other makes, with the byte that follows, the move
+// of a number, legal or not.
 func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pair[N]) {
 	f.Add([]byte{})
 	f.Add([]byte("\x01\x00\x01\x02playing whatever these words happen to say"))
 	f.Add([]byte{7, 1, 0, 0, 0, 1, 2, 200, 7, 3, 3, 3, 255, 60, 192, 1, 1, 192, 96, 194, 20, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var head [4]byte
-		b := &source{data[copy(head[:], data):]}
+		data = data[copy(head[:], data):]
 		p := deal(t, head)
-		for len(b.data) > 0 && p.Naive.Turn() >= 0 {
-			legal, choice := p.Naive.Legal(), b.next()
+		for len(data) > 0 && p.Naive.Turn() >= 0 {
+			legal, choice := p.Naive.Legal(), int(data[0])
+			data = data[1:]
 			text := legal[choice%len(legal)]
 			if choice >= 192 {
-				text = string(p.State.MoveText(nil, rules.Move(choice-192)<<8|rules.Move(b.next())))
+				m := rules.Move(choice-192) << 8
+				if len(data) > 0 {
+					m, data = m|rules.Move(data[0]), data[1:]
+				}
+				text = string(p.State.MoveText(nil, m))
 			}
 			kit.Must(t, p.Try(text))
 		}

@@ -12,39 +12,27 @@ import (
 	"github.com/timba-arena/timba/rules/rulestest"
 )
 
-// conformance is what the conformance kit has to know of Tebes.
-var conformance = rulestest.Options{
-	Total: func(_ *rules.Variant, s rules.State) error {
-		if p := s.Points(); p[0]+p[1] != 1 {
-			return fmt.Errorf("points %v are not 1 together", p)
-		}
-		return nil
-	},
-	Sound: func(_ *rules.Variant, state rules.State) error {
-		s := state.(*State)
-		g := s.geometry()
-		if both := s.pieces[0] & s.pieces[1]; both != 0 || (s.pieces[0]|s.pieces[1]|s.black)&^g.all != 0 {
-			return fmt.Errorf("pieces %x %x on %x", s.pieces[0], s.pieces[1], g.all)
-		}
-		if n := bits.OnesCount64(uint64(s.black)); n != bits.OnesCount64(uint64(g.all))/2 {
-			return fmt.Errorf("%d squares are black", n)
-		}
-		return nil
-	},
+func TestTebesConformance(t *testing.T) {
+	rulestest.Run(t, Game, rulestest.Options{
+		Total: func(_ *rules.Variant, s rules.State) error {
+			if p := s.Points(); p[0]+p[1] != 1 {
+				return fmt.Errorf("points %v are not 1 together", p)
+			}
+			return nil
+		},
+		Sound: func(_ *rules.Variant, state rules.State) error {
+			s := state.(*State)
+			g := s.geometry()
+			if both := s.pieces[0] & s.pieces[1]; both != 0 || (s.pieces[0]|s.pieces[1]|s.black)&^g.all != 0 {
+				return fmt.Errorf("pieces %x %x on %x", s.pieces[0], s.pieces[1], g.all)
+			}
+			if n := bits.OnesCount64(uint64(s.black)); n != bits.OnesCount64(uint64(g.all))/2 {
+				return fmt.Errorf("%d squares are black", n)
+			}
+			return nil
+		},
+	})
 }
-
-func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game, conformance) }
-
-func TestTebesGolden(t *testing.T) {
-	rulestest.Golden(t, Game,
-		rulestest.Case{Name: "standard", Moves: "19-14 9-21 28-21 11-21"},
-		rulestest.Case{Name: "opening", Options: map[string]string{"size": "4", "opening": "5", "limit": "20"}, Seed: "2"},
-		rulestest.Case{Name: "random", Options: map[string]string{"board": "random"}},
-		rulestest.Case{Name: "small", Options: map[string]string{"size": "4"}, Seed: "3"},
-		rulestest.Case{Name: "small-random-allow", Options: map[string]string{"size": "4", "board": "random", "cycles": "allow", "limit": "20"}, Seed: "4"})
-}
-
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, conformance) }
 
 // start returns a first position; the seed is 32 zero bytes.
 func start(t *testing.T, options string) *State {

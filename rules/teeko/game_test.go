@@ -21,21 +21,6 @@ func TestTeekoConformance(t *testing.T) {
 	})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{}) }
-
-// Replays for people to read.
-func TestTeekoGolden(t *testing.T) {
-	rulestest.Golden(t, Game,
-		rulestest.Case{Name: "random", Options: map[string]string{"limit": "20"}},
-		rulestest.Case{Name: "opening", Options: map[string]string{"start": "drop", "opening": "3", "limit": "20"}},
-		rulestest.Case{
-			Name:    "drop",
-			Options: map[string]string{"start": "drop", "squares": "advanced"},
-			// Black places three corners of the board and moves into the fourth.
-			Moves: "0 12 4 11 20 13 23 2 23-24",
-		})
-}
-
 // The worked example of the seed of 32 zero bytes.
 func TestTeekoStartZeroSeed(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))

@@ -17,8 +17,6 @@ func TestTuteConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{Total: checkTotal}) }
-
 // checkTotal: all cards and songs make the points, but for the trump card left
 // over with three seats; wins at once give the full points to each winner alone.
 func checkTotal(v *rules.Variant, state rules.State) error {
@@ -47,16 +45,6 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 		return fmt.Errorf("points %v do not make %d", s.Table.Points, want)
 	}
 	return nil
-}
-
-func TestTuteReplays(t *testing.T) {
-	rulestest.Golden(t, Game,
-		rulestest.Case{Name: "two", Seed: "game 115"},
-		rulestest.Case{Name: "two-options", Seed: "game 414", Options: map[string]string{
-			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes", "followonly": "yes"}},
-		rulestest.Case{Name: "three-exchange", Seed: "three", Options: map[string]string{"players": "3", "exchange": "yes"}},
-		rulestest.Case{Name: "four-teams", Options: map[string]string{"players": "4", "teams": "yes"}},
-	)
 }
 
 // resolve makes a variant from "key=value key=value".

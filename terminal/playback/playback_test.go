@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/rules/podrida"
-	"github.com/timba-arena/timba/rules/rulestest/toy"
 	"github.com/timba-arena/timba/rules/tebes"
+	"github.com/timba-arena/timba/rules/teeko"
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
@@ -21,14 +21,20 @@ func TestScreen(t *testing.T) {
 	timeout := &referee.Fault{Ply: 4, Reason: fault.Reason{Kind: fault.LateBank, Margin: 50}, Credit: 340}
 	three := map[string]string{"players": "3"}
 	small := map[string]string{"size": "4"}
+	beginning := func(s *Screen) {
+		s.head()
+		for i := range 4 {
+			s.Frame(i)
+		}
+	}
 	for name, c := range map[string]struct {
 		replay *referee.Replay
 		show   func(*Screen)
 		screen Screen
 	}{
-		"toy":           {refereetest.Replay(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
-		"toy-clock":     {ownClock(refereetest.Replay(t, toy.New(""), nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
-		"toy-seat":      {refereetest.Replay(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
+		"own-clock":     {ownClock(refereetest.Replay(t, teeko.Game, nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
+		"brisca-all":    {refereetest.Replay(t, brisca.Game, nil, 7, nil), beginning, Screen{Seat: -1, All: true}},
+		"brisca-seat":   {refereetest.Replay(t, brisca.Game, nil, 7, nil), beginning, Screen{Seat: 1}},
 		"tebes-forfeit": {refereetest.Replay(t, tebes.Game, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
 		"brisca-stand-in": {refereetest.Replay(t, brisca.Game, three, 3, illegal), func(s *Screen) {
 			s.Frame(5)
@@ -59,7 +65,7 @@ func ownClock(r *referee.Replay) *referee.Replay {
 // gameOf returns a replay as a Game.
 func gameOf(t *testing.T, r *referee.Replay) *Game {
 	t.Helper()
-	g, err := append(games.All(), toy.New("")).Find(r.Game)
+	g, err := games.Find(r.Game)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +78,7 @@ func gameOf(t *testing.T, r *referee.Replay) *Game {
 
 // A fault that the replay puts after the last move is shown at the end.
 func TestFaultAfterTheEnd(t *testing.T) {
-	r := refereetest.Replay(t, toy.New(""), nil, 7, nil)
+	r := refereetest.Replay(t, brisca.Game, nil, 7, nil)
 	r.Faults = []referee.Fault{{Seat: 0, Ply: 2}, {Seat: 1, Ply: 99}}
 	for i, fr := range gameOf(t, r).Frames {
 		if want := map[int]int{2: 1, len(r.Moves): 1}[i]; len(fr.Faults) != want {
@@ -83,9 +89,9 @@ func TestFaultAfterTheEnd(t *testing.T) {
 
 // New refuses a replay that the rules do not allow.
 func TestNewRefuses(t *testing.T) {
-	r := refereetest.Replay(t, toy.New(""), nil, 7, nil)
+	r := refereetest.Replay(t, brisca.Game, nil, 7, nil)
 	r.Moves[3].Move = r.Moves[0].Move
-	if _, err := New(r, toy.New("")); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
+	if _, err := New(r, brisca.Game); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := New(r, tebes.Game); err == nil {

@@ -27,7 +27,7 @@ var screens = flag.String("screens", "", "a directory to write pictures of the p
 func TestReplaysPage(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	names := []string{"brisca", "tute", "podrida-fault", "tebes-fault", "teeko", "toy"}
+	names := []string{"brisca", "tute", "podrida-fault", "tebes-fault", "teeko"}
 	if kit.Soak {
 		names = append(names, "tute-four", "podrida-twelve", "tebes")
 	}
@@ -375,7 +375,7 @@ func TestReplaysPageFits(t *testing.T) {
 	in := webtest.Start(t)
 	names := []string{"brisca-three", "podrida-twelve", "teeko-drop"}
 	if kit.Soak {
-		names = append(names, "tute-four", "podrida", "tebes", "toy")
+		names = append(names, "tute-four", "podrida", "tebes")
 	}
 	for _, c := range samples {
 		if *screens == "" && !slices.Contains(names, c.name) {

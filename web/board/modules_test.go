@@ -135,9 +135,6 @@ func TestBoardFollow(t *testing.T) {
 	b := open(t, webtest.Start(t), nil)
 	webtest.Eval[chromedp.Void](b.Tab, kit.Get[string](t)(bundle("modules.js", modules)))
 	for _, c := range samples {
-		if c.name == "toy" {
-			continue // its events are its own
-		}
 		g := kit.Get[[]byte](t)(json.Marshal(rebuilt(t, c, play(t, c))))
 		wrong := webtest.Eval[[]string](b.Tab, fmt.Sprintf(`(() => {
 			const game = %s, frames = expand(game), wrong = [];

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/rules/podrida"
-	"github.com/timba-arena/timba/rules/rulestest/toy"
 	"github.com/timba-arena/timba/rules/tebes"
 	"github.com/timba-arena/timba/rules/teeko"
 	"github.com/timba-arena/timba/rules/tute"
@@ -44,7 +43,6 @@ var samples = []sample{
 		fault: &referee.Fault{Ply: 7, Reason: fault.Reason{Kind: fault.LateBank, Margin: 50}},
 	},
 	{name: "teeko", game: teeko.Game, match: 551},
-	{name: "toy", game: toy.New(""), match: 7},
 	{name: "teeko-drop", game: teeko.Game, options: map[string]string{"start": "drop"}, match: 552},
 }
 
