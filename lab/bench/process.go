@@ -52,7 +52,8 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	started, serving, ended := new(process), make(chan string, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
 			var l struct{ Level, Msg, Listen, Address string }
 			if json.Unmarshal(lines.Bytes(), &l) != nil || l.Level != "INFO" {
 				fmt.Fprintln(log, lines.Text())
@@ -63,6 +64,10 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 			case "serving":
 				serving <- l.Listen
 			}
+		}
+		if err := lines.Err(); err != nil {
+			fmt.Fprintln(log, "the server's log cannot be read on:", err)
+			io.Copy(io.Discard, out) // else the server would wait for a reader
 		}
 	}()
 	started.stop = sync.OnceValue(func() error {

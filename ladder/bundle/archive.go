@@ -78,13 +78,16 @@ func Suffix(f io.ReaderAt) (string, error) {
 // archiveNames end the names of archives.
 var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
 
-// IsArchive reports whether an upload is to be an archive, by its beginning or else by its name. It returns the
-// whole upload again.
-func IsArchive(r io.Reader, name string) (io.Reader, bool) {
+// IsArchive reports whether an upload is to be an archive, by its first bytes or else by its name. content is the
+// whole upload, with the bytes that were read. An upload that is cut off within its first bytes is an error.
+func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
 	in := bufio.NewReaderSize(r, headSize)
-	head, _ := in.Peek(headSize) // who reads on gets the error
-	_, err := formatOf(head)
-	return in, err == nil || slices.Contains(archiveNames, strings.ToLower(path.Ext(name)))
+	head, err := in.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return in, false, CutOff(err) // in returns it no more: the next reader would take the beginning for the whole
+	}
+	_, err = formatOf(head)
+	return in, err == nil || slices.Contains(archiveNames, strings.ToLower(path.Ext(name))), nil
 }
 
 // entry is a valid file or directory of an archive.
@@ -167,6 +170,9 @@ func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
 		}
 		if err == io.EOF { // a tar archive is never that short
 			return invalid(useFormats, "what is compressed in it is no .tar")
+		}
+		if err != nil {
+			return err
 		}
 	}
 	stream := &stream{in: file, reader: r}
@@ -329,6 +335,9 @@ func (m *members) Read(p []byte) (int, error) {
 	next, err := m.in.Peek(2)
 	if err == io.EOF && len(next) == 0 {
 		return n, io.EOF
+	}
+	if err != nil && err != io.EOF {
+		return n, err
 	}
 	if string(next) != "\x1f\x8b" {
 		return n, errBehind

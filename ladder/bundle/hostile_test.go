@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -256,6 +258,23 @@ func TestHostileArchives(t *testing.T) {
 			t.Run(strings.TrimSuffix(c.name+" "+kind, " "), func(t *testing.T) {
 				refusesArchive(t, data, l, c.code, c.words)
 			})
+		}
+	}
+}
+
+// An error of the disk is not taken for one of the archive, wherever it comes.
+func TestReadErrors(t *testing.T) {
+	whole := tgz(ent{name: "bot.py", body: noise(5000)})
+	for _, n := range []int{0, 5, 300, len(whole) - 1, len(whole)} {
+		disk := &fs.PathError{Op: "read", Path: "x", Err: errors.New("the disk fails")}
+		in := io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(disk))
+		r := &reader{limits: small, size: int64(len(whole))}
+		err := r.tarball(in, gzFormat, func(_ entry, content io.Reader) error {
+			_, err := io.Copy(io.Discard, content)
+			return err
+		})
+		if !errors.Is(err, disk) {
+			t.Errorf("after %d of %d bytes: %v", n, len(whole), err)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, l.Upload+1), 64<<10)
 	head, err := in.Peek(headSize)
 	if err != nil && err != io.EOF {
-		return cutOff(err)
+		return CutOff(err)
 	}
 	if _, err := formatOf(head); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 	case n > l.Upload:
 		return tooLarge(makeSmaller, "it is larger than the limit of %s", Size(l.Upload))
 	case err != nil:
-		return cutOff(err)
+		return CutOff(err)
 	}
 	if err := f.Sync(); err != nil {
 		return unavailable(err)
@@ -97,7 +97,8 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 	return nil
 }
 
-func cutOff(err error) error {
+// CutOff returns the error for an upload that ended with err before it was complete.
+func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }
 

@@ -82,10 +82,13 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 	defer z.Close()
 	in := &io.LimitedReader{R: z, N: int64(most)}
 	games := json.NewDecoder(in)
-	if _, err := games.Token(); err != nil { // of a list, or null
-		return contradicts("its games cannot be read: %s", err)
-	}
 	d.Games = nil
+	switch list, err := games.Token(); {
+	case err != nil:
+		return contradicts("its games cannot be read: %s", err)
+	case list == nil: // null
+		return nil
+	}
 	for games.More() {
 		in.N = int64(most)
 		g := new(referee.Result)
@@ -103,7 +106,14 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		}
 		d.Games = append(d.Games, g)
 	}
-	return nil
+	in.N = int64(most)
+	_, err = games.Token() // the end of the list: More is false after an error, too
+	if err == nil {
+		if _, err = games.Token(); err == io.EOF { // else the checksum differs, or something follows
+			return nil
+		}
+	}
+	return contradicts("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
 // unpacked is a game whose faults are bounded as they are read: in memory they are some hundred times

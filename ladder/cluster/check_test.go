@@ -197,6 +197,30 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// Games that are all there are refused if what follows them is missing, damaged or more.
+func TestGamesEnd(t *testing.T) {
+	t.Parallel()
+	j := of("tebes", map[string]string{"size": "4"}, 2)
+	r := atRandom(t, j)
+	head := append(kit.Get[[]byte](t)(json.Marshal(attempt.Result{Match: r.Match, Attempt: r.Attempt, Seed: r.Seed, Machine: "lab-1"})), '\n')
+	games := kit.Get[[]byte](t)(json.Marshal(r.Games))
+	whole := compressor().EncodeAll(games, slices.Clone(head))
+	damaged := slices.Clone(whole)
+	damaged[len(damaged)-1] ^= 1 // of the checksum
+	for name, message := range map[string][]byte{
+		"no end of the list":  compressor().EncodeAll(games[:len(games)-1], slices.Clone(head)),
+		"something behind it": compressor().EncodeAll(append(slices.Clone(games), "[]"...), slices.Clone(head)),
+		"cut off":             whole[:len(whole)-1],
+		"damaged":             damaged,
+	} {
+		d := kit.Get[Delivery](t)(Unpack(message))
+		err := d.Unpack(expected(j))
+		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok || !strings.Contains(err.Error(), "its games ") {
+			t.Errorf("%s: it is refused with %v", name, err)
+		}
+	}
+}
+
 // A small message that becomes large takes little memory, whatever it is full of.
 func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 	kit.Slow(t)

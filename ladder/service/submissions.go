@@ -71,7 +71,10 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 
 // receive stores an upload. A single file is packed with a manifest for its language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error) {
-	in, archive := bundle.IsArchive(u.Content, u.File)
+	in, archive, err := bundle.IsArchive(u.Content, u.File)
+	if err != nil {
+		return nil, err
+	}
 	if archive || u.File == "" {
 		return bundle.Receive(in, s.Store.Dir(), limits)
 	}
@@ -81,7 +84,7 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error
 	content, err := io.ReadAll(io.LimitReader(in, limits.Upload+1))
 	switch {
 	case err != nil:
-		return nil, ladder.Errorf(ladder.Invalid, "send it again", "the upload was cut off: %w", err)
+		return nil, bundle.CutOff(err)
 	case int64(len(content)) > limits.Upload:
 		return nil, ladder.Errorf(ladder.TooLarge, "", "file %q is larger than the limit of %s", u.File, bundle.Size(limits.Upload))
 	case len(content) == 0:

@@ -204,17 +204,19 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDocument))
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return err
+	err := d.Decode(v)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return nil
 		}
-		return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json describes it", "the body cannot be read: %s", jsonFault(err))
+		if err == nil || errors.As(err, new(*json.SyntaxError)) {
+			return ladder.Errorf(ladder.Invalid, "send one document", "the body has more after the document")
+		}
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return ladder.Errorf(ladder.Invalid, "send one document", "the body has more after the document")
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return err
 	}
-	return nil
+	return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json describes it", "the body cannot be read: %s", jsonFault(err))
 }
 
 // jsonFault returns what is wrong with a body, without the names of Go types.

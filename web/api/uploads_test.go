@@ -2,8 +2,13 @@ package api
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
+	"crypto/rand"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -72,6 +77,43 @@ func TestUploadsTogether(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUploadsCutOff: an upload or a document that ends before its announced length is refused as cut off, wherever
+// it ends, and leaves nothing.
+func TestUploadsCutOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	server := httptest.NewServer(w.api.handler(w.api.routes()))
+	defer server.Close()
+	random := make([]byte, 4096)
+	kit.Get[int](t)(rand.Read(random))
+	data := archive(t, "bot.py", string(random))
+	for _, c := range []struct{ name, path, kind, body, says string }{
+		{"an archive, at once", "submissions?bot=cut", "application/gzip", "", "cut off"},
+		{"an archive, soon", "submissions?bot=cut", "application/gzip", data[:100], "cut off"},
+		{"an archive, late", "submissions?bot=cut", "application/gzip", data[:2000], "cut off"},
+		{"a file, at once", "submissions?bot=cut&file=bot.py", "text/plain", "", "cut off"},
+		{"a file, soon", "submissions?bot=cut&file=bot.py", "text/plain", "print(", "cut off"},
+		{"a file, late", "submissions?bot=cut&file=bot.py", "text/plain", strings.Repeat("#\n", 1000), "cut off"},
+		{"a document, in it", "people", "application/json", `{"name":"eve`, "ends too early"},
+		{"a document, behind it", "people", "application/json", `{"name":"eve"}`, "ends too early"},
+	} {
+		conn := kit.Get[net.Conn](t)(net.Dial("tcp", server.Listener.Addr().String()))
+		fmt.Fprintf(conn, "POST /api/v1/%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+			c.path, w.keys["ada submit"], c.kind, len(c.body)+10, c.body)
+		kit.Must(t, conn.(*net.TCPConn).CloseWrite())
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		kit.Must(t, err)
+		text := kit.Get[[]byte](t)(io.ReadAll(resp.Body))
+		if resp.StatusCode != 400 || !strings.Contains(string(text), c.says) {
+			t.Errorf("%s: %s %s", c.name, resp.Status, text)
+		}
+		conn.Close()
+	}
+	if left := kit.Tree(t, string(w.Store.Dir().Bundles())); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
 }
 
 // The files of the live version are known in any archive: they take no number.

@@ -164,6 +164,18 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+func TestCutOffProblem(t *testing.T) {
+	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", wire.ProblemType)
+		w.Header().Set("Content-Length", "100")
+		w.WriteHeader(400)
+		io.WriteString(w, `{"type":`)
+	})
+	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), `answered "400 Bad Request", but the answer was cut off: unexpected EOF: try again`) {
+		t.Error(err)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(bg)
 	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {

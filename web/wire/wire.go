@@ -388,11 +388,18 @@ func (p *Problem) Error() string {
 
 // ProblemIn returns the error in an answer.
 func ProblemIn(resp *http.Response) *Problem {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	p := new(Problem)
 	if kind == ProblemType && json.Unmarshal(data, p) == nil && p.Title != "" {
 		return p
+	}
+	if err != nil {
+		return &Problem{
+			Title: "the answer was cut off", Status: resp.StatusCode,
+			Detail: fmt.Sprintf("server: %s answered %q, but the answer was cut off: %s", resp.Request.URL.Host, resp.Status, err),
+			Hint:   "try again",
+		}
 	}
 	return &Problem{
 		Title: "not an answer of timba", Status: resp.StatusCode,

@@ -123,8 +123,8 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 		if data, err = os.ReadFile(path); err != nil {
 			return nil, "", fmt.Errorf("submit: %w", err)
 		}
-		if _, archive := bundle.IsArchive(bytes.NewReader(data), path); !archive {
-			return data, single, nil
+		if _, archive, err := bundle.IsArchive(bytes.NewReader(data), path); err != nil || !archive {
+			return data, single, err
 		}
 		kind = "application/octet-stream"
 		if strings.HasSuffix(strings.ToLower(path), ".zip") {
