@@ -63,58 +63,58 @@ func plain(serve handler) handler {
 // routes returns all routes.
 func (a *API) routes() []route {
 	all := []route{
-		{"GET /healthz", "", plain(a.health)},
-		{"GET /api/v1/openapi.json", "", plain(a.document)},
+		{"GET /healthz", "", plain(a.getHealth)},
+		{"GET /api/v1/openapi.json", "", plain(a.getDocument)},
 
-		{"GET /api/v1/ladders", "", plain(answer(a.ladders))},
-		{"GET /api/v1/ladders/{ladder}", "", plain(answer(a.ladder))},
-		{"GET /api/v1/ladders/{ladder}/standings", "", answer(a.standings)},
-		{"GET /api/v1/ladders/{ladder}/matches", "", answer(a.ladderMatches)},
+		{"GET /api/v1/ladders", "", plain(answer(a.getLadders))},
+		{"GET /api/v1/ladders/{ladder}", "", plain(answer(a.getLadder))},
+		{"GET /api/v1/ladders/{ladder}/standings", "", answer(a.getStandings)},
+		{"GET /api/v1/ladders/{ladder}/matches", "", answer(a.getLadderMatches)},
 
-		{"GET /api/v1/bots", "", answer(a.bots)},
-		{"GET /api/v1/bots/{bot}", "", plain(answer(a.bot))},
-		{"GET /api/v1/bots/{bot}/versions", "", answer(a.versions)},
-		{"GET /api/v1/bots/{bot}/versions/{version}", "", plain(answer(a.version))},
+		{"GET /api/v1/bots", "", answer(a.getBots)},
+		{"GET /api/v1/bots/{bot}", "", plain(answer(a.getBot))},
+		{"GET /api/v1/bots/{bot}/versions", "", answer(a.getVersions)},
+		{"GET /api/v1/bots/{bot}/versions/{version}", "", plain(answer(a.getVersion))},
 		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, plain(a.Middleware.SendUpload)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, plain(answer(a.stages))},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, plain(a.stageLog)},
-		{"GET /api/v1/bots/{bot}/matches", "", answer(a.botMatches)},
-		{"GET /api/v1/bots/{bot}/history", "", answer(a.history)},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, plain(answer(a.getStages))},
+		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, plain(a.getStageLog)},
+		{"GET /api/v1/bots/{bot}/matches", "", answer(a.getBotMatches)},
+		{"GET /api/v1/bots/{bot}/history", "", answer(a.getHistory)},
 		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Withdraw)))},
 		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Restore)))},
-		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, plain(take(http.StatusOK, a.use))},
+		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, plain(take(http.StatusOK, a.putLive))},
 
-		{"GET /api/v1/matches", "", answer(a.matches)},
-		{"POST /api/v1/matches", ladder.ScopeSubmit, plain(a.askMatch)},
-		{"GET /api/v1/matches/{match}", "", plain(answer(a.match))},
-		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, plain(answer(a.cancelMatch))},
-		{"GET /api/v1/matches/{match}/games", "", answer(a.games)},
-		{"GET /api/v1/matches/{match}/replays", "", plain(a.matchReplays)},
-		{"GET /api/v1/games/{game}", "", plain(answer(a.game))},
-		{"GET /api/v1/games/{game}/replay", "", plain(a.replay)},
-		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, plain(a.gameLog)},
-		{"GET /api/v1/replays", "", a.replays},
-		{"GET /api/v1/machines", "", a.machines(false)},
+		{"GET /api/v1/matches", "", answer(a.getMatches)},
+		{"POST /api/v1/matches", ladder.ScopeSubmit, plain(a.postMatch)},
+		{"GET /api/v1/matches/{match}", "", plain(answer(a.getMatch))},
+		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, plain(answer(a.postMatchCancel))},
+		{"GET /api/v1/matches/{match}/games", "", answer(a.getGames)},
+		{"GET /api/v1/matches/{match}/replays", "", plain(a.getMatchReplays)},
+		{"GET /api/v1/games/{game}", "", plain(answer(a.getGame))},
+		{"GET /api/v1/games/{game}/replay", "", plain(a.getReplay)},
+		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, plain(a.getGameLog)},
+		{"GET /api/v1/replays", "", a.getReplays},
+		{"GET /api/v1/machines", "", a.getMachines(false)},
 
-		{"POST /api/v1/submissions", ladder.ScopeSubmit, a.submit},
-		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, a.submission},
-		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, plain(answer(a.cancel))},
+		{"POST /api/v1/submissions", ladder.ScopeSubmit, a.postSubmission},
+		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, a.getSubmission},
+		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, plain(answer(a.deleteSubmission))},
 
-		{"POST /api/v1/people", "", plain(a.register)},
-		{"GET /api/v1/me", ladder.ScopeRead, plain(answer(a.me))},
-		{"GET /api/v1/me/bots", ladder.ScopeRead, answer(a.myBots)},
-		{"GET /api/v1/me/messages", ladder.ScopeRead, answer(a.messages)},
-		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, plain(a.seeMessages)},
-		{"DELETE /api/v1/me/token", ladder.ScopeRead, plain(a.forgetToken)},
-		{"GET /api/v1/tokens", ladder.ScopeAll, plain(answer(a.tokens))},
-		{"POST /api/v1/tokens", ladder.ScopeAll, plain(take(http.StatusCreated, a.addToken))},
+		{"POST /api/v1/people", "", plain(a.postPerson)},
+		{"GET /api/v1/me", ladder.ScopeRead, plain(answer(a.getMe))},
+		{"GET /api/v1/me/bots", ladder.ScopeRead, answer(a.getMyBots)},
+		{"GET /api/v1/me/messages", ladder.ScopeRead, answer(a.getMessages)},
+		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, plain(a.putSeen)},
+		{"DELETE /api/v1/me/token", ladder.ScopeRead, plain(a.deleteMyToken)},
+		{"GET /api/v1/tokens", ladder.ScopeAll, plain(answer(a.getTokens))},
+		{"POST /api/v1/tokens", ladder.ScopeAll, plain(take(http.StatusCreated, a.postToken))},
 		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, plain(revoke("token", a.Service.RevokeToken))},
 
 		{"GET /api/v1/admin/invites", ladder.ScopeAll, list("invite", a.Service.Invites, InviteDoc)},
-		{"POST /api/v1/admin/invites", ladder.ScopeAll, plain(take(http.StatusCreated, a.addInvite))},
+		{"POST /api/v1/admin/invites", ladder.ScopeAll, plain(take(http.StatusCreated, a.postInvite))},
 		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, plain(revoke("invite", a.Service.RevokeInvite))},
 		{"GET /api/v1/admin/people", ladder.ScopeAll, list("person", a.Service.People, PersonDoc)},
-		{"GET /api/v1/admin/machines", ladder.ScopeAll, a.machines(true)},
+		{"GET /api/v1/admin/machines", ladder.ScopeAll, a.getMachines(true)},
 		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(true))},
 		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(false))},
 	}
@@ -192,7 +192,7 @@ func (a *API) enter(rt route) http.Handler {
 	})
 }
 
-func (a *API) health(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getHealth(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if a.Health != nil {
 		err = a.Health(r.Context())
@@ -253,7 +253,7 @@ func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 //go:embed openapi.json
 var Document []byte
 
-func (a *API) document(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getDocument(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(Document)
 	return err

@@ -45,7 +45,7 @@ func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	return doc
 }
 
-func (a *API) bots(r *http.Request) (page wire.Page[wire.Bot], err error) {
+func (a *API) getBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	q := middleware.NewQuery(r)
 	owner, house := q.Text("owner"), q.Flag("house")
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
@@ -124,7 +124,7 @@ func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 	return 0, err
 }
 
-func (a *API) bot(r *http.Request) (doc wire.Bot, err error) {
+func (a *API) getBot(r *http.Request) (doc wire.Bot, err error) {
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return doc, err
@@ -147,7 +147,7 @@ func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	return docs[0], err
 }
 
-func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error) {
+func (a *API) getVersions(r *http.Request) (page wire.Page[wire.Version], err error) {
 	q := middleware.NewQuery(r)
 	from, limit := q.CursorID("cursor", "version"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -166,7 +166,7 @@ func (a *API) versions(r *http.Request) (page wire.Page[wire.Version], err error
 	return page, err
 }
 
-func (a *API) version(r *http.Request) (doc wire.Version, err error) {
+func (a *API) getVersion(r *http.Request) (doc wire.Version, err error) {
 	n, err := middleware.PathID(r, "version")
 	if err != nil {
 		return doc, err
@@ -193,12 +193,12 @@ func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
-func (a *API) stages(r *http.Request) (wire.Page[wire.Stage], error) {
+func (a *API) getStages(r *http.Request) (wire.Page[wire.Stage], error) {
 	stages, err := a.ownStages(r)
 	return wire.Page[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })}, err
 }
 
-func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getStageLog(w http.ResponseWriter, r *http.Request) error {
 	kind, err := accepts(r, "application/json", "text/plain")
 	if err != nil {
 		return err
@@ -221,8 +221,8 @@ func (a *API) stageLog(w http.ResponseWriter, r *http.Request) error {
 // mostChanges is the largest number of changes in a history.
 const mostChanges = 5000
 
-// history returns the rating changes of one version on one ladder.
-func (a *API) history(r *http.Request) (page wire.Page[wire.Change], err error) {
+// getHistory returns the rating changes of one version on one ladder.
+func (a *API) getHistory(r *http.Request) (page wire.Page[wire.Change], err error) {
 	q := middleware.NewQuery(r)
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
@@ -245,8 +245,8 @@ func (a *API) history(r *http.Request) (page wire.Page[wire.Change], err error) 
 	return page, err
 }
 
-// use makes an earlier version live again.
-func (a *API) use(r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
+// putLive makes an earlier version live again.
+func (a *API) putLive(r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.Use(ctx, by, bot, asked.Version)
 	})(r)

@@ -18,12 +18,12 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 	}
 }
 
-func (a *API) ladders(r *http.Request) (wire.Page[wire.Ladder], error) {
+func (a *API) getLadders(r *http.Request) (wire.Page[wire.Ladder], error) {
 	all, err := a.Store.Ladders(r.Context())
 	return wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
 }
 
-func (a *API) ladder(r *http.Request) (wire.Ladder, error) {
+func (a *API) getLadder(r *http.Request) (wire.Ladder, error) {
 	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
 	return ladderDoc(l), err
 }
@@ -40,8 +40,8 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	return doc
 }
 
-// standings returns the active versions; with active=false followed by the inactive ones.
-func (a *API) standings(r *http.Request) (page wire.Page[wire.Standing], err error) {
+// getStandings returns the active versions; with active=false followed by the inactive ones.
+func (a *API) getStandings(r *http.Request) (page wire.Page[wire.Standing], err error) {
 	q := middleware.NewQuery(r)
 	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
 	if err := q.Done(); err != nil {

@@ -32,8 +32,8 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	return doc
 }
 
-// machines lists the machines that are there, or with full all machines with all that is known of them.
-func (a *API) machines(full bool) handler {
+// getMachines lists the machines that are there, or with full all machines with all that is known of them.
+func (a *API) getMachines(full bool) handler {
 	return list("machine", func(_ context.Context, by service.Actor) ([]ladder.Machine, error) {
 		if full {
 			if err := by.MustAdmin("to list all machines"); err != nil {

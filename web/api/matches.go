@@ -41,17 +41,17 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 	return doc, err
 }
 
-func (a *API) ladderMatches(r *http.Request) (wire.Page[wire.Match], error) {
+func (a *API) getLadderMatches(r *http.Request) (wire.Page[wire.Match], error) {
 	return a.listMatches(r, middleware.NewQuery(r), store.MatchFilter{Ladder: r.PathValue("ladder")})
 }
 
-func (a *API) botMatches(r *http.Request) (wire.Page[wire.Match], error) {
+func (a *API) getBotMatches(r *http.Request) (wire.Page[wire.Match], error) {
 	q := middleware.NewQuery(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(r, q, f, r.PathValue("bot"))
 }
 
-func (a *API) matches(r *http.Request) (wire.Page[wire.Match], error) {
+func (a *API) getMatches(r *http.Request) (wire.Page[wire.Match], error) {
 	q := middleware.NewQuery(r)
 	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(r, q, f, q.Text("bot"))
@@ -113,7 +113,7 @@ func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
 	return a.Store.Match(r.Context(), id)
 }
 
-func (a *API) match(r *http.Request) (doc wire.Match, err error) {
+func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	m, err := a.pathMatch(r)
 	if err != nil {
 		return doc, err
@@ -176,7 +176,7 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 	return err
 }
 
-func (a *API) askMatch(w http.ResponseWriter, r *http.Request) error {
+func (a *API) postMatch(w http.ResponseWriter, r *http.Request) error {
 	return take(http.StatusAccepted, func(r *http.Request, asked wire.AskedMatch) (doc wire.Match, err error) {
 		m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
 		if err != nil {
@@ -187,8 +187,8 @@ func (a *API) askMatch(w http.ResponseWriter, r *http.Request) error {
 	})(w, r)
 }
 
-// cancelMatch drops a match that is not over.
-func (a *API) cancelMatch(r *http.Request) (doc wire.Match, err error) {
+// postMatchCancel drops a match that is not over.
+func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	id, err := middleware.PathID(r, "match")
 	if err != nil {
 		return doc, err
@@ -214,7 +214,7 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 	return doc
 }
 
-func (a *API) games(r *http.Request) (page wire.Page[wire.Game], err error) {
+func (a *API) getGames(r *http.Request) (page wire.Page[wire.Game], err error) {
 	q := middleware.NewQuery(r)
 	from, limit := q.CursorID("cursor", "game"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -229,7 +229,7 @@ func (a *API) games(r *http.Request) (page wire.Page[wire.Game], err error) {
 	return cut(games, from, limit, "game"), err
 }
 
-func (a *API) game(r *http.Request) (doc wire.Game, err error) {
+func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {
 	id, err := middleware.PathID(r, "game")
 	if err != nil {
 		return doc, err
@@ -266,8 +266,8 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	return nil
 }
 
-// gameLog answers with what a bot wrote to stderr in a game, for its owner.
-func (a *API) gameLog(w http.ResponseWriter, r *http.Request) error {
+// getGameLog answers with what a bot wrote to stderr in a game, for its owner.
+func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	game, err := middleware.PathID(r, "game")
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ func tokenDoc(t ladder.Token) wire.Token {
 	}
 }
 
-// register adds a person.
-func (a *API) register(w http.ResponseWriter, r *http.Request) error {
+// postPerson adds a person.
+func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
 		return err
 	}
@@ -31,12 +31,12 @@ func (a *API) register(w http.ResponseWriter, r *http.Request) error {
 	})(w, r)
 }
 
-func (a *API) me(r *http.Request) (wire.Me, error) {
+func (a *API) getMe(r *http.Request) (wire.Me, error) {
 	in := middleware.Of(r)
 	return wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)}, nil
 }
 
-func (a *API) myBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
+func (a *API) getMyBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	q := middleware.NewQuery(r)
 	after, limit := q.CursorID("cursor", "bot"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -49,8 +49,8 @@ func (a *API) myBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	return a.botPage(r, found, limit)
 }
 
-// messages returns the messages after a cursor, and always the next cursor.
-func (a *API) messages(r *http.Request) (page wire.Page[wire.Message], err error) {
+// getMessages returns the messages after a cursor, and always the next cursor.
+func (a *API) getMessages(r *http.Request) (page wire.Page[wire.Message], err error) {
 	q := middleware.NewQuery(r)
 	after, limit := q.CursorID("cursor", "message"), q.Limit()
 	if err := q.Done(); err != nil {
@@ -68,7 +68,7 @@ func (a *API) messages(r *http.Request) (page wire.Page[wire.Message], err error
 	return page, err
 }
 
-func (a *API) seeMessages(w http.ResponseWriter, r *http.Request) error {
+func (a *API) putSeen(w http.ResponseWriter, r *http.Request) error {
 	var seen wire.SeenMessages
 	if err := decode(w, r, &seen); err != nil {
 		return err
@@ -76,17 +76,17 @@ func (a *API) seeMessages(w http.ResponseWriter, r *http.Request) error {
 	return done(w, a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last))
 }
 
-func (a *API) forgetToken(w http.ResponseWriter, r *http.Request) error {
+func (a *API) deleteMyToken(w http.ResponseWriter, r *http.Request) error {
 	by := middleware.Of(r).Actor
 	return done(w, a.Service.RevokeToken(r.Context(), by, by.Token.ID))
 }
 
-func (a *API) tokens(r *http.Request) (wire.Page[wire.Token], error) {
+func (a *API) getTokens(r *http.Request) (wire.Page[wire.Token], error) {
 	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
 	return wire.Page[wire.Token]{Items: Docs(all, tokenDoc)}, err
 }
 
-func (a *API) addToken(r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
+func (a *API) postToken(r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
 	key, t, err := a.Service.AddToken(r.Context(), middleware.Of(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
@@ -96,7 +96,7 @@ func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 
-func (a *API) addInvite(r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
+func (a *API) postInvite(r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
 	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// replay answers with a game's document byte for byte. It never changes, so clients may cache
+// getReplay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
-func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 	id, err := middleware.PathID(r, "game")
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ const (
 // errEnough ends a stream at its limit.
 var errEnough = errors.New("enough")
 
-// replays streams all replays after a cursor. Each line contains the cursor after it, with which
+// getReplays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
-func (a *API) replays(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getReplays(w http.ResponseWriter, r *http.Request) error {
 	q := middleware.NewQuery(r)
 	after := q.CursorID("after", "replay")
 	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
@@ -58,7 +58,7 @@ func (a *API) replays(w http.ResponseWriter, r *http.Request) error {
 
 const ndjson = "application/x-ndjson"
 
-func (a *API) matchReplays(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 	kind, err := accepts(r, ndjson, "application/zip")
 	if err != nil {
 		return err

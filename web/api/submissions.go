@@ -17,9 +17,9 @@ import (
 // archives are the media types of uploads. The content decides the actual format.
 var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
-// submit receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
+// postSubmission receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
 // rejected before it is read.
-func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
+func (a *API) postSubmission(w http.ResponseWriter, r *http.Request) error {
 	q := middleware.NewQuery(r)
 	u := service.Upload{Bot: q.Text("bot"), File: q.Text("file"), Content: r.Body}
 	if err := q.Done(); err != nil {
@@ -45,8 +45,8 @@ func (a *API) submissionDoc(p service.Progress) wire.Submission {
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 
-// cancel ends a submission that waits to be begun.
-func (a *API) cancel(r *http.Request) (doc wire.Submission, err error) {
+// deleteSubmission ends a submission that waits to be begun.
+func (a *API) deleteSubmission(r *http.Request) (doc wire.Submission, err error) {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {
 		return doc, err
@@ -57,9 +57,9 @@ func (a *API) cancel(r *http.Request) (doc wire.Submission, err error) {
 
 const maxWait = 60 * time.Second
 
-// submission answers with the state of a submission. With wait it answers when the submission
+// getSubmission answers with the state of a submission. With wait it answers when the submission
 // is done, or with If-None-Match as soon as anything changes.
-func (a *API) submission(w http.ResponseWriter, r *http.Request) error {
+func (a *API) getSubmission(w http.ResponseWriter, r *http.Request) error {
 	q := middleware.NewQuery(r)
 	wait := q.Duration("wait", maxWait)
 	if err := q.Done(); err != nil {

@@ -54,8 +54,8 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	return out
 }
 
-// account shows one's own bots, messages and sessions.
-func (s *Site) account(v *visit) error {
+// getAccount shows one's own bots, messages and sessions.
+func (s *Site) getAccount(v *visit) error {
 	page := accountPage{Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.OwnBots(v.ctx(), v.Person.ID, 0, maxOwnBots)
 	if err != nil {
@@ -114,8 +114,8 @@ var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAl
 // The days after which a new token or invite can expire.
 var expiries = []int{1, 7, 30, 90, 365}
 
-// tokens lists one's own tokens.
-func (s *Site) tokens(v *visit) error {
+// getTokens lists one's own tokens.
+func (s *Site) getTokens(v *visit) error {
 	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
 }
 
@@ -134,8 +134,8 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 	return v.form(status, "tokens", page, refused)
 }
 
-// addToken makes a token, and shows it.
-func (s *Site) addToken(v *visit) error {
+// postToken makes a token, and shows it.
+func (s *Site) postToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	expires, err := v.expiry(page.Days)
 	if err == nil {
@@ -156,8 +156,8 @@ func (v *visit) expiry(days string) (time.Time, error) {
 	return v.site.Service.Now().Add(time.Duration(n) * 24 * time.Hour), nil
 }
 
-// act does what a button of a list says with the thing whose ID the form has, and shows the list again.
-func (s *Site) act(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
+// postID does what a button of a list says with the thing whose ID the form has, and shows the list again.
+func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")
 		if err == nil {
@@ -178,8 +178,8 @@ type invitesPage struct {
 	Link string // to the page to join with the new invite
 }
 
-// invites lists the invites that can be used.
-func (s *Site) invites(v *visit) error {
+// getInvites lists the invites that can be used.
+func (s *Site) getInvites(v *visit) error {
 	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
 }
 
@@ -194,8 +194,8 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error
 	return v.form(status, "invites", page, refused)
 }
 
-// addInvite makes an invite, and shows its code.
-func (s *Site) addInvite(v *visit) error {
+// postInvite makes an invite, and shows its code.
+func (s *Site) postInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
 	expires, err := v.expiry(page.Days)
 	if err == nil {
@@ -215,8 +215,8 @@ type membersPage struct {
 	Made  string // its text, shown this once
 }
 
-// members lists all people, for admins.
-func (s *Site) members(v *visit) error { return s.showMembers(v, membersPage{}) }
+// getMembers lists all people, for admins.
+func (s *Site) getMembers(v *visit) error { return s.showMembers(v, membersPage{}) }
 
 func (s *Site) showMembers(v *visit, page membersPage) error {
 	page.Query = v.query().Text("q")
@@ -229,8 +229,8 @@ func (s *Site) showMembers(v *visit, page membersPage) error {
 	return v.page(http.StatusOK, "members", page)
 }
 
-// resetTokens makes a token for a person who has lost theirs, and shows it.
-func (s *Site) resetTokens(v *visit) (err error) {
+// postReset makes a token for a person who has lost theirs, and shows it.
+func (s *Site) postReset(v *visit) (err error) {
 	page := membersPage{Name: v.field("name")}
 	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
 		return err
@@ -239,8 +239,8 @@ func (s *Site) resetTokens(v *visit) (err error) {
 	return s.showMembers(v, page)
 }
 
-// block blocks or unblocks a person.
-func (s *Site) block(v *visit) error {
+// postBlock blocks or unblocks a person.
+func (s *Site) postBlock(v *visit) error {
 	blocked := v.r.PathValue("what") == "block"
 	if !blocked && v.r.PathValue("what") != "unblock" {
 		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))

@@ -62,8 +62,8 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// bot shows a bot.
-func (s *Site) bot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
+// getBot shows a bot.
+func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
 // showBot shows a bot, and why an action was refused.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
@@ -210,19 +210,19 @@ func (s *Site) addOwn(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// useVersion makes an earlier version of a bot of one's own live again.
-func (s *Site) useVersion(v *visit) error {
+// postUse makes an earlier version of a bot of one's own live again.
+func (s *Site) postUse(v *visit) error {
 	number, err := v.number("version")
 	if err != nil {
 		return err
 	}
-	return s.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+	return s.postBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return s.Service.Use(ctx, by, bot, int(number))
 	})(v)
 }
 
-// changeBot changes a bot and returns to its page, which says why if that is refused.
-func (s *Site) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
+// postBot changes a bot and returns to its page, which says why if that is refused.
+func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
 	return named("bot", s.Store.Bot, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
 			return s.showBot(v, b, err)
@@ -240,8 +240,8 @@ type versionsPage struct {
 	First, Next string // addresses of pages, "" at the ends
 }
 
-// versions lists the versions of a bot, the last one first.
-func (s *Site) versions(v *visit, b ladder.Bot) error {
+// getVersions lists the versions of a bot, the last one first.
+func (s *Site) getVersions(v *visit, b ladder.Bot) error {
 	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Versions(v.ctx(), b.ID, int(before), versionsRows+1)
 	if err != nil {
@@ -272,8 +272,8 @@ func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.
 // usable reports whether a version has played and does not play now.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
 
-// version shows one version of a bot.
-func (s *Site) version(v *visit, b ladder.Bot) error {
+// getVersion shows one version of a bot.
+func (s *Site) getVersion(v *visit, b ladder.Bot) error {
 	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
 	number, err := middleware.PathID(v.r, "version")
 	if err != nil {

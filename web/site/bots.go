@@ -42,8 +42,8 @@ func (p botsPage) filter() store.BotFilter {
 	return f
 }
 
-// bots lists all bots, the newest first.
-func (s *Site) bots(v *visit) error {
+// getBots lists all bots, the newest first.
+func (s *Site) getBots(v *visit) error {
 	q := v.query()
 	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
 	before := v.before()
@@ -97,9 +97,9 @@ func (p searchPage) Found() bool {
 	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
 }
 
-// search finds bots, people and ladders by a part of their name, matches by their number, and
+// getSearch finds bots, people and ladders by a part of their name, matches by their number, and
 // documents by what is in them.
-func (s *Site) search(v *visit) error {
+func (s *Site) getSearch(v *visit) error {
 	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
 	var err error
 	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {

@@ -204,13 +204,13 @@ func levelOf(bot string) *house.Level {
 	return nil
 }
 
-// play shows the form to choose a game.
-func (s *Site) play(v *visit) error {
+// getPlay shows the form to choose a game.
+func (s *Site) getPlay(v *visit) error {
 	return s.choosePlay(v, readPlayForm(v.query().Text), nil)
 }
 
-// playOpened opens a table.
-func (s *Site) playOpened(v *visit) error {
+// postPlay opens a table.
+func (s *Site) postPlay(v *visit) error {
 	form := readPlayForm(v.r.PostForm.Get)
 	c, err := form.choice()
 	var t *play.Table

@@ -227,8 +227,8 @@ func (l *linker) address(link string) string {
 	return repository + file + fragment
 }
 
-// docs lists the documents.
-func (s *Site) docs(v *visit) error {
+// getDocs lists the documents.
+func (s *Site) getDocs(v *visit) error {
 	var list []*document
 	for _, p := range published {
 		d, err := v.documentOf(p.path)
@@ -240,8 +240,8 @@ func (s *Site) docs(v *visit) error {
 	return v.page(http.StatusOK, "docs", list)
 }
 
-// document shows a document.
-func (s *Site) document(v *visit) error {
+// getDocument shows a document.
+func (s *Site) getDocument(v *visit) error {
 	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {
 		return err
@@ -291,8 +291,8 @@ var (
 	headingID = regexp.MustCompile(`^[23] id="([^"]*)"`)
 )
 
-// apidocs shows the documentation of the API.
-func (s *Site) apidocs(v *visit) error {
+// getAPIDocs shows the documentation of the API.
+func (s *Site) getAPIDocs(v *visit) error {
 	page, err := s.reference()
 	if err != nil {
 		return err
@@ -310,8 +310,8 @@ type rulesPage struct {
 // knows reports whether the site has texts about a game. It has none about games of other modules.
 func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
 
-// rules shows the rules of a game for people.
-func (s *Site) rules(v *visit) error {
+// getRules shows the rules of a game for people.
+func (s *Site) getRules(v *visit) error {
 	g, err := games.Find(v.r.PathValue("game"))
 	if err != nil {
 		return ladder.Errorf(ladder.NotFound, "", "%w", err)

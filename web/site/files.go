@@ -23,8 +23,8 @@ type filesPage struct {
 	bundle.Tree
 }
 
-// files lists what a version was uploaded as, for its owner.
-func (s *Site) files(v *visit) error {
+// getFiles lists what a version was uploaded as, for its owner.
+func (s *Site) getFiles(v *visit) error {
 	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, er
 	return list, nil
 }
 
-// stderr answers with all that a bot of the visitor wrote to stderr in a game.
-func (s *Site) stderr(v *visit) error {
+// getStderr answers with all that a bot of the visitor wrote to stderr in a game.
+func (s *Site) getStderr(v *visit) error {
 	game, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
@@ -132,13 +132,13 @@ func (s *Site) programInfo() programInfo {
 	return p
 }
 
-// download shows what can be downloaded.
-func (s *Site) download(v *visit) error {
+// getDownload shows what can be downloaded.
+func (s *Site) getDownload(v *visit) error {
 	return v.page(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
 }
 
-// downloadProgram sends the program that is running.
-func (s *Site) downloadProgram(v *visit) error {
+// getProgram sends the program that is running.
+func (s *Site) getProgram(v *visit) error {
 	f, err := openProgram()
 	if err != nil {
 		return err
@@ -158,8 +158,8 @@ func (s *Site) downloadProgram(v *visit) error {
 	return nil
 }
 
-// downloadStarter sends the starter of a language as an archive, whose directory has the bot's name.
-func (s *Site) downloadStarter(v *visit) error {
+// getStarterArchive sends the starter of a language as an archive, whose directory has the bot's name.
+func (s *Site) getStarterArchive(v *visit) error {
 	word, ok := strings.CutSuffix(v.r.PathValue("file"), ".zip")
 	l, err := starters.Find(word)
 	if err != nil || !ok || l.Name != word {

@@ -33,8 +33,8 @@ type gamePage struct {
 	Full     string        // the address of the page from another site
 }
 
-// gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
-func (s *Site) gameOf(v *visit) error {
+// getMatchGame leads to a game of a match by its deal and rotation, as those who have watched it know it.
+func (s *Site) getMatchGame(v *visit) error {
 	match, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func decode(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	return r, g, err
 }
 
-// game shows a game and plays it back.
-func (s *Site) game(v *visit) error {
+// getGame shows a game and plays it back.
+func (s *Site) getGame(v *visit) error {
 	page, r, err := s.gamePage(v)
 	if err != nil {
 		return err
@@ -194,9 +194,9 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 	return page, r, err
 }
 
-// embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
+// getEmbed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
 // nothing of who is signed in.
-func (s *Site) embed(v *visit) error {
+func (s *Site) getEmbed(v *visit) error {
 	if !s.Config.Site.Embed {
 		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
 	}
@@ -211,8 +211,8 @@ func (s *Site) embed(v *visit) error {
 	return v.answer("bare", http.StatusOK, "game", page, nil)
 }
 
-// replayJSON answers with the document byte for byte.
-func (s *Site) replayJSON(v *visit) error {
+// getReplayJSON answers with the document byte for byte.
+func (s *Site) getReplayJSON(v *visit) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
@@ -224,8 +224,8 @@ func (s *Site) replayJSON(v *visit) error {
 	return v.send("application/json", fmt.Sprintf("game-%d.json", id), data)
 }
 
-// replayPage answers with the page of "timba replay export".
-func (s *Site) replayPage(v *visit) error {
+// getReplayHTML answers with the page of "timba replay export".
+func (s *Site) getReplayHTML(v *visit) error {
 	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		played, err := board.NewGame(r, g)
 		if err != nil {
@@ -235,8 +235,8 @@ func (s *Site) replayPage(v *visit) error {
 	})
 }
 
-// replayCSV answers with the rows of "timba replay export --format csv".
-func (s *Site) replayCSV(v *visit) error {
+// getReplayCSV answers with the rows of "timba replay export --format csv".
+func (s *Site) getReplayCSV(v *visit) error {
 	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		return board.WriteCSV(w, board.Rows(r, g))
 	})

@@ -40,8 +40,8 @@ type shownLadder struct {
 
 type laddersPage struct{ Games []gameLadders }
 
-// ladders shows all ladders that are played, by game.
-func (s *Site) ladders(v *visit) error {
+// getLadders shows all ladders that are played, by game.
+func (s *Site) getLadders(v *visit) error {
 	list, err := s.gameLadders(v.ctx())
 	if err != nil {
 		return err
@@ -87,9 +87,9 @@ type homePage struct {
 	Open     bool // anybody may open an account
 }
 
-// home shows a game that is being played, the games with the best bot of each ladder, the latest
+// getHome shows a game that is being played, the games with the best bot of each ladder, the latest
 // matches, the newest bots and what to do first.
-func (s *Site) home(v *visit) error {
+func (s *Site) getHome(v *visit) error {
 	page, err := s.homeData(v.ctx())
 	if err != nil {
 		return err
@@ -127,9 +127,9 @@ type constant struct {
 	Value any
 }
 
-// ratings explains how the ladder rates and pairs bots: the constants of the program and of this
+// getRatings explains how the ladder rates and pairs bots: the constants of the program and of this
 // server, and the document.
-func (s *Site) ratings(v *visit) error {
+func (s *Site) getRatings(v *visit) error {
 	d, err := v.documentOf("/ratings")
 	if err != nil {
 		return err
@@ -184,8 +184,8 @@ type machineRow struct {
 	More int // matches that it plays and that are not named
 }
 
-// machines lists the machines that are there, and what they play.
-func (s *Site) machines(v *visit) error {
+// getMachines lists the machines that are there, and what they play.
+func (s *Site) getMachines(v *visit) error {
 	all, err := s.Machines()
 	if err != nil {
 		return fmt.Errorf("the machines: %w", err)

@@ -19,8 +19,8 @@ import (
 
 type livePage struct{ Games []live.Game }
 
-// live shows all matches in progress, and games of people.
-func (s *Site) live(v *visit) error {
+// getLive shows all matches in progress, and games of people.
+func (s *Site) getLive(v *visit) error {
 	page := livePage{s.Live.Games()}
 	for i, g := range page.Games {
 		if t := s.Play.Table(strings.TrimPrefix(g.URL, "/play/")); t != nil {
@@ -38,8 +38,8 @@ type watchPage struct {
 	Now   int64        // milliseconds since 1970
 }
 
-// watch shows one match in progress. The page of the match has what is known of another one.
-func (s *Site) watch(v *visit) error {
+// getLiveMatch shows one match in progress. The page of the match has what is known of another one.
+func (s *Site) getLiveMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (s *Site) shows(match int64) bool {
 	return slices.ContainsFunc(s.Live.Games(), func(g live.Game) bool { return g.ID == match })
 }
 
-// watchSocket makes the request a socket that watches.
-func (s *Site) watchSocket(v *visit) error {
+// getWatchSocket makes the request a socket that watches.
+func (s *Site) getWatchSocket(v *visit) error {
 	return s.Live.Serve(v.By(), v.upgrade)
 }
 

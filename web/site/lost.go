@@ -27,8 +27,8 @@ type lostGame struct {
 	More   int      // later games of the match from which it was disqualified, too
 }
 
-// lost lists the games that a bot has lost, those of the last match first.
-func (s *Site) lost(v *visit, b ladder.Bot) error {
+// getLost lists the games that a bot has lost, those of the last match first.
+func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	page, before := lostPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
 	if err != nil {

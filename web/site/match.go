@@ -65,8 +65,8 @@ type faultNote struct {
 	Log                       string   // the end of what the bot wrote to stderr, for its owner
 }
 
-// match shows all that is known of a match.
-func (s *Site) match(v *visit) error {
+// getMatch shows all that is known of a match.
+func (s *Site) getMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
 		return err

@@ -47,8 +47,8 @@ func (v *visit) matchesFilter() matchesFilter {
 	}
 }
 
-// matches lists matches, the latest first.
-func (s *Site) matches(v *visit) error {
+// getMatches lists matches, the latest first.
+func (s *Site) getMatches(v *visit) error {
 	page := matchesPage{Filter: v.matchesFilter()}
 	var err error
 	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
@@ -110,8 +110,8 @@ type newMatchPage struct {
 	Limit   int    // of unfinished unrated matches
 }
 
-// newMatch shows the form to ask for an unrated match.
-func (s *Site) newMatch(v *visit) error {
+// getNewMatch shows the form to ask for an unrated match.
+func (s *Site) getNewMatch(v *visit) error {
 	q := v.query()
 	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
 }
@@ -124,8 +124,8 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 	return v.form(http.StatusOK, "newmatch", page, refused)
 }
 
-// askMatch asks for an unrated match, and shows it.
-func (s *Site) askMatch(v *visit) error {
+// postNewMatch asks for an unrated match, and shows it.
+func (s *Site) postNewMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {

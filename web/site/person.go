@@ -38,8 +38,8 @@ type personPlays struct {
 	First, Next string // addresses of pages, "" at the ends
 }
 
-// person shows a person's ratings, games and bots.
-func (s *Site) person(v *visit, p ladder.Person) error {
+// getPerson shows a person's ratings, games and bots.
+func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	page := personPage{Person: p, Self: v.Person.ID == p.ID}
 	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
@@ -86,8 +86,8 @@ type peoplePage struct {
 // ratedGame is a game and the address of its ratings.
 type ratedGame struct{ Name, URL string }
 
-// people shows the ratings of people in a game.
-func (s *Site) people(v *visit) error {
+// getPeople shows the ratings of people in a game.
+func (s *Site) getPeople(v *visit) error {
 	var names []string
 	for _, g := range games.All() {
 		names = append(names, g.Name)

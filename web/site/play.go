@@ -46,8 +46,8 @@ type tablePage struct {
 	Data       template.JS // for the script
 }
 
-// table shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
-func (s *Site) table(v *visit) error {
+// getTable shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
+func (s *Site) getTable(v *visit) error {
 	id := v.r.PathValue("id")
 	t := s.Play.Table(id)
 	if t == nil {
@@ -188,8 +188,8 @@ func (p *playedPage) names() (list []string) {
 	return list
 }
 
-// playReplay sends the document of a game that is over.
-func (s *Site) playReplay(v *visit) error {
+// getTableReplay sends the document of a game that is over.
+func (s *Site) getTableReplay(v *visit) error {
 	data, err := s.Store.PlayReplay(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -200,8 +200,8 @@ func (s *Site) playReplay(v *visit) error {
 // resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
 const resignWait = 10 * time.Second
 
-// resigned gives a game up. Where no other people play it answers when it is over, unless that takes long.
-func (s *Site) resigned(v *visit) error {
+// postResign gives a game up. Where no other people play it answers when it is over, unless that takes long.
+func (s *Site) postResign(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
 		seat, err := seatOf(v, t)
@@ -222,10 +222,10 @@ func (s *Site) resigned(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// rematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
+// postRematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
 // kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
 // those of the next level.
-func (s *Site) rematch(v *visit) error {
+func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Play(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -251,8 +251,8 @@ func (s *Site) rematch(v *visit) error {
 	return s.seated(v, t, key, err)
 }
 
-// tableSocket carries the lines of a person's seat.
-func (s *Site) tableSocket(v *visit) error {
+// getTableSocket carries the lines of a person's seat.
+func (s *Site) getTableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
 		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))

@@ -61,9 +61,9 @@ func (v *visit) embedded(kind, vary string, data []byte) {
 	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// badge answers with the rating and the rank of a bot on a ladder as a picture: that of the
+// getBadge answers with the rating and the rank of a bot on a ladder as a picture: that of the
 // parameter ladder, or else the first.
-func (s *Site) badge(v *visit, b ladder.Bot) error {
+func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	on := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {
 		return err
@@ -152,8 +152,8 @@ type atomEntry struct {
 	at      time.Time
 }
 
-// feed answers with the finished matches and the versions of a bot, the last ones first.
-func (s *Site) feed(v *visit, b ladder.Bot) error {
+// getFeed answers with the finished matches and the versions of a bot, the last ones first.
+func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	owner, err := s.ownerName(v, b)
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ func local(next string) string {
 // next returns the parameter with the address from which the visitor came; one that is too long is none.
 func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
-// signIn shows the form to sign in.
-func (s *Site) signIn(v *visit) error {
+// getSignIn shows the form to sign in.
+func (s *Site) getSignIn(v *visit) error {
 	next := local(v.next())
 	if v.Person.ID != 0 {
 		return v.redirect(next)
@@ -32,8 +32,8 @@ func (s *Site) signIn(v *visit) error {
 	return v.page(http.StatusOK, "signin", signInPage{next})
 }
 
-// signedIn signs a person in by their token.
-func (s *Site) signedIn(v *visit) error {
+// postSignIn signs a person in by their token.
+func (s *Site) postSignIn(v *visit) error {
 	next, token := local(v.field("next")), v.field("token")
 	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
 	if token != "" {
@@ -53,8 +53,9 @@ func (s *Site) signedIn(v *visit) error {
 	return v.redirect(next)
 }
 
-// signOut ends the session. The token stays valid: other programs may use it.
-func (s *Site) signOut(v *visit) error {
+// postSignOut signs a person out: it ends their session, and the browser forgets it. A guest's session is only
+// forgotten. The token stays valid: other programs may use it.
+func (s *Site) postSignOut(v *visit) error {
 	if v.Person.ID != 0 {
 		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
 			return err
@@ -64,8 +65,8 @@ func (s *Site) signOut(v *visit) error {
 	return v.redirect("/")
 }
 
-// endOthers ends all sessions of the person but this one.
-func (s *Site) endOthers(v *visit) error {
+// postEndOthers ends all sessions of the person but this one.
+func (s *Site) postEndOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
@@ -81,9 +82,9 @@ type joinPage struct {
 	Token  string // of who has joined, shown this once
 }
 
-// join shows the form to open an account. A link of an invite has its code behind "#", which
+// getJoin shows the form to open an account. A link of an invite has its code behind "#", which
 // browsers do not send; the page's module writes it into the form.
-func (s *Site) join(v *visit) error {
+func (s *Site) getJoin(v *visit) error {
 	next := cameFrom(v.next())
 	if v.Person.ID != 0 {
 		return v.redirect(cmp.Or(next, "/account"))
@@ -99,8 +100,8 @@ func cameFrom(next string) string {
 	return next
 }
 
-// joined opens an account, and shows its token.
-func (s *Site) joined(v *visit) error {
+// postJoin opens an account, and shows its token.
+func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Take(v.w, v.Address)
 	if err == nil {

@@ -79,8 +79,8 @@ func fitOf(p ladder.Standing) float64 {
 	return *p.Fit
 }
 
-// standings shows who is where on a ladder.
-func (s *Site) standings(v *visit, l store.LadderInfo) error {
+// getStandings shows who is where on a ladder.
+func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Standings
 	if page.Filter.Past {
@@ -133,8 +133,8 @@ type pairsPage struct {
 	Pager  pager
 }
 
-// pairs shows who beats whom on a ladder.
-func (s *Site) pairs(v *visit, l store.LadderInfo) error {
+// getPairs shows who beats whom on a ladder.
+func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 	page := pairsPage{Ladder: l}
 	list, err := s.Store.Standings(v.ctx(), l.Name)
 	if err != nil {
@@ -193,8 +193,8 @@ func pairPath(on, one string, oneNumber int, other string, otherNumber int) stri
 	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
 }
 
-// pair shows all that two versions have played against each other on a ladder.
-func (s *Site) pair(v *visit, l store.LadderInfo) error {
+// getPair shows all that two versions have played against each other on a ladder.
+func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 	page := pairPage{Ladder: l}
 	var err error
 	if page.One, err = s.pathVersion(v, "one"); err != nil {

@@ -30,8 +30,8 @@ type submitPage struct {
 	Name      string
 }
 
-// submit shows the form to upload a bot, to everybody what an upload may have.
-func (s *Site) submit(v *visit) error {
+// getSubmit shows the form to upload a bot, to everybody what an upload may have.
+func (s *Site) getSubmit(v *visit) error {
 	return v.page(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
 }
 
@@ -49,9 +49,9 @@ const maxField = 1 << 10
 // errNoFile is the error of a form without a file.
 var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an archive", "the form has no file")
 
-// submitted receives an upload, as a form that browsers send with or without scripts: the name of the bot,
+// postSubmit receives an upload, as a form that browsers send with or without scripts: the name of the bot,
 // and the file.
-func (s *Site) submitted(v *visit) error {
+func (s *Site) postSubmit(v *visit) error {
 	name, made, err := v.upload()
 	if err == nil {
 		return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
@@ -133,12 +133,12 @@ type step struct {
 // stageNames are the stages in their order, as the API has them.
 var stageNames = []string{"unpack", "build", "check", "trial"}
 
-// submission shows the stages of a submission, to its owner.
-func (s *Site) submission(v *visit) error { return s.showSubmission(v, "layout", "") }
+// getSubmission shows the stages of a submission, to its owner.
+func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
 
-// progress waits until a submission is no longer as a tag says, and answers with the part of the
+// getProgress waits until a submission is no longer as a tag says, and answers with the part of the
 // page that shows it, for the page's module.
-func (s *Site) progress(v *visit) error {
+func (s *Site) getProgress(v *visit) error {
 	return s.showSubmission(v, "progress", v.query().Text("tag"))
 }
 
@@ -208,8 +208,8 @@ func steps(doc service.Progress) (list []step) {
 	return list
 }
 
-// cancelSubmission ends a submission that waits for its turn.
-func (s *Site) cancelSubmission(v *visit) error {
+// postSubmissionCancel ends a submission that waits for its turn.
+func (s *Site) postSubmissionCancel(v *visit) error {
 	id, err := middleware.PathID(v.r, "submission")
 	if err != nil {
 		return err

@@ -123,7 +123,8 @@ func (v *visit) prefer() bool {
 	return asked
 }
 
-// The ages of cookies in seconds.
+// The ages of cookies in seconds. A session ends at the latest after sessionAge: the store ends it earlier if its token
+// expires or is revoked, and the browser then comes with a key that is not valid.
 const (
 	preferenceAge = 365 * 24 * 3600
 	sessionAge    = int(store.SessionTime / time.Second)

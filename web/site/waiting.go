@@ -74,8 +74,8 @@ func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
 	return list, nil
 }
 
-// satDown gives the visitor a seat at a table.
-func (s *Site) satDown(v *visit) error {
+// postSit gives the visitor a seat at a table.
+func (s *Site) postSit(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil { // its page says what became of it
 		return v.redirect("/play/" + v.r.PathValue("id"))
@@ -84,8 +84,8 @@ func (s *Site) satDown(v *visit) error {
 	return s.seated(v, t, key, err)
 }
 
-// cancelled gives up a table that the visitor has opened.
-func (s *Site) cancelled(v *visit) error {
+// postCancel gives up a table that the visitor has opened.
+func (s *Site) postCancel(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
 		if err := t.Cancel(v.Actor); err != nil {

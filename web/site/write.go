@@ -33,8 +33,8 @@ type writePage struct {
 // maxOpponents is how many bots the editor names.
 const maxOpponents = 200
 
-// write shows the editor.
-func (s *Site) write(v *visit) error {
+// getWrite shows the editor.
+func (s *Site) getWrite(v *visit) error {
 	q := v.query()
 	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
 	page.Game, page.Language = q.Text("game"), q.Text("language")
@@ -48,8 +48,8 @@ func (s *Site) write(v *visit) error {
 	return v.page(http.StatusOK, "write", page)
 }
 
-// starter sends the text with which a language begins in the editor.
-func (s *Site) starter(v *visit) error {
+// getStarter sends the text with which a language begins in the editor.
+func (s *Site) getStarter(v *visit) error {
 	l, err := starters.Find(v.r.PathValue("language"))
 	if err != nil || l.Name != v.r.PathValue("language") {
 		return ladder.Errorf(ladder.NotFound, "/download lists them", "starter %q does not exist", ladder.Clip(v.r.PathValue("language")))
@@ -93,8 +93,8 @@ func (v *visit) writing() (w writing, err error) {
 	return w, nil
 }
 
-// written submits what is in the editor as a bot of one file, which plays the game for which it was written.
-func (s *Site) written(v *visit) error {
+// postWrite submits what is in the editor as a bot of one file, which plays the game for which it was written.
+func (s *Site) postWrite(v *visit) error {
 	w, err := v.writing()
 	if err != nil {
 		return err
@@ -127,8 +127,8 @@ type shownTry struct {
 	Result string // "won", "drawn" or "lost"
 }
 
-// tryBot begins a test of what is in the editor.
-func (s *Site) tryBot(v *visit) error {
+// postTest begins a test of what is in the editor.
+func (s *Site) postTest(v *visit) error {
 	w, err := v.writing()
 	if err != nil {
 		return err
@@ -150,8 +150,8 @@ func (s *Site) tryBot(v *visit) error {
 // tryoutWait is how long the editor waits for something to change before it asks again.
 const tryoutWait = 30 * time.Second
 
-// tryout shows how far a test is. With the parameter "change" it waits until that is another one.
-func (s *Site) tryout(v *visit) error {
+// getTest shows how far a test is. With the parameter "change" it waits until that is another one.
+func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
 	if change >= 0 {
@@ -187,8 +187,8 @@ func (s *Site) tryout(v *visit) error {
 	return v.answer("tryout", http.StatusOK, "write", part, nil)
 }
 
-// cancelTryout ends a test.
-func (s *Site) cancelTryout(v *visit) error {
+// postTestCancel ends a test.
+func (s *Site) postTestCancel(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
 		return err
 	}
@@ -203,8 +203,8 @@ type tryoutGamePart struct {
 	Faults []faultNote
 }
 
-// tryoutGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
-func (s *Site) tryoutGame(v *visit) error {
+// getTestGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
+func (s *Site) getTestGame(v *visit) error {
 	number, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
