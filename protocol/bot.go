@@ -96,6 +96,21 @@ func ParseBot(line []byte) (BotLine, error) {
 	return BotLine{}, NoSuchLine
 }
 
+// CheckInfo returns an error unless text can be what follows the verb in an info line of a bot. The error is a Flaw.
+func CheckInfo(text []byte) error {
+	switch {
+	case len("info ")+len(text) > MaxLine:
+		return TooLong
+	case unprintable(text) >= 0:
+		return NotASCII
+	case badSpacing(text):
+		return BadSpacing
+	case !Pairs(text).Valid():
+		return BadInfo
+	}
+	return nil
+}
+
 // AppendReady appends a bot's answer to the greeting. Name and version may be empty; a
 // version without a name is left out.
 func AppendReady(dst []byte, name, version string) []byte {

@@ -139,3 +139,20 @@ func TestParseBotAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What may follow the verb of an info line is what ParseBot reads after it.
+func TestCheckInfo(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "score=0.5", "score=-3 pv=12c,3o note= x==", "score", "=3", "score=1 depth", " score=1", "score=1 ", "a=1  b=2",
+		"score=1\r", "score=1\nmove 1o", "note=\x1b[2J", "note=é", "a=" + strings.Repeat("x", MaxLine-len("info a=")), "a=" + strings.Repeat("x", MaxLine-len("info a=")+1),
+	} {
+		line, want := ParseBot(bytes.TrimSuffix(AppendInfo(nil, []byte(text)), []byte("\n")))
+		if want == nil && string(line.Text) != text {
+			want = NotASCII // a carriage return, which ParseBot drops
+		}
+		if got := CheckInfo([]byte(text)); got != want {
+			t.Errorf("%.40q: %v, want %v", text, got, want)
+		}
+	}
+}

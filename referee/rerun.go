@@ -6,7 +6,9 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
@@ -37,7 +39,7 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 }
 
 // Verify plays a replay again and returns the differences: options or seats that the game does not
-// have, clocks and hashes that cannot be, illegal moves, misplaced forfeits and stand-in moves, an
+// have, clocks, hashes and texts that cannot be, illegal moves, misplaced forfeits and stand-in moves, an
 // adjudication that does not follow from the scores, a wrong result, a seed that does not match its
 // commitment. The list is empty if the replay is correct.
 func (r *Replay) Verify(g *rules.Game) []error {
@@ -217,6 +219,12 @@ func (r *rerun) answer(i int) {
 	} else if t := &g.timers[rec.Seat]; r.timed && g.late(rec) {
 		r.differ("move %d: it took %v ms where seat %d had %v with the margin and %v ms of credit", i, rec.MS, rec.Seat, t.left()+t.clock.Margin, rec.Credit)
 	}
+	for _, info := range rec.Info {
+		if err := protocol.CheckInfo([]byte(info)); err != nil {
+			r.differ("move %d: the info %.100q %w", i, info, err)
+			break // one is enough
+		}
+	}
 	if g.listens(rec.Seat) {
 		r.pass(false, g.Ask())
 		var answer []byte
@@ -270,6 +278,11 @@ const maxVersion = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
 
+// printable reports whether a text is one line whose characters show as themselves.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
 // clocks checks the clocks.
 func (r *rerun) clocks() {
 	before := len(r.differences)
@@ -294,6 +307,9 @@ func (r *rerun) head() {
 	for i, s := range r.Seats {
 		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
 			r.differ("the hash of seat %d: %w", i, err)
+		}
+		if !printable(s.Name) || !printable(s.Version) {
+			r.differ("the bot at seat %d is %.100q of version %.100q: both have printable characters alone", i, s.Name, s.Version)
 		}
 	}
 	if !versionText.MatchString(r.Program) {

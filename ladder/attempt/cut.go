@@ -11,15 +11,19 @@ import (
 // these are the limits of what it stores of a match.
 const (
 	MaxLog  = keepGameLog + note // bytes of one bot's log of a game
-	MaxInfo = 32 << 10           // of the info that a seat sends in one game
+	MaxInfo = 32 << 10           // of the info that a seat sends in one game, by InfoSize
+
+	// MaxMatchInfo is how much of the info of all seats of a match is kept, by InfoSize. With it the replays of a match
+	// stay far below what the store can read again.
+	MaxMatchInfo = 64 << 20
 
 	keepGameLog  = 16 << 10
 	keepMatchLog = 96 << 10 // of all logs of a bot in a match
 )
 
-// keepMatchInfo is how much of the info of all seats of a match is kept, in bytes of its document. With it
-// the replays of a match stay far below what the store can read again.
-var keepMatchInfo = 64 << 20
+// InfoSize returns what an info line counts against MaxInfo and MaxMatchInfo, in bytes: its text, and what it takes in
+// memory beside it.
+func InfoSize(text string) int { return 32 + len(text) }
 
 // note is more than the note on what was cut of a log takes.
 const note = 64
@@ -44,7 +48,7 @@ func cutInfo(r *referee.Replay) {
 	for i := range r.Moves {
 		m := &r.Moves[i]
 		for j, text := range m.Info {
-			if said[m.Seat] += len(text); said[m.Seat] > MaxInfo {
+			if said[m.Seat] += InfoSize(text); said[m.Seat] > MaxInfo {
 				m.Info = m.Info[:j:j]
 				break
 			}
@@ -58,16 +62,19 @@ func cutInfo(r *referee.Replay) {
 // Cut brings the games of a match between some bots into the order of the deals, and cuts their logs
 // and infos: each bot has a share of the logs, and one with a fault its log of that game in any case; infos
 // are kept from the first games on. Cutting twice is the same as cutting once.
-func Cut(games []*referee.Result, bots int) {
+func Cut(games []*referee.Result, bots int) { cut(games, bots, MaxMatchInfo) }
+
+// cut is Cut with a maximum for the info of a match.
+func cut(games []*referee.Result, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	left := slices.Repeat([]int{keepMatchLog}, bots)
 	info := 0
 	for _, g := range games {
 		for i, m := range g.Moves {
 			for _, text := range m.Info {
-				info += len(text) + len(`"",`)
+				info += InfoSize(text)
 			}
-			if info > keepMatchInfo {
+			if info > maxInfo {
 				g.Moves[i].Info = nil
 			}
 		}

@@ -20,7 +20,7 @@ func TestCutLog(t *testing.T) {
 
 func TestCutInfo(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", MaxInfo/2)
+	long := strings.Repeat("x", MaxInfo/2-InfoSize(""))
 	r := referee.Replay{Seats: make([]referee.ReplaySeat, 2), Moves: []referee.ReplayMove{
 		{Seat: 0, Info: []string{long, long}}, {Seat: 1, Info: []string{"a", "b"}},
 		{Seat: 0, Info: []string{"no room"}}, {Seat: 1, Info: []string{"c"}},
@@ -34,9 +34,8 @@ func TestCutInfo(t *testing.T) {
 }
 
 // Infos are kept from the first games on, as far as the bound goes. Cutting twice is the same as cutting once.
-func TestCutMatchInfo(t *testing.T) { // not parallel
-	defer func(was int) { keepMatchInfo = was }(keepMatchInfo)
-	keepMatchInfo = 50
+func TestCutMatchInfo(t *testing.T) {
+	t.Parallel()
 	var games []*referee.Result
 	for i := range 5 {
 		g := new(referee.Result)
@@ -45,7 +44,7 @@ func TestCutMatchInfo(t *testing.T) { // not parallel
 		games = append(games, g)
 	}
 	for range 2 {
-		Cut(games, 2)
+		cut(games, 2, 4*InfoSize("1234567"))
 		for i, g := range games {
 			if kept := len(g.Moves[0].Info); (kept > 0) != (i < 2) {
 				t.Errorf("of game %d %d infos are kept", i, kept)

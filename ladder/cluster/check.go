@@ -61,18 +61,20 @@ func (d *Delivery) Unpack(e Expected) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.unpack(c.game, c.bytes()); err != nil {
+	n := e.Deals * len(e.Bots)
+	if err := d.unpack(c, time.Now().Add(CheckTime+time.Duration(n)*checkGameTime)); err != nil {
 		return err
 	}
-	if n := e.Deals * len(e.Bots); len(d.Games) != n {
+	if len(d.Games) != n {
 		return contradicts("it has %d games where the match has %d", len(d.Games), n)
 	}
 	attempt.Cut(d.Games, len(e.Bots))
 	return nil
 }
 
-// unpack unpacks the games, each of at most so many bytes, and takes those that check allows.
-func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
+// unpack unpacks the games and appends those that the checker allows. It returns an error at the first other one, and
+// if the time ends.
+func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// It keeps no more of what it reads than a window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packed),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxPacked))
@@ -80,7 +82,7 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		return contradicts("its games cannot be unpacked: %s", err)
 	}
 	defer z.Close()
-	in := &io.LimitedReader{R: z, N: int64(most)}
+	in := &gameReader{in: z, game: c.bytes(), all: MaxResult, end: end}
 	games := json.NewDecoder(in)
 	d.Games = nil
 	switch list, err := games.Token(); {
@@ -90,23 +92,24 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		return nil
 	}
 	for games.More() {
-		in.N = int64(most)
+		in.game = c.bytes()
+		start := games.InputOffset()
 		g := new(referee.Result)
 		if err := games.Decode(&unpacked{Result: g, Faults: (*fewFaults)(&g.Faults)}); err != nil {
-			if in.N == 0 {
-				err = errors.New("it is too long")
-			}
 			return contradicts("game %d cannot be read: %s", len(d.Games), err)
 		}
 		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
 			return contradicts("game %d has %d bots and %d logs for %d seats", len(d.Games), len(g.Bots), len(g.Logs), len(g.Seats))
 		}
-		if err := check(g); err != nil {
+		if err := c.game(g); err != nil {
 			return err
+		}
+		if err := checkPadding(g, games.InputOffset()-start); err != nil {
+			return contradicts("game %d cannot be read: %s", len(d.Games), err)
 		}
 		d.Games = append(d.Games, g)
 	}
-	in.N = int64(most)
+	in.game = c.bytes()
 	_, err = games.Token() // the end of the list: More is false after an error, too
 	if err == nil {
 		if _, err = games.Token(); err == io.EOF { // else the checksum differs, or something follows
@@ -114,6 +117,50 @@ func (d *Delivery) unpack(check func(*referee.Result) error, most int) error {
 		}
 	}
 	return contradicts("its games do not end after game %d: %v", len(d.Games)-1, err)
+}
+
+// maxPadding is how many times longer than its JSON the text of a game may be. A worker writes the JSON itself. Spaces,
+// unknown fields and fields that come again would take as long to read as games, and leave nothing.
+const maxPadding = 2
+
+// checkPadding returns an error if the text of a game, which has n bytes, is too long for what is in it.
+func checkPadding(g *referee.Result, n int64) error {
+	text, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	if n > maxPadding*int64(len(text)) {
+		return fmt.Errorf("it has %d bytes where %d are enough", n, len(text))
+	}
+	return nil
+}
+
+// gameReader reads the games of a result within bounds. It fills each buffer: json.Decoder looks at all spaces again after
+// each read, and one read of zstd may give a single byte.
+type gameReader struct {
+	in   io.Reader
+	game int // bytes that may be read for the next game
+	all  int // bytes that may be read for all games
+	end  time.Time
+}
+
+// Read fills p as far as the bounds allow. The error of the next call names the bound.
+func (r *gameReader) Read(p []byte) (n int, err error) {
+	room := min(len(p), r.game, r.all)
+	if room == 0 {
+		return 0, errors.New("it is too long")
+	}
+	for n < room && err == nil {
+		if time.Now().After(r.end) {
+			return n, errors.New("the games take too long to check")
+		}
+		var more int
+		more, err = r.in.Read(p[n:room])
+		n += more
+	}
+	r.game -= n
+	r.all -= n
+	return n, err
 }
 
 // unpacked is a game whose faults are bounded as they are read: in memory they are some hundred times
@@ -150,6 +197,7 @@ type checker struct {
 	variant *rules.Variant
 	clock   referee.ClockMS
 	seen    map[referee.ReplayMatch]bool
+	info    int // size of the info of all games until now
 }
 
 func newChecker(e Expected) (*checker, error) {
@@ -157,11 +205,14 @@ func newChecker(e Expected) (*checker, error) {
 	return &checker{Expected: e, variant: v, clock: e.Clock.InReplay(), seen: map[referee.ReplayMatch]bool{}}, err
 }
 
+// maxFault is how many bytes a fault may have.
+const maxFault = 16 << 10
+
 // bytes returns the most bytes that a game can have: six for each of what a bot says, as JSON may write
 // it, and four for three of its logs.
 func (c *checker) bytes() int {
-	const head, fault, move = 64 << 10, 16 << 10, 256
-	most := head + c.variant.MaxPlies*move + c.variant.Players*(fault+6*attempt.MaxInfo+2*attempt.MaxLog)
+	const head, move = 64 << 10, 256
+	most := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
 	for _, b := range c.Bots { // they are in some faults
 		for _, word := range b.Command {
 			most += 6 * len(word)
@@ -180,6 +231,9 @@ func (c *checker) game(g *referee.Result) error {
 		for _, err = range g.Verify(c.variant.Game) {
 			break // one is enough
 		}
+	}
+	if err == nil {
+		err = c.checkInfo(g)
 	}
 	if err != nil {
 		return contradicts("deal %d, rotation %d: %s", g.Match.Deal, g.Match.Rotation, strings.TrimPrefix(err.Error(), "replay: "))
@@ -231,8 +285,8 @@ func (c *checker) seats(g *referee.Result) error {
 			return fmt.Errorf("at seat %d sat %.60q where the match has %q", i, s.Name, b.Name)
 		case s.Clock != nil || s.Untimed:
 			return fmt.Errorf("seat %d has a clock of its own, or none", i)
-		case b.House != "" && len(s.Version) > MaxWord: // its version and its hash are those of the worker's timba
-			return fmt.Errorf("the version of seat %d has %d bytes", i, len(s.Version))
+		case b.House != "" && !ladder.IsLine(s.Version, MaxWord): // its version and its hash are those of the worker's timba
+			return fmt.Errorf("the version of seat %d is %.100q: it is one printable line of at most %d bytes", i, s.Version, MaxWord)
 		case b.House == "" && (s.Version != b.Label || s.SHA256 != b.Hash):
 			return fmt.Errorf("at seat %d ran version %.60q with the hash %.64s where the match has %q, %s", i, s.Version, s.SHA256, b.Label, b.Hash)
 		}
@@ -241,8 +295,28 @@ func (c *checker) seats(g *referee.Result) error {
 		if f.Seat < 0 || f.Seat >= len(g.Seats) {
 			return fmt.Errorf("a fault is of seat %d", f.Seat)
 		}
+		for _, text := range []string{f.Text, f.Reason.Detail, f.Reason.Name} {
+			if !ladder.IsLine(text, maxFault) {
+				return fmt.Errorf("a fault of seat %d has the text %.100q: it is one printable line of at most %d bytes", f.Seat, text, maxFault)
+			}
+		}
 		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind == fault.ConnectionLost || b.House != "" && f.HouseFailed() {
 			return fmt.Errorf("seat %d, %s, cannot have the fault %s", f.Seat, b.Name, f.Reason.Kind)
+		}
+	}
+	return nil
+}
+
+// checkInfo returns an error if a game has more info than a worker keeps of it, or of its match.
+func (c *checker) checkInfo(g *referee.Result) error {
+	sizes := make([]int, len(g.Seats))
+	for _, m := range g.Moves {
+		for _, text := range m.Info {
+			size := attempt.InfoSize(text)
+			c.info += size
+			if sizes[m.Seat] += size; sizes[m.Seat] > attempt.MaxInfo || c.info > attempt.MaxMatchInfo {
+				return fmt.Errorf("it has more info than the %d bytes of a seat, or the %d of a match", attempt.MaxInfo, attempt.MaxMatchInfo)
+			}
 		}
 	}
 	return nil

@@ -122,6 +122,21 @@ func TestContradictions(t *testing.T) {
 		{"another name", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].Name = "victim" }, `sat "victim"`},
 		{"another version", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].Version = "2" }, `ran version "2"`},
 		{"another hash", func(r *attempt.Result) { g, i := bot(*r); g.Seats[i].SHA256 = strings.Repeat("0", 64) }, "with the hash 0000"},
+		{"a version of the house with a control", func(r *attempt.Result) { g, i := bot(*r); g.Seats[1-i].Version = "1\x1b[2J" }, `is "1\x1b[2J": it is one printable line`},
+		{"a version of the house that is long", func(r *attempt.Result) {
+			g, i := bot(*r)
+			g.Seats[1-i].Version = strings.Repeat("x", MaxWord+1)
+		}, "at most 128 bytes"},
+		{"an info", func(r *attempt.Result) { at(*r, 0, 0).Moves[0].Info = []string{"score=1 pv=9-13"} }, ""},
+		{"an info with a line feed", func(r *attempt.Result) { at(*r, 0, 0).Moves[0].Info = []string{"score=1\nmove 9-13"} }, "is not printable ASCII"},
+		{"an info with an escape sequence", func(r *attempt.Result) { at(*r, 0, 0).Moves[0].Info = []string{"note=\x1b[2J"} }, "is not printable ASCII"},
+		{"an info of 20 KB", func(r *attempt.Result) {
+			at(*r, 0, 0).Moves[0].Info = []string{"a=" + strings.Repeat("x", 20_000)}
+		}, "is longer than 4096 bytes"},
+		{"an info without pairs", func(r *attempt.Result) { at(*r, 0, 0).Moves[0].Info = []string{"hello"} }, `the info "hello" is not an info`},
+		{"more info than is kept", func(r *attempt.Result) {
+			at(*r, 0, 0).Moves[0].Info = slices.Repeat([]string{"a=" + strings.Repeat("x", 1000)}, 33)
+		}, "it has more info than"},
 		{"no hash of the house", func(r *attempt.Result) { g, i := bot(*r); g.Seats[1-i].SHA256 = "x" }, "the hash of seat"},
 		{"bots exchanged", func(r *attempt.Result) { g := at(*r, 0, 0); g.Bots[0], g.Bots[1] = g.Bots[1], g.Bots[0] }, "where the rotation has"},
 		{"bots that there are not", func(r *attempt.Result) { at(*r, 0, 0).Bots[0] = -5 }, "where the rotation has"},
@@ -143,6 +158,18 @@ func TestContradictions(t *testing.T) {
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Text = "made up"
 		}, "the text is"},
+		{"a fault with a text of many lines", func(r *attempt.Result) {
+			g, seat := bot(*r)
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Failed, Detail: "no\nmemory"})
+		}, "one printable line"},
+		{"a fault with a detail that is not shown", func(r *attempt.Result) {
+			g, seat := bot(*r)
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1, Detail: "\x1b[2J"})
+		}, "one printable line"},
+		{"a fault with a long text", func(r *attempt.Result) {
+			g, seat := bot(*r)
+			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Failed, Detail: strings.Repeat("x", maxFault)})
+		}, "at most 16384 bytes"},
 		{"a fault with another code", func(r *attempt.Result) {
 			g, seat := bot(*r)
 			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
@@ -269,12 +296,13 @@ func TestLargestGames(t *testing.T) {
 	t.Parallel()
 	for _, j := range []attempt.Job{of("tebes", map[string]string{"size": "4"}, 2), of("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
 		r := atRandom(t, j)
-		said := strings.Repeat("\x01<", 100)
+		said := "k=" + strings.Repeat("<", 98)
 		for _, g := range r.Games {
-			n := attempt.MaxInfo / len(said) * len(g.Seats)
-			for i := range n {
-				m := &g.Moves[i%len(g.Moves)]
-				m.Info = append(m.Info, said)
+			left := slices.Repeat([]int{attempt.MaxInfo / attempt.InfoSize(said)}, len(g.Seats))
+			for i := range g.Moves {
+				m := &g.Moves[i]
+				m.Info = slices.Repeat([]string{said}, left[m.Seat])
+				left[m.Seat] = 0
 			}
 			for i := range g.Logs {
 				g.Logs[i] = bytes.Repeat([]byte{'\n', 0xff}, attempt.MaxLog/2)

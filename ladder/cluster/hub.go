@@ -52,12 +52,12 @@ type Hub struct {
 	builds   *builds
 	metrics  *hubMetrics
 
-	changed   chan struct{}
-	unpacking chan struct{} // with room for results that are unpacked at once: it takes memory
-	ending    context.Context
-	end       context.CancelFunc
-	running   sync.WaitGroup
-	down      bool // NATS could not be reached when watch looked
+	changed chan struct{}
+	checks  *checkSlots
+	ending  context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+	down    bool // NATS could not be reached when watch looked
 
 	mu       sync.Mutex
 	began    time.Time
@@ -79,7 +79,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	}
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer),
-		changed: make(chan struct{}, 1), unpacking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		changed: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
 		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{},
 		detached: map[attemptOf]bool{}, over: map[attemptOf]bool{},
 	}

@@ -188,9 +188,9 @@ func (h *Hub) endWith(a *awaited, err error, keep func(attempt.Result) error) er
 // finish checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
 // be none of the attempt.
 func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) error {
-	h.unpacking <- struct{}{}
+	release := h.checks.acquire(a.machine)
 	err := d.Unpack(a.expected)
-	<-h.unpacking
+	release()
 	if err == nil {
 		if err := keep(d.Result); err != nil {
 			h.forget(a, false)

@@ -33,9 +33,8 @@ const (
 	MaxPacked = 8 << 20
 	// MaxUploads is how many bytes of results the server keeps of one machine until they are stored.
 	MaxUploads = 2 * MaxPacked
-	// MaxResult is the largest result in bytes before it is compressed. What is taken of a match is
-	// bounded by its games, far below it.
-	MaxResult = 256 << 20
+	// MaxResult is the largest result in bytes before it is compressed. The games of most matches have far less.
+	MaxResult = 128 << 20
 	// MaxHead is the largest line in bytes in which a result tells of its attempt.
 	MaxHead = 16 << 10
 	// MaxHeartbeat is the largest message in bytes of a heartbeat.
@@ -71,6 +70,10 @@ const (
 	KeepResults = 7 * 24 * time.Hour
 	// PartTime is how long a part may take to be there and answered.
 	PartTime = 30 * time.Second
+	// CheckTime is how long the check of a result may take at most, plus checkGameTime for each game of the match: many
+	// times as long as a check takes on an idle core.
+	CheckTime     = 30 * time.Second
+	checkGameTime = 100 * time.Millisecond
 	// StopTime is how long a machine has to end a match that is not wanted any more.
 	StopTime = 5 * time.Second
 )

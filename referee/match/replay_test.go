@@ -198,6 +198,18 @@ func TestReplaysTampered(t *testing.T) {
 		{"a time below 0", func(r *referee.Replay) { r.Moves[2].MS = -1 }, []string{"move 2: it took -1 ms"}},
 		{"no time", func(r *referee.Replay) { r.Moves[2].MS = 0 }, []string{"move 2: it took 0 ms: every move takes more than 0 ms"}},
 		{"a time that is too long", func(r *referee.Replay) { r.Moves[2].MS = 1e300 }, []string{"move 2: it took 1e+300 ms where seat 2 had "}},
+		{"an info with a line feed", func(r *referee.Replay) { r.Moves[2].Info = []string{"score=1", "score=2\nmove 1o"} }, []string{`move 2: the info "score=2\nmove 1o" is not printable ASCII`}},
+		{"an info with an escape sequence", func(r *referee.Replay) { r.Moves[2].Info = []string{"note=\x1b[2J"} }, []string{`move 2: the info "note=\x1b[2J" is not printable ASCII`}},
+		{"an info with a carriage return", func(r *referee.Replay) { r.Moves[2].Info = []string{"score=1\r"} }, []string{"is not printable ASCII"}},
+		{"an info without pairs", func(r *referee.Replay) { r.Moves[2].Info = []string{"hello"} }, []string{`move 2: the info "hello" is not an info`}},
+		{"an info with two spaces", func(r *referee.Replay) { r.Moves[2].Info = []string{"a=1  b=2"} }, []string{`has a space too many`}},
+		{"an info of 20 KB", func(r *referee.Replay) { r.Moves[2].Info = []string{"a=" + strings.Repeat("x", 20_000)} }, []string{"is longer than 4096 bytes"}},
+		{"an info that fills a line", func(r *referee.Replay) {
+			r.Moves[2].Info = []string{"", "a=" + strings.Repeat("x", protocol.MaxLine-len("info a="))}
+		}, nil},
+		{"a name with a control", func(r *referee.Replay) { r.Seats[1].Name = "bot\n" }, []string{`the bot at seat 1 is "bot\n"`}},
+		{"a version with a control", func(r *referee.Replay) { r.Seats[1].Version = "1\x1b[2J" }, []string{`of version "1\x1b[2J": both have printable characters alone`}},
+		{"a version in another script", func(r *referee.Replay) { r.Seats[1].Version = "versió 1" }, nil},
 		{"a hash", func(r *referee.Replay) { r.Seats[1].SHA256 = "zz" }, []string{`the hash of seat 1: "zz" is not 64 hexadecimal digits in lower case`}},
 		{"a fault's code, of the start", func(r *referee.Replay) { r.Faults[0].Code = protocol.Startup }, []string{`fault 0: the code is "startup" where the reason has "illegal"`}},
 		{"a fault of the start, later", func(r *referee.Replay) { r.Faults[0] = fault.New(1, 6, fault.Reason{Kind: fault.NoReady, Limit: 9}) }, []string{"fault 0: a bot does not start at ply 6, but before the first move", "..."}},

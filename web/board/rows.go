@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
@@ -87,7 +90,7 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 }
 
 // WriteCSV writes rows as CSV, RFC 4180, with a header. Lists are joined by spaces, but info lines,
-// which contain spaces, by tabs.
+// which contain spaces, by tabs. Names, versions and info lines that no bot can have are quoted as in Go.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {
@@ -103,9 +106,9 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 		}
 		err := c.Write([]string{
 			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
-			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), r.Bot, r.Version,
+			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), printable(r.Bot), printable(r.Version),
 			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-			strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
+			strings.Join(infos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
 		})
 		if err != nil {
 			return err
@@ -113,6 +116,25 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// printable returns a text, quoted if it has characters that do not show as themselves.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// infos returns info lines, with those quoted that no bot can have written.
+func infos(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i, line := range lines {
+		if protocol.CheckInfo([]byte(line)) != nil {
+			lines[i] = strconv.Quote(line)
+		}
+	}
+	return lines
 }
 
 // decimal returns a number without an exponent, as the protocol writes points.

@@ -76,6 +76,25 @@ func TestReplaysRowsAgree(t *testing.T) {
 	}
 }
 
+// Replays that were stored may have texts that no bot can have written: in CSV they are quoted, and the others are not.
+func TestReplaysRowsQuoted(t *testing.T) {
+	c := find(t, "brisca")
+	r := *play(t, c)
+	r.Moves, r.Seats = slices.Clone(r.Moves), slices.Clone(r.Seats)
+	r.Moves[0].Info = []string{"score=1", "score=2\nscore=3", "note=\x1b[2J", "hello"}
+	r.Seats[r.Moves[0].Seat].Version = "1\x1b[2J"
+	var b bytes.Buffer
+	kit.Must(t, board.WriteCSV(&b, board.Rows(&r, c.game)))
+	records := kit.Get[[][]string](t)(csv.NewReader(&b).ReadAll())
+	for name, want := range map[string]string{
+		"info": "score=1\t\"score=2\\nscore=3\"\t\"note=\\x1b[2J\"\t\"hello\"", "version": `"1\x1b[2J"`,
+	} {
+		if got := records[1][slices.Index(board.Columns, name)]; got != want {
+			t.Errorf("the %s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 // flat returns a member as CSV has it.
 func flat(t *testing.T, name string, value any) string {
 	switch v := value.(type) {
