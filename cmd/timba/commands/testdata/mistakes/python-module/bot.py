@@ -1,1 +1,0 @@
-import numpy_of_nobody

@@ -1,1 +1,0 @@
-fn main() { let x: i32 = "a"; println!("{}", y); }
