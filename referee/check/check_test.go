@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -308,12 +308,12 @@ func (c *reluctant) Send(lines []byte, deadline time.Time) (int, error) {
 	return n, cmp.Or(err, error(fault.Reason{Kind: fault.NotReading}))
 }
 
-func (c *reluctant) Lost(since, now time.Time, answered bool) cores.Lost {
-	lost := c.Conn.Lost(since, now, answered)
+func (c *reluctant) Loss(since, now time.Time, answered bool) fairclock.Loss {
+	loss := c.Conn.Loss(since, now, answered)
 	if c.held && !answered {
-		lost.Most += time.Minute
+		loss.Possible += time.Minute
 	}
-	return lost
+	return loss
 }
 
 // busy is a connection on a machine where nothing was measured of the first part of a turn, which counts as lost.
@@ -322,9 +322,8 @@ type busy struct {
 	first time.Time // when the measuring began
 }
 
-func (b busy) Lost(since, _ time.Time, _ bool) cores.Lost {
-	lost := max(0, b.first.Sub(since))
-	return cores.Lost{Known: lost, Most: lost}
+func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
+	return fairclock.Loss{}.Plus(max(0, b.first.Sub(since)))
 }
 
 // TestPausesCountOnce: what the check pauses before it has sent a turn is not the bot's time, and is no
@@ -333,8 +332,8 @@ func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()
 	s := &session{run: new(run), paused: 40 * ms, Conn: busy{first: began.Add(50 * ms)}}
-	if lost := s.Lost(began, began.Add(100*ms), true); lost.Known != 50*ms || lost.Most != 50*ms {
-		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", lost)
+	if loss := s.Loss(began, began.Add(100*ms), true); loss != (fairclock.Loss{}).Plus(50*ms) {
+		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", loss)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 )
@@ -106,19 +106,17 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.at, nil
 }
 
-// Lost counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
+// Loss counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
 // which could take them for time in which the referee had no core, is asked about the rest alone.
-func (s *session) Lost(since, now time.Time, answered bool) cores.Lost {
-	lost := s.Conn.Lost(since.Add(s.paused), now, answered)
-	lost.Known, lost.Most = lost.Known+s.paused, lost.Most+s.paused
-	return lost
+func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
+	return s.Conn.Loss(since.Add(s.paused), now, answered).Plus(s.paused)
 }
 
 // Answered ends a turn, for which the bot took some time of its own.
 func (s *session) Answered() {
 	begin := s.since.Add(s.paused)
 	if s.took = s.at.Sub(begin); s.took > match.LeastPaid {
-		credit := s.Conn.Lost(begin, s.at, true).Known
+		credit := s.Conn.Loss(begin, s.at, true).Certain
 		s.run.credit += credit
 		s.took -= credit
 	}

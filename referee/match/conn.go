@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -27,9 +27,9 @@ type Conn interface {
 	// Rest returns the line that the bot has begun and not ended, valid until the next
 	// call of Line.
 	Rest() []byte
-	// Lost returns for how long, since the turn or the process began, the bot could not work or
-	// be heard because of others. answered is whether an answer of it has been read now.
-	Lost(since, now time.Time, answered bool) cores.Lost
+	// Loss returns what others took from the bot since its turn or its process began. answered is whether
+	// an answer of it has been read now.
+	Loss(since, now time.Time, answered bool) fairclock.Loss
 	// Memory returns how much memory the bot uses with all its processes, and how much it may
 	// use, in bytes; 0 if that is not known.
 	Memory() (used, limit int64)

@@ -2,12 +2,12 @@ package match
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -18,7 +18,7 @@ import (
 type Process struct {
 	driven
 	seat  seat
-	cores *cores.Watch
+	watch *fairclock.Watch
 }
 
 // driven is a Conn whose bot may run on when its input is closed.
@@ -38,10 +38,10 @@ func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) 
 }
 
 func drive(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
-	p := &Process{cores: cores.Open(cores.Any, cores.All(), new(cores.Players))}
+	p := &Process{watch: fairclock.Open(cores.Any, new(fairclock.Players))}
 	p.seat = seat{Bot: b, clock: c, anyRemote: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
 	p.seat.start = func(b Bot) (Conn, error) {
-		made, err := start(ctx, b, p.cores)
+		made, err := start(ctx, b, p.watch)
 		if err != nil {
 			return nil, err
 		}
@@ -76,36 +76,37 @@ func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(),
 // AwaitLate waits for an answer that is late for some of the bot's own time, and returns when it came: zero if
 // it did not.
 func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
-	return p.seat.await(late, patience)
+	return p.seat.awaitLate(late, patience)
 }
 
 // Tell sends the bot the lines for its seat that it was not sent yet.
 func (p *Process) Tell(g *referee.Game, seat int) error {
 	now := time.Now()
-	return p.seat.send(g.Take(seat), now, p.seat.given(now, 0, g.Record.ClockOf(seat).Clock().Margin))
+	return p.seat.send(g.Take(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
 // Bye sends "bye" and waits until the bot has ended; ok is false if it runs on after the grace and its credit.
 func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
-	limit := p.seat.given(began, grace, 0)
+	limit := p.seat.allowance(began, grace, 0)
 	if err := p.seat.conn.Begin(began, grace); err != nil {
 		return end, false, err
 	}
 	if err := p.seat.send(protocol.AppendBye(nil), began, limit); err != nil {
 		return end, false, err
 	}
-	for until := limit.due; ; {
+	for until := limit.Due; ; {
 		if end, ok := p.Wait(until); ok {
 			return end, true, nil
 		}
-		_, until, err = p.seat.late(limit, time.Now(), false, fault.Reason{})
-		if _, late := errors.AsType[LateError](err); late {
+		verdict, err := p.seat.judge(limit, time.Now(), false, fault.Reason{})
+		if verdict.Late() {
 			return end, false, nil
 		}
 		if err != nil {
 			return end, false, err
 		}
+		until = verdict.Deadline
 	}
 }
 
@@ -123,5 +124,5 @@ func (e End) Clean() bool {
 // Close ends the process and all processes that it has started.
 func (p *Process) Close() {
 	p.seat.stop(0)
-	p.cores.Close()
+	p.watch.Close()
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
@@ -63,7 +63,7 @@ func TestClocksOutsideAMatch(t *testing.T) {
 					think:  func(int) time.Duration { return think },
 					share:  func() float64 { return c.share },
 				}}
-				start := func(context.Context, Bot, *cores.Watch) (Conn, error) { return bot, nil }
+				start := func(context.Context, Bot, *fairclock.Watch) (Conn, error) { return bot, nil }
 				p := kit.Get[*Process](t)(drive(t.Context(), Bot{Name: "mine"}, clock, nil, start))
 				defer p.Close()
 				kit.Get[string](t)(p.Greet())
@@ -77,7 +77,7 @@ func TestClocksOutsideAMatch(t *testing.T) {
 				if isLate != c.late || isLate && (late.Kind != kind || late.By < 0) {
 					t.Errorf("%s, %s: it is late as %+v, %v", c.name, kind, late, err)
 				}
-				if void != c.void || void && (starved.Bot != "mine" || starved.Lost < leastCredit || starved.Turn >= leastCredit+time.Second) {
+				if void != c.void || void && (starved.Bot != "mine" || starved.Lost < fairclock.MaxCredit(0) || starved.Turn >= fairclock.MaxCredit(0)+time.Second) {
 					t.Errorf("%s, %s: it has no core as %+v, %v", c.name, kind, starved, err)
 				}
 				credit := late.Credit

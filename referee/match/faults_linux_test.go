@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/rules"
@@ -65,7 +65,7 @@ var seatings = []seating{
 var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, _ *cores.Watch) (Conn, error) {
+func startOverdue(ctx context.Context, b Bot, _ *fairclock.Watch) (Conn, error) {
 	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.Waits}, nil
@@ -101,7 +101,7 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 		m.Deals = 1
 	}
 	m.Only = []int{0}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		if b.Command != nil {
 			starts++
 			return startOverdue(ctx, b, w)

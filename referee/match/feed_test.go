@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
@@ -229,7 +229,7 @@ func TestReplaysTraffic(t *testing.T) {
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
 			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
 		}).Draw(t, "clock")
-		m.start = func(context.Context, Bot, *cores.Watch) (Conn, error) {
+		m.start = func(context.Context, Bot, *fairclock.Watch) (Conn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
 				return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot"}
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/rules"
@@ -69,13 +69,13 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return line, now, nil
 }
 
-func (c *talker) Begin(time.Time, time.Duration) error           { return nil }
-func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
-func (c *talker) Memory() (used, limit int64)                    { return 0, 0 }
-func (c *talker) Rest() []byte                                   { return nil }
-func (c *talker) Answered()                                      {}
-func (c *talker) Stderr() []byte                                 { return nil }
-func (c *talker) Close(time.Duration)                            {}
+func (c *talker) Begin(time.Time, time.Duration) error               { return nil }
+func (c *talker) Loss(time.Time, time.Time, bool) (l fairclock.Loss) { return l }
+func (c *talker) Memory() (used, limit int64)                        { return 0, 0 }
+func (c *talker) Rest() []byte                                       { return nil }
+func (c *talker) Answered()                                          {}
+func (c *talker) Stderr() []byte                                     { return nil }
+func (c *talker) Close(time.Duration)                                {}
 
 // firstMove answers with the first move of the list.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
@@ -83,7 +83,7 @@ func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0
 // starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
 type starter map[string]func() Conn
 
-func (s starter) start(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+func (s starter) start(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 	if make := s[b.Name]; make != nil {
 		return make(), nil
 	}

@@ -26,7 +26,7 @@ func TestClocksAnswerWhileJudged(t *testing.T) {
 	if line, at, err := p.Line(now, now); !errors.Is(err, ErrLate) || !at.Equal(now) {
 		t.Fatalf("before it has answered: %q, %v", line, err)
 	}
-	if n := p.turn.absent(false); n != 0 {
+	if n := p.turn.Absence(false); n != 0 {
 		t.Errorf("the referee was away for %v before it judged", n)
 	}
 	kit.Get[int](t)(p.Send([]byte("\n"), now))
@@ -35,7 +35,7 @@ func TestClocksAnswerWhileJudged(t *testing.T) {
 	if string(line) != "move 12o" || !at.Equal(now.Add(took)) || err != nil {
 		t.Fatalf("%q, %v, %v", line, at, err)
 	}
-	if answered, silent := p.turn.absent(true), p.turn.absent(false); answered != took || silent != 0 {
+	if answered, silent := p.turn.Absence(true), p.turn.Absence(false); answered != took || silent != 0 {
 		t.Errorf("the referee was away for %v where the bot has answered, %v where not; want %v, 0", answered, silent, took)
 	}
 }

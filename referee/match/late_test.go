@@ -16,46 +16,10 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
-
-// Clocks: what follows from a late answer.
-func TestClocksJudge(t *testing.T) {
-	const ms = time.Millisecond
-	turn := time.Unix(0, 0)
-	limit := answerTime{since: turn, due: turn.Add(1000 * ms), credit: 10000 * ms}
-	for _, c := range []struct {
-		name        string
-		at          time.Duration
-		known, most time.Duration // what it has lost
-		answered    bool
-		want        verdict
-		credit      time.Duration
-		until       time.Duration // if it is waited for
-	}{
-		{"it lost nothing", 1000 * ms, 0, 0, false, blamed, 0, 0},
-		{"it lost nothing and answered", 1001 * ms, 0, 0, true, blamed, 0, 0},
-		{"it answered as late as others made it", 1400 * ms, 400 * ms, 400 * ms, true, inTime, 400 * ms, 0},
-		{"it answered later than others made it", 1401 * ms, 400 * ms, 400 * ms, true, blamed, 400 * ms, 0},
-		{"it has not had its time", 1000 * ms, 400 * ms, 400 * ms, false, waiting, 400 * ms, 1125 * ms},
-		{"it has not had its time by a little", 1000 * ms, 40 * ms, 40 * ms, false, waiting, 40 * ms, 1040 * ms},
-		{"it has not had its time by very little", 1000 * ms, ms, ms, false, waiting, ms, 1010 * ms},
-		{"it has had its time", 1400 * ms, 400 * ms, 400 * ms, false, blamed, 400 * ms, 0},
-		{"it may wait for a core since its turn began", 1000 * ms, 0, 1000 * ms, false, waiting, 0, 1125 * ms},
-		{"what may be lost is not credit of an answer", 1500 * ms, 0, 1000 * ms, true, blamed, 0, 0},
-		{"it has had all the credit there is", 11000 * ms, 10000 * ms, 10000 * ms, false, blamed, 10000 * ms, 0},
-		{"it needs more credit than there is", 11000 * ms, 10500 * ms, 10500 * ms, false, void, 10000 * ms, 0},
-		{"it answered when there was no more credit", 11200 * ms, 10500 * ms, 10500 * ms, true, void, 10000 * ms, 0},
-		{"it answered even later", 11501 * ms, 10500 * ms, 10500 * ms, true, blamed, 10000 * ms, 0},
-	} {
-		v, credit, until := limit.judge(turn.Add(c.at), cores.Lost{Known: c.known, Most: c.most}, c.answered)
-		if v != c.want || credit != c.credit || v == waiting && until != turn.Add(c.until) {
-			t.Errorf("%s: verdict %d, credit %v, until %v; want %d, %v, %v", c.name, v, credit, until.Sub(turn), c.want, c.credit, c.until)
-		}
-	}
-}
 
 // slowed is a bot that thinks for some time, and of a second of the time since its turn began loses a
 // share to others.
@@ -89,9 +53,8 @@ func (c *slowed) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return c.talker.Line(time.Now(), deadline)
 }
 
-func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
-	lost := time.Duration(float64(now.Sub(since)) * c.share()).Round(time.Microsecond)
-	return cores.Lost{Known: lost, Most: lost}
+func (c *slowed) Loss(since, now time.Time, _ bool) fairclock.Loss {
+	return fairclock.Loss{}.Plus(time.Duration(float64(now.Sub(since)) * c.share()).Round(time.Microsecond))
 }
 
 // slow makes a match of which the first bot is slowed.
@@ -194,12 +157,12 @@ func (c *heldBack) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return c.talker.Line(time.Now(), deadline)
 }
 
-// Lost knows only of an answer that it may have been there for long.
-func (c *heldBack) Lost(since, now time.Time, answered bool) (l cores.Lost) {
+// Loss knows only of an answer that it may have been there for long.
+func (c *heldBack) Loss(since, now time.Time, answered bool) (l fairclock.Loss) {
 	if answered {
-		l.Known = now.Sub(since)
+		l = l.Plus(now.Sub(since))
 	}
-	return cores.Lost{Known: l.Known, Most: l.Known}
+	return l
 }
 
 // Clocks: where the referee was late to read, no bot is blamed for the infos that stand before its move.
@@ -207,7 +170,7 @@ func TestClocksInfosBeforeMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}}
 		m.Clock = referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
-		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }}}, nil
 		}
 		g := playAll(t, m)[0]
@@ -308,7 +271,7 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		made, err := start(ctx, b, w)
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
@@ -402,7 +365,7 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 			return slowWaker{&talker{answer: firstMove}}, nil
 		}
 		for ply, move := range oneGame(t, m).Moves {
@@ -418,24 +381,5 @@ func TestClocksStarvedText(t *testing.T) {
 	s := &Starved{Bot: "mine", Turn: 1500 * time.Millisecond, Lost: 420 * time.Millisecond}
 	if want := `the machine is too busy: "mine" had no core for 420 of the 1500 ms of a turn`; s.Error() != want {
 		t.Errorf("%s, want %s", s, want)
-	}
-}
-
-// Clocks: an answer that is there when the referee wakes up late from the last wait of a turn is in time, as it
-// may have come in time; after a wait that is as long as those of an idle machine it is late.
-func TestClocksReaderLate(t *testing.T) {
-	const given = 30 * time.Millisecond
-	for took, want := range map[time.Duration]verdict{
-		given + 900*time.Microsecond:  blamed,
-		given + 1100*time.Microsecond: inTime,
-		given + 9613*time.Microsecond: inTime,
-		34 * given:                    inTime,
-	} {
-		since := time.Now()
-		late := overslept(since, since.Add(took), given)
-		lost := cores.Lost{Known: late, Most: late}
-		if got, credit, _ := (answerTime{since, since.Add(given), leastCredit}).judge(since.Add(took), lost, true); got != want {
-			t.Errorf("%s after the question: %d with %s of credit, want %d", took, got, credit, want)
-		}
 	}
 }

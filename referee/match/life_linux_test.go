@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
@@ -78,7 +79,7 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 func TestLimitsAndFaultsBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", "players=4"), Bots: named(4), Deals: 1, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 			return &stubborn{talker{answer: firstMove}}, nil
 		}
 		var last time.Time
@@ -208,7 +209,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[0].Sandbox = &Sandbox{}
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		has[b.Name] = b.Temp != ""
 		return &talker{answer: firstMove}, nil
 	}

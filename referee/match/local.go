@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -72,7 +72,7 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+func begin(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 	if b.Serve == nil {
 		return start(ctx, b, w)
 	}
@@ -95,14 +95,14 @@ func (l *local) Begin(time.Time, time.Duration) error {
 	return nil
 }
 
-// Lost returns for how long the clock was held, or the referee was stopped or kept from a core.
-func (l *local) Lost(since, now time.Time, _ bool) cores.Lost {
+// Loss returns for how long the clock was held, or the referee was stopped or kept from a core.
+func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	sum, held := l.holds.until(now)
-	sum = min(sum+l.overslept, max(0, now.Sub(since)))
+	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
 	if held {
-		return cores.Lost{Known: sum, Most: sum + holdStep}
+		loss.Possible += holdStep
 	}
-	return cores.Lost{Known: sum, Most: sum}
+	return loss
 }
 
 // holdStep is how long a bot whose clock is held is waited for, until it is asked again whether it is.
@@ -147,7 +147,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return nil, time.Now(), l.ctx.Err()
 		}
 		woken := time.Now()
-		l.overslept += overslept(now, woken, asked)
+		l.overslept += fairclock.Overslept(now, woken, asked)
 		now = woken
 	}
 }

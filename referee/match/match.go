@@ -16,6 +16,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -163,7 +164,7 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 		workers = []int{cores.Any}
 	}
 	workers = workers[:min(len(workers), s.last-s.first)]
-	players := &cores.Players{Low: m.Low}
+	players := &fairclock.Players{Low: m.Low}
 	stop := context.AfterFunc(ctx, s.wake)
 	defer stop()
 	for i, core := range workers {
@@ -180,7 +181,7 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 const lowest = 19
 
 // worker plays some of the rotations on one thread, with which its bots end.
-func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *cores.Players) error {
+func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
 		return fmt.Errorf("%w: try --affinity=off", err)
@@ -190,7 +191,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			return err
 		}
 	}
-	watch := cores.Open(core, cores.All(), players)
+	watch := fairclock.Open(core, players)
 	defer watch.Close()
 	busy := func() { s.busy(watch.Busy()) }
 	playing := make(map[int]*rotation, len(rotations))

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -30,11 +33,9 @@ type process struct {
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
-	filled                bool // the pipe to the bot has been full since the last turn
-	turn                  turnTime
+	turn                  fairclock.Turn
 	bot                   Bot
 	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
-	used                  *cores.Bot       // by its processes; nil in such a test
 }
 
 // bare reports whether the bot has no sandbox.
@@ -44,14 +45,13 @@ func (p *process) bare() bool { return p.bot.Sandbox == nil }
 func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
 
 // start runs a bot. The bot ends with the calling thread.
-func start(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
-	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b}
-	first := w.Read(nil, time.Now())
+func start(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
 	}
-	p.observe(w, first)
+	p.turn.Watch(fairclock.NewProcesses(p.sandbox))
 	return p, nil
 }
 
@@ -105,7 +105,7 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 			sent += n
 		case unix.EAGAIN:
 			now := time.Now()
-			if err := p.awaitRoom(deadline.Sub(now), p.sampleIfDue(now)); err != nil || p.deaf {
+			if err := p.awaitRoom(deadline.Sub(now), p.turn.Sample(now)); err != nil || p.deaf {
 				return sent, err
 			}
 		case unix.EINTR:
@@ -120,14 +120,14 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 }
 
 func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
-	p.turn.returns(now)
+	p.turn.Look(now)
 	for {
 		line, ok, err := p.lines.next()
 		if ok || err != nil {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
-			left = min(left, p.sampleIfDue(now), stopSlice)
+			left = min(left, p.turn.Sample(now), stopSlice)
 			if now, err = p.await(now, left); err != nil {
 				return nil, now, err
 			}
@@ -140,7 +140,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, p.gone(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
-				p.turn.left = now
+				p.turn.StopLooking(now)
 				return nil, now, ErrLate
 			}
 			if err := p.ctx.Err(); err != nil {
@@ -181,9 +181,7 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 		}
 	}
 	woken = time.Now()
-	if !p.filled {
-		p.turn.slept(now, woken, left)
-	}
+	p.turn.Slept(now, woken, left)
 	return woken, nil
 }
 
@@ -226,7 +224,7 @@ func (p *process) watchFor(fd int, events uint32) error {
 // awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
 // that does not happen in the time that is left.
 func (p *process) awaitRoom(left, most time.Duration) error {
-	p.filled = true
+	p.turn.InputFilled()
 	fds := [3]unix.PollFd{
 		{Fd: int32(p.stdin), Events: unix.POLLOUT},
 		{Fd: int32(p.stderr), Events: unix.POLLIN},
@@ -293,8 +291,7 @@ func (p *process) gone(how fault.Kind) error {
 	p.awaitExit(began.Add(moment))
 	for !p.exited { // on a busy machine it takes longer
 		took := time.Since(began)
-		works := p.used != nil && len(p.used.Ready()) > 0
-		if !(took < dying && works || took < telling && p.over()) {
+		if !(took < dying && p.turn.WantsCore() || took < telling && p.over()) {
 			break
 		}
 		p.awaitExit(time.Now().Add(moment))
@@ -343,8 +340,7 @@ func (p *process) Rest() []byte { return p.lines.rest() }
 
 func (p *process) Answered() {
 	p.lines.answered()
-	p.filled = false
-	p.turn.since = time.Time{}
+	p.turn.End()
 	if p.freezes() {
 		p.sandbox.Freeze(true) // after an error it keeps running
 	}
@@ -363,7 +359,7 @@ func (p *process) Stderr() []byte {
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for now := time.Now(); !p.exited; {
-		left := min(deadline.Sub(now), p.sampleIfDue(now))
+		left := min(deadline.Sub(now), p.turn.Sample(now))
 		if left <= 0 {
 			return
 		}
@@ -379,7 +375,7 @@ func (p *process) awaitExit(deadline time.Time) {
 }
 
 func (p *process) Close(grace time.Duration) {
-	p.turn.watch.Remove(p.used)
+	p.turn.Close()
 	if p.sandbox != nil {
 		if grace > 0 {
 			p.awaitExit(time.Now().Add(grace))
@@ -429,6 +425,33 @@ func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 		end.Reason = r
 	}
 	return end, true
+}
+
+func (p *process) Begin(now time.Time, left time.Duration) error {
+	p.turn.Begin(now, left)
+	return p.wake()
+}
+
+func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
+	return p.turn.Loss(since, now, answered)
+}
+
+// over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below
+// the sandbox's init, or init has not yet seen the end of a child.
+func (p *process) over() bool {
+	if p.bare() {
+		return false
+	}
+	init := p.sandbox.Pid()
+	if init == 0 {
+		return true
+	}
+	ended := func(pid int) bool {
+		f := proc.Stat("/proc/" + strconv.Itoa(pid))
+		return len(f) == 0 || string(f[0]) == "Z" || string(f[0]) == "X"
+	}
+	lives := func(pid int) bool { return !ended(pid) }
+	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.Below(init)[1:], lives)
 }
 
 // wake resumes the bot.

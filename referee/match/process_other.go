@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -27,7 +27,7 @@ type process struct {
 	log     []byte
 }
 
-func start(ctx context.Context, b Bot, _ *cores.Watch) (c Conn, err error) {
+func start(ctx context.Context, b Bot, _ *fairclock.Watch) (c Conn, err error) {
 	spec, err := b.spec()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -23,7 +23,7 @@ type rotation struct {
 
 // newRotation returns a rotation whose bots run on the cores of a worker. told is called when one of them
 // was late.
-func newRotation(ctx context.Context, m *Match, number int, w *cores.Watch, told func()) *rotation {
+func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Watch, told func()) *rotation {
 	r := &rotation{match: m, ctx: ctx, number: number}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))

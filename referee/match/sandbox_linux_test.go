@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -157,7 +157,7 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 			if b.Command != nil {
 				c, err := start(ctx, b, w)
 				thinker, _ = c.(*process)
@@ -169,7 +169,7 @@ func TestSandboxedThinks(t *testing.T) {
 						quiet := 0
 						// Soon, not at once, it is seen neither to run nor to wait for a core.
 						until(t, h.name+": it is stopped", func() bool {
-							if quiet++; len(thinker.used.Ready()) > 0 {
+							if quiet++; thinker.turn.WantsCore() {
 								quiet = 0
 							}
 							return quiet == 10
@@ -189,7 +189,7 @@ func TestSandboxedThinks(t *testing.T) {
 }
 
 // thought returns how long a bot has had the processor.
-func thought(p *process) time.Duration { return cores.NewBot(p.sandbox).CPU() }
+func thought(p *process) time.Duration { return fairclock.NewProcesses(p.sandbox).CPU() }
 
 // TestSandboxedStopped: a stopped bot can be ended, by the end of the match and by
 // another's fault, and what it had written before is there afterwards.

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
@@ -27,7 +27,7 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Resu
 	kit.Must(t, f.Chmod(0o644))
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		late := waits(want, sc)
 		if late { // whatever the kernel tells
 			w = nil

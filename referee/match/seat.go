@@ -9,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -80,7 +80,7 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 		if s.conn == nil || !g.Begun() {
 			continue
 		}
-		s.pending = s.send(g.Take(s.place), now, s.given(now, 0, s.clock.Margin))
+		s.pending = s.send(g.Take(s.place), now, s.allowance(now, 0, s.clock.Margin))
 		if _, ok := errors.AsType[fault.Reason](s.pending); s.pending != nil && !ok {
 			return s.pending
 		}
@@ -94,7 +94,7 @@ func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.conn != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
 			now := time.Now()
-			s.pending = s.send(g.Show(s.place), now, s.given(now, 0, s.clock.Margin))
+			s.pending = s.send(g.Show(s.place), now, s.allowance(now, 0, s.clock.Margin))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 
 // startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
 // from then on.
-type startFunc func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error)
+type startFunc func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error)
 
 // launch starts the bot and sends the greeting.
 func (s *seat) launch() (err error) {
@@ -160,14 +160,14 @@ func (s *seat) launch() (err error) {
 	s.conn, s.ready = c, false
 	greeting := protocol.AppendGreeting(nil)
 	s.trace(false, started, greeting)
-	err = startup(s.write(greeting, s.given(started, s.clock.Startup, 0)))
+	err = startup(s.write(greeting, s.allowance(started, s.clock.Startup, 0)))
 	s.greeted = time.Now() // a referee without a core greets late, which is not the bot's time
 	return err
 }
 
 // greet waits for the "ready" of a new process.
 func (s *seat) greet() error {
-	limit := s.given(s.greeted, s.clock.Startup, 0)
+	limit := s.allowance(s.greeted, s.clock.Startup, 0)
 	why := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
 	msg, _, _, err := s.answer(time.Now(), limit, nil, why)
 	if err != nil {
@@ -208,9 +208,9 @@ func (s *seat) ask(g *referee.Game) error {
 		return err
 	}
 	sent := time.Now()
-	limit := s.given(sent, left, s.clock.Margin)
+	limit := s.allowance(sent, left, s.clock.Margin)
 	if s.Untimed {
-		limit.due = sent.Add(untimed)
+		limit.Due = sent.Add(untimed)
 	}
 	if err := s.send(lines, sent, limit); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (s *seat) ask(g *referee.Game) error {
 		return err
 	}
 	if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
-		credit = min(s.conn.Lost(sent, at, true).Known, limit.credit)
+		credit = min(s.conn.Loss(sent, at, true).Certain, limit.MaxCredit)
 		s.told()
 	}
 	s.conn.Answered()
@@ -229,10 +229,10 @@ func (s *seat) ask(g *referee.Game) error {
 
 // answer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
 // without which it would be late. why is the fault of a bot that is late.
-func (s *seat) answer(now time.Time, limit answerTime, sent []byte, why fault.Reason) (
+func (s *seat) answer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
-	for deadline := limit.due; ; {
+	for deadline := limit.Due; ; {
 		line, at, err := s.conn.Line(now, deadline)
 		none := errors.Is(err, ErrLate)
 		if err != nil && !none {
@@ -240,20 +240,22 @@ func (s *seat) answer(now time.Time, limit answerTime, sent []byte, why fault.Re
 		}
 		// Another line than an answer proves nothing: where the referee was late, the answer may be behind it.
 		// And a "ready" may have been there for long: bots are greeted one after the other.
-		late := !none && s.ready && at.After(limit.due) && isAnswer(line)
+		late := !none && s.ready && at.After(limit.Due) && isAnswer(line)
 		var credit time.Duration
 		if none || late {
 			why := why
 			if none {
 				why = why.Waiting(s.conn.Rest(), movesIn(sent))
 			}
-			if credit, deadline, err = s.late(limit, at, late, why); err != nil {
+			verdict, err := s.judge(limit, at, late, why)
+			if err != nil {
 				return msg, at, 0, err
 			}
 			if none {
-				now = time.Now()
+				now, deadline = time.Now(), verdict.Deadline
 				continue
 			}
+			credit = verdict.Credit
 		}
 		now = at
 		msg, err := s.read(at, line)
@@ -320,23 +322,25 @@ func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	return msg, err
 }
 
-func (s *seat) send(lines []byte, now time.Time, limit answerTime) error {
+func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) error {
 	s.trace(false, now, lines)
 	return s.write(lines, limit)
 }
 
 // write writes lines to a bot that reads them in time, or with credit.
-func (s *seat) write(lines []byte, limit answerTime) error {
-	for deadline := limit.due; ; {
+func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
+	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)
 		r, ok := errors.AsType[fault.Reason](err)
 		if !ok || r.Kind != fault.NotReading {
 			return err
 		}
 		lines = lines[n:]
-		if _, deadline, err = s.late(limit, time.Now(), false, r); err != nil {
+		verdict, err := s.judge(limit, time.Now(), false, r)
+		if err != nil {
 			return err
 		}
+		deadline = verdict.Deadline
 	}
 }
 
@@ -350,7 +354,7 @@ func (s *seat) fail(g *referee.Game, err error) error {
 	late, _ := errors.AsType[LateError](err)
 	var note string
 	if s.patience > 0 && s.conn != nil {
-		if note, err = s.later(late); err != nil {
+		if note, err = s.arrivalNote(late); err != nil {
 			if why, ok = errors.AsType[fault.Reason](err); !ok {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -72,7 +72,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 func TestLimitsAndFaultsOfPartners(t *testing.T) {
 	m := &Match{Variant: variant(t, "brisca", "players=4 teams=yes"), Bots: named(4), Deals: 2, Only: []int{0}, Clock: patient}
 	failed := false
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		if b.Name == "bot0" && !failed {
 			failed = true
 			return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot0"}
@@ -89,7 +89,7 @@ func TestLimitsAndFaultsOfPartners(t *testing.T) {
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *cores.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
 		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {

@@ -32,7 +32,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -243,7 +243,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	web := middleware.NewServer(handler, s.Log)
-	if err := cores.Check(cores.All()); err != nil {
+	if err := fairclock.Check(); err != nil {
 		s.Log.Warn("late bots get no credit", "err", err)
 	}
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)

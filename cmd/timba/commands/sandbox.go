@@ -11,7 +11,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/size"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules"
@@ -99,7 +99,7 @@ func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox)
 
 // noticeCredit says so where late bots get no credit on this machine.
 func noticeCredit(w io.Writer) {
-	if err := cores.Check(cores.All()); err != nil {
+	if err := fairclock.Check(); err != nil {
 		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder/cluster"
-	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules/text"
@@ -120,7 +120,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 		return o, err
 	}
 	o.Version, o.Dir = cli.Version(), f.data
-	if err := cores.Check(cores.All()); err != nil {
+	if err := fairclock.Check(); err != nil {
 		o.Log.Warn("late bots get no credit", "err", err)
 	}
 	if o.Cores, err = server.Cores(f.cores); err != nil {

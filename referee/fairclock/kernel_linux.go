@@ -1,4 +1,4 @@
-package cores
+package fairclock
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -23,11 +24,11 @@ type kernel struct {
 	buf    []byte
 }
 
-// Check returns an error where the kernel does not tell for whom the cores worked.
-func Check(all []int) error {
+// Check returns an error if the kernel does not tell for whom the cores worked.
+func Check() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w := Open(Any, all, new(Players))
+	w := Open(cores.Any, new(Players))
 	if w == nil {
 		return fmt.Errorf("this kernel does not tell for whom the cores worked: /proc/stat or schedstat is missing")
 	}
@@ -35,12 +36,11 @@ func Check(all []int) error {
 	return nil
 }
 
-// Open returns the Watch of the calling worker, which is locked to its thread; nil where the
-// kernel does not count what is needed. Any core means all of those given; the players are then those
-// of all workers that may use them.
-func Open(core int, all []int, players *Players) *Watch {
-	k := &kernel{cores: all}
-	if core != Any {
+// Open returns the Watch of the calling worker, which is locked to its thread and bound to a core; nil if the kernel
+// does not count what is needed. A worker with cores.Any shares all cores with the players of the other workers.
+func Open(core int, players *Players) *Watch {
+	k := &kernel{cores: cores.All()}
+	if core != cores.Any {
 		k.cores, players = []int{core}, &Players{Low: players.Low}
 	}
 	if len(k.cores) == 0 {
@@ -55,19 +55,19 @@ func Open(core int, all []int, players *Players) *Watch {
 		return nil
 	}
 	k.buf = make([]byte, 128*(2+slices.Max(k.cores)))
-	if c, err := k.Read(); err != nil || c.Worked == 0 { // a kernel may have the files and not count
-		k.Close()
+	if c, err := k.read(); err != nil || c.WorkerCPU == 0 { // a kernel may have the files and not count
+		k.close()
 		return nil
 	}
-	return New(k, len(k.cores), players)
+	return &Watch{counters: k, cores: len(k.cores), players: players}
 }
 
-func (k *kernel) Close() {
+func (k *kernel) close() {
 	k.stat.Close()
 	k.thread.Close()
 }
 
-func (k *kernel) Read() (c Counts, err error) {
+func (k *kernel) read() (c counts, err error) {
 	n, err := unix.Pread(int(k.stat.Fd()), k.buf, 0)
 	if err != nil {
 		return c, err
@@ -87,20 +87,20 @@ func (k *kernel) Read() (c Counts, err error) {
 		c.Stolen += time.Duration(number(f[8])) * proc.Tick
 	}
 	if found != len(k.cores) {
-		return c, fmt.Errorf("cores: /proc/stat has %d of the %d cores %v", found, len(k.cores), k.cores)
+		return c, fmt.Errorf("fairclock: /proc/stat has %d of the %d cores %v", found, len(k.cores), k.cores)
 	}
 	n, err = unix.Pread(int(k.thread.Fd()), k.buf, 0)
 	if err != nil {
 		return c, err
 	}
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
-		c.Worked, c.Waited = time.Duration(number(f[0])), time.Duration(number(f[1]))
+		c.WorkerCPU, c.WorkerWait = time.Duration(number(f[0])), time.Duration(number(f[1]))
 	}
-	c.Held = sandbox.Throttled()
+	c.Throttled = sandbox.Throttled()
 	return c, nil
 }
 
-func (k *kernel) Running() int {
+func (k *kernel) running() int {
 	load, err := proc.Read("/proc/loadavg")
 	f := bytes.Fields(load)
 	if err != nil || len(f) < 4 {

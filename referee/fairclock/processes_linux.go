@@ -1,4 +1,4 @@
-package cores
+package fairclock
 
 import (
 	"bytes"
@@ -13,47 +13,46 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Bot is a bot as the kernel counts it.
-type Bot struct {
+// Processes are those of one bot, as the kernel counts them.
+type Processes struct {
 	process *sandbox.Process
 	tree    tree
 }
 
-// NewBot returns a Bot that has been started.
-func NewBot(p *sandbox.Process) *Bot { return &Bot{process: p} }
+// NewProcesses returns the processes of a bot that has been started.
+func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
-// Time returns what the bot has had of the cores; ok is false where the system does not tell all of it:
-// without a cgroup, the time of a child is lost if its parent ignores the end of its children. For a bot
-// without a sandbox, the caller has to ask Forgets and to look for processes that have left the tree.
-func (b *Bot) Time() (t Time, ok bool) {
+// Usage implements Bot. Without a cgroup the processes are the descendants of the first one, and ok is false if one of
+// them ignores the end of its children: the kernel forgets what these have used.
+func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
 	file := p.Threads()
 	if file == "" {
 		pid := p.Pid()
 		if pid == 0 {
-			return Time{CPU: p.CPU()}, false
+			return Usage{CPU: p.CPU()}, false
 		}
 		b.tree.look(pid)
-		t, ok = b.tree.time()
-		return t, ok && (p.Level() == sandbox.None || !Forgets(pid))
+		u, ok = b.tree.usage()
+		return u, ok && !b.tree.forgets()
 	}
 	list, err := proc.Read(file)
 	if err != nil { // it has ended
-		t.CPU = p.CPU()
-		return t, t.CPU > 0
+		u.CPU = p.CPU()
+		return u, u.CPU > 0
 	}
 	for _, tid := range bytes.Fields(list) {
-		if one, err := ofThread("/proc/" + string(tid)); err == nil {
-			t.Alive, t.Waited = t.Alive+one.CPU, t.Waited+one.Waited
+		if one, err := usageOf("/proc/" + string(tid)); err == nil {
+			u.AliveCPU, u.Wait = u.AliveCPU+one.CPU, u.Wait+one.Wait
 		}
 	}
 	// Last, so that it is not less than what the threads have had.
-	t.CPU = p.CPU()
-	return t, t.CPU > 0
+	u.CPU = p.CPU()
+	return u, u.CPU > 0
 }
 
-// CPU returns the CPU time of the bot's processes, as Time does.
-func (b *Bot) CPU() time.Duration {
+// CPU implements Bot.
+func (b *Processes) CPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Threads() == "" {
 		b.tree.look(pid)
 		return b.tree.cpu()
@@ -61,18 +60,17 @@ func (b *Bot) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// FirstCPU returns the CPU time of the bot as far as it is quick to read: without a sandbox that of its
-// first process alone, and without a cgroup nothing before its end.
-func (b *Bot) FirstCPU() time.Duration {
+// QuickCPU implements Bot: without a sandbox it is that of the first process alone, and in a sandbox without a cgroup
+// nothing before its end.
+func (b *Processes) QuickCPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.None {
-		return own(pid)
+		return cpuOf(pid)
 	}
 	return b.process.CPU()
 }
 
-// Ready returns the threads of the bot that run or wait for a core. Unlike the other methods it may be
-// called while another worker reads the bot's time.
-func (b *Bot) Ready() Threads {
+// Ready implements Bot.
+func (b *Processes) Ready() Threads {
 	ready := Threads{}
 	if file := b.process.Threads(); file != "" {
 		list, _ := proc.Read(file) // nothing if it has ended
@@ -90,14 +88,6 @@ func (b *Bot) Ready() Threads {
 	return ready
 }
 
-// OfProcess returns what a process and its descendants have had of the processors. Ended ones
-// that nobody waited for are missing. ok is false where the system does not tell.
-func OfProcess(pid int) (t Time, ok bool) {
-	var tr tree
-	tr.look(pid)
-	return tr.time()
-}
-
 // tree is a process with its descendants, as they were when the newest process or thread of the
 // machine was made. While that is the newest, they can only have become fewer.
 type tree struct {
@@ -107,11 +97,11 @@ type tree struct {
 
 // process is a process of a tree.
 type process struct {
-	pid       int
-	dir       string // in /proc
-	threads   []string
-	childless bool
-	waitedFor time.Duration // the CPU time of its ended children
+	pid         int
+	dir         string // in /proc
+	threads     []string
+	childless   bool
+	childrenCPU time.Duration // the CPU time of its ended children
 }
 
 // look finds the processes below a process, if any was made on the machine since the last look.
@@ -130,7 +120,7 @@ func (t *tree) look(root int) {
 			children := proc.ChildrenOf(thread)
 			below, p.childless = append(below, children...), p.childless && len(children) == 0
 		}
-		p.waitedFor = waitedFor(p.dir)
+		p.childrenCPU = childrenCPU(p.dir)
 		t.processes = append(t.processes, p)
 	}
 }
@@ -156,31 +146,31 @@ func newest() string {
 func (t *tree) cpu() (sum time.Duration) {
 	for i := range t.processes {
 		p := &t.processes[i]
-		had := own(p.pid)
+		had := cpuOf(p.pid)
 		if had == 0 {
 			continue // it has ended, and its parent has its time
 		}
 		if !p.childless {
-			p.waitedFor = waitedFor(p.dir)
+			p.childrenCPU = childrenCPU(p.dir)
 		}
-		sum += had + p.waitedFor
+		sum += had + p.childrenCPU
 	}
 	return sum
 }
 
-// time returns what the processes have had of the cores. ok is false if the root has ended.
-func (t *tree) time() (had Time, ok bool) {
+// usage returns what the processes have had of the cores. ok is false if the root has ended.
+func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {
-			if one, err := ofThread(thread); err == nil { // else it has ended
-				had.Alive, had.Waited = had.Alive+one.CPU, had.Waited+one.Waited
+			if one, err := usageOf(thread); err == nil { // else it has ended
+				u.AliveCPU, u.Wait = u.AliveCPU+one.CPU, u.Wait+one.Wait
 				ok = ok || i == 0
 			}
 		}
 	}
 	// Last, so that it is not less than what the threads have had.
-	had.CPU = t.cpu()
-	return had, ok
+	u.CPU = t.cpu()
+	return u, ok
 }
 
 // add adds the thread of a directory of /proc if it runs or waits for a core.
@@ -188,20 +178,17 @@ func (t Threads) add(dir string) {
 	if f := proc.Stat(dir); len(f) == 0 || string(f[0]) != "R" {
 		return
 	}
-	if had, err := ofThread(dir); err == nil {
-		t[dir] = had.CPU + had.Waited
+	if had, err := usageOf(dir); err == nil {
+		t[dir] = had.CPU + had.Wait
 	}
 }
 
-// Forgets reports whether a process or one of its descendants ignores the end of its children,
-// so that nobody counts what those have used.
-func Forgets(pid int) bool {
+// forgets reports whether one of the processes ignores the end of its children, so that nobody counts what those have
+// used.
+func (t *tree) forgets() bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
-	return slices.ContainsFunc(proc.Below(pid), func(pid int) bool {
-		status, err := proc.Read("/proc/" + strconv.Itoa(pid) + "/status")
-		if err != nil {
-			return false
-		}
+	return slices.ContainsFunc(t.processes, func(p process) bool {
+		status, _ := proc.Read(p.dir + "/status") // nothing if it has ended
 		_, rest, _ := bytes.Cut(status, []byte("\nSigIgn:"))
 		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		ignored, _ := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
@@ -209,25 +196,24 @@ func Forgets(pid int) bool {
 	})
 }
 
-// ofThread returns the CPU time of a thread and how long it was ready to run and did not;
-// Alive is 0. The kernel counts both in nanoseconds.
-func ofThread(dir string) (t Time, err error) {
+// usageOf returns the CPU time and the wait of a thread, by its directory. The kernel counts both in nanoseconds.
+func usageOf(dir string) (u Usage, err error) {
 	data, err := proc.Read(dir + "/schedstat")
 	if err != nil {
-		return t, err
+		return u, err
 	}
 	var n [2]int64
 	f := bytes.Fields(data)
 	for i := range min(len(n), len(f)) {
 		if n[i], err = strconv.ParseInt(string(f[i]), 10, 64); err != nil {
-			return t, err
+			return u, err
 		}
 	}
-	return Time{CPU: time.Duration(n[0]), Waited: time.Duration(n[1])}, nil
+	return Usage{CPU: time.Duration(n[0]), Wait: time.Duration(n[1])}, nil
 }
 
-// own returns the CPU time of all threads of a process, without its children; 0 if it has ended.
-func own(pid int) time.Duration {
+// cpuOf returns the CPU time of all threads of a process, without its children; 0 if it has ended.
+func cpuOf(pid int) time.Duration {
 	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduler), &ts) != nil {
@@ -236,8 +222,8 @@ func own(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// waitedFor returns the CPU time of the ended children of a process.
-func waitedFor(dir string) time.Duration {
+// childrenCPU returns the CPU time of the ended children of a process.
+func childrenCPU(dir string) time.Duration {
 	f := proc.Stat(dir)
 	if len(f) < 15 {
 		return 0

@@ -1,4 +1,4 @@
-package cores
+package fairclock
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// The time of a process has what its children have used, those that run and those that ended.
-func TestOfProcess(t *testing.T) {
+// The usage of a process has what its children have used, those that run and those that ended.
+func TestUsageOfTree(t *testing.T) {
 	const loop = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
 	cmd := exec.Command("sh", "-c", "exec 3<&0; ("+loop+"); ("+loop+"echo done; read x <&3) & wait") // a shell gives what it does not wait for no input
 	in, err := cmd.StdinPipe()
@@ -26,8 +26,10 @@ func TestOfProcess(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	got, ok := OfProcess(cmd.Process.Pid)
-	if !ok || got.CPU < 20*time.Millisecond || got.Alive <= 0 || got.Ended() < proc.Tick {
+	var tr tree
+	tr.look(cmd.Process.Pid)
+	got, ok := tr.usage()
+	if !ok || got.CPU < 20*time.Millisecond || got.AliveCPU <= 0 || got.endedCPU() < proc.Tick {
 		t.Errorf("it has %+v, known: %v", got, ok)
 	}
 	if below := proc.Below(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
@@ -35,8 +37,8 @@ func TestOfProcess(t *testing.T) {
 	}
 	in.Close()
 	cmd.Wait()
-	if _, ok := OfProcess(cmd.Process.Pid); ok {
-		t.Error("a process that has ended has a time")
+	if _, ok := tr.usage(); ok {
+		t.Error("the usage of a process that has ended is known")
 	}
 }
 
@@ -55,7 +57,7 @@ func TestTreeGrows(t *testing.T) {
 	look := func(want int) time.Duration {
 		t.Helper()
 		tr.look(cmd.Process.Pid)
-		had, ok := tr.time()
+		had, ok := tr.usage()
 		if !ok || len(tr.processes) < want || had.CPU != tr.cpu() {
 			t.Errorf("it has %d processes and %v, known: %v; want %d processes", len(tr.processes), had, ok, want)
 		}
@@ -79,28 +81,33 @@ func TestTreeGrows(t *testing.T) {
 }
 
 // A reading of a bot in the middle of a turn.
-func BenchmarkTime(b *testing.B) {
+func BenchmarkUsage(b *testing.B) {
 	var tr tree
 	for b.Loop() {
 		tr.look(os.Getpid())
-		tr.time()
+		tr.usage()
 	}
 }
 
 // A process that ignores the end of its children is known by that.
 func TestForgets(t *testing.T) {
-	if Forgets(os.Getpid()) {
+	forgets := func() bool {
+		var tr tree
+		tr.look(os.Getpid())
+		return tr.forgets()
+	}
+	if forgets() {
 		t.Error("it does not ignore the end of its children")
 	}
 	signal.Ignore(unix.SIGCHLD)
 	defer func() {
 		signal.Notify(make(chan os.Signal, 1), unix.SIGCHLD) // Reset alone leaves it ignored
 		signal.Reset(unix.SIGCHLD)
-		if Forgets(os.Getpid()) {
+		if forgets() {
 			t.Error("it still ignores the end of its children")
 		}
 	}()
-	if !Forgets(os.Getpid()) {
+	if !forgets() {
 		t.Error("it ignores the end of its children")
 	}
 }

@@ -1,0 +1,89 @@
+package fairclock
+
+import (
+	"testing"
+	"time"
+)
+
+// newTurn returns a turn that began at a time, with a minute for the bot, on an idle core.
+func newTurn(start time.Time) (*Turn, *player, *counted) {
+	counters, bot := &counted{}, &player{}
+	turn := NewTurn(newWatch(counters, 1, new(Players)), start)
+	turn.Watch(bot)
+	turn.Begin(start, time.Minute)
+	return &turn, bot, counters
+}
+
+// What a bot has lost while the referee was away is not known, and all of it counts that the bot has not used: the
+// wait from which it came back too late may be the shorter part of that.
+func TestRefereeAwayWithoutReading(t *testing.T) {
+	start := time.Unix(0, 0)
+	turn, bot, _ := newTurn(start)
+	if loss := turn.Loss(start, start.Add(2*firstReading), false); loss != (Loss{}) {
+		t.Errorf("soon after the question it has lost %+v", loss)
+	}
+	if loss := turn.Loss(start, start.Add(10*time.Second), false); loss != (Loss{}).Plus(10*time.Second-firstReading) {
+		t.Errorf("10s after the question it has lost %+v", loss)
+	}
+	turn.Begin(start, time.Minute) // from now on the bot's time is read
+	bot.usage.CPU = 4 * time.Second
+	if loss := turn.Loss(start, start.Add(10*time.Second), false); loss != (Loss{}).Plus(6*time.Second-firstReading) {
+		t.Errorf("of 10s it has used 4s, and lost %+v", loss)
+	}
+}
+
+// A first reading that comes late tells nothing of the time before it, and all of that counts but what the bot has
+// used. If the bot has not read its input it has delayed the reading itself.
+func TestFirstReadingLate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		used   time.Duration
+		filled bool
+		want   time.Duration
+	}{
+		{"it slept", 0, false, 300 * ms},
+		{"it used the core", 100 * ms, false, 200 * ms},
+		{"it did not read", 0, true, 0},
+	} {
+		start := time.Unix(0, 0)
+		turn, bot, counters := newTurn(start)
+		turn.Sample(start.Add(300 * ms)) // notes that the worker was delayed
+		turn.End()
+		turn.Begin(start, time.Minute)
+		if c.filled {
+			turn.InputFilled()
+		}
+		bot.usage = Usage{CPU: c.used, AliveCPU: c.used}
+		turn.Sample(start.Add(300 * ms))
+		counters.Idle = 700 * ms
+		if loss := turn.Loss(start, start.Add(1000*ms), true); loss != (Loss{}).Plus(c.want) {
+			t.Errorf("%s: it has lost %+v, want %v", c.name, loss, c.want)
+		}
+	}
+}
+
+// A referee that is stopped, while nobody uses the core, owes the bot the time by which its sleep was too long.
+func TestRefereeStopped(t *testing.T) {
+	start := time.Unix(0, 0)
+	turn, _, counters := newTurn(start)
+	turn.Sample(start.Add(firstReading))
+	turn.Slept(start.Add(firstReading), start.Add(3*time.Second), 100*ms)
+	counters.Idle = 3*time.Second - firstReading
+	want := 3*time.Second - firstReading - 100*ms
+	if loss := turn.Loss(start, start.Add(3*time.Second), true); loss != (Loss{}).Plus(want) {
+		t.Errorf("it has lost %+v, want %v", loss, want)
+	}
+}
+
+// Time in which a bot sleeps is not lost, whoever uses the core: at a reading that finds it asleep its waits are over.
+func TestAsleepBetweenReadings(t *testing.T) {
+	start := time.Unix(0, 0)
+	turn, bot, _ := newTurn(start)
+	turn.Sample(start.Add(firstReading))
+	bot.usage.Wait = 20 * ms
+	turn.Sample(start.Add(500 * ms)) // asleep, after it has waited for 20 ms, while others run
+	bot.ready = Threads{"1": 0}
+	if loss := turn.Loss(start, start.Add(600*ms), false); loss.Certain != 20*ms+firstReading || loss.Possible != 120*ms+firstReading {
+		t.Errorf("it has lost %+v, want 25ms, and 100ms more that are possible", loss)
+	}
+}

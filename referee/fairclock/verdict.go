@@ -1,0 +1,113 @@
+// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took
+// from it: other programs on its cores, a quota, another virtual machine, or whoever stopped the referee.
+//
+// docs/clock.md has a picture of one turn and three worked examples. Begin with Turn, which measures a turn and
+// returns its Loss; Allowance.Judge makes a Verdict of that. A Watch reads the counters of one worker's cores, and
+// Processes those of one bot.
+//
+// It relies on counters of Linux (/proc/stat, schedstat, cgroups). Where they are missing, and on other systems, Open
+// returns nil, and nobody gets credit. The worker's goroutine must stay on its thread.
+package fairclock
+
+import "time"
+
+// A turn has at most turnCredits times its time as credit, and at least leastCredit.
+const (
+	turnCredits = 10
+	leastCredit = 2 * time.Second
+)
+
+// judgeInterval is the shortest wait for a late answer between two verdicts.
+const judgeInterval = 10 * time.Millisecond
+
+// Loss is how much of a turn others took from a bot.
+type Loss struct {
+	Certain time.Duration // as the kernel has counted it
+	// Possible is Certain with a wait for a core that may still go on: the kernel counts a wait when it ends.
+	Possible time.Duration
+
+	stolen time.Duration // the part of Certain that other virtual machines took
+}
+
+// Plus returns the loss with a time more that is certain.
+func (l Loss) Plus(d time.Duration) Loss {
+	l.Certain, l.Possible = l.Certain+d, l.Possible+d
+	return l
+}
+
+// then returns the loss of a time and of the time behind it. A wait that was open at the end of the first time is
+// closed in the second one, which has counted it: what was only possible before does not count.
+func (l Loss) then(next Loss) Loss {
+	next.stolen += l.stolen
+	return next.Plus(l.Certain)
+}
+
+// atMost returns the loss, limited to a time.
+func (l Loss) atMost(d time.Duration) Loss {
+	l.Certain, l.Possible = min(l.Certain, d), min(l.Possible, d)
+	return l
+}
+
+// Allowance is the time that a bot has for one answer.
+type Allowance struct {
+	Start     time.Time
+	Due       time.Time     // when the time of the turn and the margin are over
+	MaxCredit time.Duration // after Due
+}
+
+// NewAllowance returns the allowance of a turn that begins at start. The bot has a time for it, and the margin.
+func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
+	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
+}
+
+// MaxCredit returns the most credit of a turn for which a bot has a time.
+func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
+
+// Reason says what follows from an answer that is late by the clock on the wall.
+type Reason string
+
+const (
+	OwnTimeUsed Reason = "late: the bot has had its own time"
+	WithCredit  Reason = "in time with its credit"
+	StillWaits  Reason = "not late yet: wait for it until the deadline"
+	CreditUsed  Reason = "void: the bot needs more credit than a turn can have"
+)
+
+// Verdict is the decision about an answer that has not come by Allowance.Due, or has come after it.
+type Verdict struct {
+	Reason   Reason
+	Credit   time.Duration // what the bot has lost for certain, limited to Allowance.MaxCredit
+	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
+}
+
+// Late reports whether the bot has a fault.
+func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
+
+// Judge returns the verdict about an answer that came now (answered), or that is not there now. For an answer only a
+// certain loss counts. Without one the bot may wait for a core at this moment, so that a possible loss counts, too.
+func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
+	lost := loss.Certain
+	if !answered {
+		lost = loss.Possible
+		if now.Before(a.Due) {
+			now = a.Due // the caller has waited until then by its own clock
+		}
+	}
+	late := now.Sub(a.Due)
+	covers := func(credit time.Duration) bool { return late < credit || answered && late == credit }
+	v := Verdict{Credit: min(loss.Certain, a.MaxCredit)}
+	switch {
+	case !covers(lost):
+		v.Reason = OwnTimeUsed
+	case !covers(min(lost, a.MaxCredit)):
+		v.Reason = CreditUsed
+	case answered:
+		v.Reason = WithCredit
+	default:
+		v.Reason = StillWaits
+		// Before the credit is over the kernel may have counted more of it.
+		wait := min(min(lost, a.MaxCredit)-late, now.Sub(a.Start)/8)
+		v.Deadline = now.Add(max(wait, judgeInterval))
+	}
+	return v
+}

@@ -1,0 +1,211 @@
+package fairclock
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/internal/proc"
+)
+
+// Usage is what the processes of a program have had of the cores so far.
+type Usage struct {
+	CPU      time.Duration // of all threads, also of those that have ended
+	AliveCPU time.Duration // of the threads that still exist
+	Wait     time.Duration // for a core, of the threads that still exist, until each of them last ran
+}
+
+// endedCPU returns the CPU time of the threads that have ended.
+func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
+
+// Bot is a bot as the kernel counts it.
+type Bot interface {
+	// CPU returns the CPU time of all its processes.
+	CPU() time.Duration
+	// QuickCPU returns the part of CPU that is quick to read.
+	QuickCPU() time.Duration
+	// Usage returns what all its processes have had. If the kernel does not tell all of it, ok is false.
+	Usage() (u Usage, ok bool)
+	// Ready returns its threads that run or wait for a core. It may be called while another worker calls CPU.
+	Ready() Threads
+}
+
+// counters are what a kernel counts, for some cores and one worker.
+type counters interface {
+	read() (counts, error)
+	// running returns how many threads of the whole machine run or wait for a core.
+	running() int
+	close()
+}
+
+// counts are what a kernel has counted so far.
+type counts struct {
+	Idle       time.Duration // of the cores, together
+	Stolen     time.Duration // from the cores, together, by other virtual machines
+	Throttled  time.Duration // of this program, by a quota of its cgroups
+	WorkerCPU  time.Duration
+	WorkerWait time.Duration // for a core
+}
+
+// Players are bots that share cores. Their methods are for all workers.
+type Players struct {
+	Low bool // they have the lowest priority
+
+	mu         sync.Mutex
+	all        []Bot
+	removedCPU time.Duration // of bots that have ended
+}
+
+// Watch measures the use of the cores of one worker. Its methods are for the goroutine of the worker. A nil Watch
+// measures nothing.
+type Watch struct {
+	counters counters
+	cores    int
+	players  *Players
+
+	othersCPU, coreTime time.Duration // of the turns with credit, since the last call of Busy
+	delayed             bool          // the worker once read the counters late, because it had no core
+}
+
+// Close ends the Watch.
+func (w *Watch) Close() {
+	if w != nil {
+		w.counters.close()
+	}
+}
+
+// add adds a bot when it has started.
+func (w *Watch) add(b Bot) {
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	w.players.all = append(w.players.all, b)
+}
+
+// remove removes a bot before it ends.
+func (w *Watch) remove(b Bot) {
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	if i := slices.Index(w.players.all, b); i >= 0 {
+		w.players.removedCPU += b.CPU()
+		w.players.all = slices.Delete(w.players.all, i, i+1)
+	}
+}
+
+// reading is what the kernel has counted at one time.
+type reading struct {
+	at time.Time
+	counts
+	players time.Duration // the CPU time of all of them
+	bot     Usage         // of the bot that is measured; zero before it starts
+	known   bool          // bot is complete
+}
+
+// read returns a reading for a bot, which is nil before it starts. If the kernel does not tell, the reading is nil.
+func (w *Watch) read(bot Bot, now time.Time) *reading {
+	if w == nil {
+		return nil
+	}
+	counts, err := w.counters.read()
+	if err != nil {
+		return nil
+	}
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	r := &reading{at: now, counts: counts, players: w.players.removedCPU}
+	for _, p := range w.players.all {
+		if p != bot {
+			r.players += p.CPU()
+			continue
+		}
+		r.bot, r.known = p.Usage()
+		r.players += r.bot.CPU
+	}
+	return r
+}
+
+// loss returns what a bot has lost between two readings, nothing if the second one is not complete. An answer of the
+// bot was unread for some time at most before the worker could read it. A wait is open, which the kernel has not
+// counted yet, for some time at most.
+func (w *Watch) loss(from, to *reading, unread, open time.Duration) Loss {
+	if !to.known {
+		return Loss{}
+	}
+	wall := to.at.Sub(from.at)
+	stolen := max(0, to.Stolen-from.Stolen) / time.Duration(w.cores)
+	// What the worker does for its readings, on a busy core, is not the bot's time either. Without others it is no
+	// credit, or each turn would have some.
+	taken := w.othersUse(from, to)
+	taken += min(taken, to.WorkerCPU-from.WorkerCPU)
+	taken += max(0, to.Throttled-from.Throttled)
+	wait := to.bot.Wait - from.bot.Wait + unread
+	if ended := to.bot.endedCPU() - from.bot.endedCPU(); ended > proc.Tick {
+		// How long threads waited that have ended is not counted. Among so many that share a core fairly each has
+		// waited at most so much longer than it has run.
+		wait += ended * time.Duration(w.counters.running())
+		if w.players.Low {
+			wait = wall
+		}
+	}
+	// With a whole core of its own a bot has lost nothing, however long its threads wait for one another.
+	most := min(taken, wall-(to.bot.CPU-from.bot.CPU))
+	certain := max(0, min(most, wait))
+	return Loss{Certain: certain, Possible: max(certain, min(most, wait+open)), stolen: stolen}.Plus(stolen)
+}
+
+// othersUse returns the time of the cores between two readings that was neither idle nor used by the players or the
+// worker. While a bot thinks, the worker only reads counters and what the bot writes.
+func (w *Watch) othersUse(from, to *reading) time.Duration {
+	wall := to.at.Sub(from.at) * time.Duration(w.cores)
+	return max(0, wall-(to.Idle-from.Idle)-(to.players-from.players)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.Stolen-from.Stolen))
+}
+
+// noteCredit notes that a bot got credit for what others did between two readings.
+func (w *Watch) noteCredit(from, to *reading) {
+	w.othersCPU += w.othersUse(from, to)
+	w.coreTime += to.at.Sub(from.at) * time.Duration(w.cores)
+}
+
+// Busy returns what others have used of the cores while bots got credit, and the time of the cores in those turns,
+// since its last call.
+func (w *Watch) Busy() (used, of time.Duration) {
+	if w == nil {
+		return 0, 0
+	}
+	used, of = w.othersCPU, w.coreTime
+	w.othersCPU, w.coreTime = 0, 0
+	return used, of
+}
+
+// Threads are threads by their directories in /proc, with the time that each has run and waited so far.
+type Threads map[string]time.Duration
+
+// openWaits tells how long a wait for a core may be that the kernel has not counted yet: it counts a wait when the
+// thread gets the core.
+type openWaits struct {
+	last    time.Time // of the newest look
+	threads map[string]openWait
+}
+
+// openWait is that of a thread that was ready at each look since a time, and has not run between them.
+type openWait struct {
+	since time.Time
+	had   time.Duration // as in Threads
+}
+
+// begin forgets all threads: a wait can only have begun now.
+func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
+
+// longest returns for how long the threads that are ready now may have waited at most.
+func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
+	threads := make(map[string]openWait, len(ready))
+	for name, had := range ready {
+		t, ok := w.threads[name]
+		if !ok || t.had != had { // it was not ready then, or has run since
+			t = openWait{w.last, had}
+		}
+		threads[name] = t
+		longest = max(longest, now.Sub(t.since))
+	}
+	w.last, w.threads = now, threads
+	return longest
+}
