@@ -74,7 +74,7 @@ func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
 func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }
 
-// thereName names a version on another machine.
-func thereName(machine string, version int64) string {
-	return fmt.Sprintf("version %d on %s", version, machine)
+// versionOnMachine names a version on another machine, which alone says that it failed.
+func versionOnMachine(id int64, machine string) string {
+	return fmt.Sprintf("version %d on %s", id, machine)
 }

@@ -53,13 +53,13 @@ func TestOverTime(t *testing.T) {
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
 	id := w.ask(w.person.ID, 1, a.ID, b.ID)[0]
 	begun := func(e events.Event) bool { return e.Kind == events.MatchBegan && e.Match == id }
-	r := w.run(1, func(o *Options) { o.Time, o.Grace = time.Hour, 0 })
+	r := w.run(1, func(o *parts) { o.Limits.Time, o.Limits.Grace = time.Hour, 0 })
 	r.until("it begins", begun)
 	r.stop()
 	if m, err := w.Store.Match(t.Context(), id); err != nil || m.State != ladder.Waiting {
 		t.Fatalf("after a stop it is %s, %v", m.State, err)
 	}
-	r = w.run(1, func(o *Options) { o.Time = time.Second })
+	r = w.run(1, func(o *parts) { o.Limits.Time = time.Second })
 	r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
 	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
 	if m.State != ladder.Dropped || m.Reason != "cancelled: over its time of 1s" {
@@ -70,7 +70,7 @@ func TestOverTime(t *testing.T) {
 		t.Errorf("anna is told %+v", messages)
 	}
 	spent := ladder.Match{Attempts: []ladder.Attempt{{Began: time.Unix(0, 0), Ended: time.Unix(600, 0)}, {Began: time.Unix(0, 0), Ended: time.Unix(3000, 0)}}}
-	r.Runner.Time = time.Hour
+	r.Limits.Time = time.Hour
 	if left := r.timeLeft(&spent); left != 0 {
 		t.Errorf("after an hour of attempts %s are left of an hour", left)
 	}
@@ -114,7 +114,7 @@ echo $n >> %[1]s.most
 		}))
 		asked = append(asked, m.ID)
 	}
-	r := w.run(2, func(o *Options) { o.Room, o.Time, o.Sandbox = room, time.Hour, nil })
+	r := w.run(2, func(o *parts) { o.Limits.Room, o.Limits.Time, o.programs.Box = room, time.Hour, nil })
 	finished := 0
 	r.until("both matches", func(e events.Event) bool {
 		if e.Kind == events.MatchBroken {
@@ -126,7 +126,7 @@ echo $n >> %[1]s.most
 		return finished == 2
 	})
 	r.stop()
-	if jobs := r.placement.local().jobs; len(jobs) > 0 {
+	if jobs := r.placement.local().assignments; len(jobs) > 0 {
 		t.Errorf("%d jobs have memory at the end", len(jobs))
 	}
 	most := mostProcesses(t, dir+".most")

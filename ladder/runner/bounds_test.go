@@ -14,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -46,26 +47,24 @@ func TestRecheck(t *testing.T) {
 		return r
 	}
 	store := &counted{}
-	r := w.idle(0, func(o *Options) { store.Store, o.Store, o.Fleet = o.Store, store, f })
+	r := w.idle(0, func(o *parts) { store.Store, o.Store, o.Fleet = o.Store, store, f })
 	r.begin(t.Context(), t.Context())
-	if len(r.placement.jobs) != n {
-		t.Fatalf("%d matches are played", len(r.placement.jobs))
+	if len(r.placement.all()) != n {
+		t.Fatalf("%d matches are played", len(r.placement.all()))
 	}
 	r.recheck(t.Context())
 	if read := store.matches.Load(); read > 0 {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
-	for id := range r.placement.jobs {
-		w.Must(w.Store.CancelMatch(t.Context(), id, 0, "cancelled for the test"))
-		break
-	}
+	cancelled := r.placement.all()[0]
+	w.Must(w.Store.CancelMatch(t.Context(), cancelled.play.match.ID, 0, "cancelled for the test"))
 	r.recheck(t.Context())
 	o := <-r.ended
-	if m, err := w.Store.Match(t.Context(), o.id()); err != nil || m.State != ladder.Dropped || store.matches.Load() == 0 {
-		t.Errorf("the match that ends is %s, %v", m.State, err)
+	if o.assignment != cancelled || store.matches.Load() == 0 {
+		t.Errorf("match %d ends, not the cancelled one", o.play.match.ID)
 	}
-	for _, j := range r.placement.jobs {
-		j.end(errCancelled)
+	for _, a := range r.placement.all() {
+		a.end(errCancelled)
 	}
 	for range n - 1 {
 		<-r.ended
@@ -85,12 +84,13 @@ func TestOverOwnTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
-				o := &outcome{job: &job{match: &ladder.Match{ID: 1, AskedBy: 1}, versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}}, end: over}}
-				r := &Runner{}
-				r.Time = 20 * time.Minute
-				r.Check = func(context.Context) error { return nil }
+				p := &play{
+					outcome: outcome{assignment: &assignment{end: over}}, matchJob: &matchJob{match: &ladder.Match{ID: 1, AskedBy: 1}},
+					versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}},
+				}
+				r := &Runner{Options: Options{Limits: Limits{Time: 20 * time.Minute}, Host: soundHost{}}}
 				r.journal.Log = slog.New(slog.DiscardHandler)
-				r.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
+				r.Programs = &laddertest.Programs{Start: func(context.Context, ladder.Version) (b match.Bot, err error) {
 					b.Serve = func(in io.Reader, out io.Writer) error {
 						return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
 							time.Sleep(c.think)
@@ -101,8 +101,8 @@ func TestOverOwnTime(t *testing.T) {
 						})
 					}
 					return b, nil
-				}
-				result := r.playHere(ctx, o, attempt.Job{
+				}}
+				result := r.playLocal(ctx, p, attempt.Job{
 					Match: 1, Attempt: 1, Game: "brisca", Bots: []attempt.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
 					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
 				})

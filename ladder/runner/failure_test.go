@@ -77,8 +77,8 @@ func TestServerSuspendsNobody(t *testing.T) {
 	v := w.bot("bad", "exit 1")
 	var sick atomic.Bool
 	sick.Store(true)
-	r := w.run(1, func(o *Options) {
-		o.Check = func(context.Context) error {
+	r := w.run(1, func(o *parts) {
+		o.host.check = func(context.Context) error {
 			if sick.Load() {
 				return errors.New("sandbox: no more of them")
 			}
@@ -133,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	disk := &full{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-	r := w.run(1, func(o *Options) { disk.Store, o.Store = o.Store, disk })
+	r := w.run(1, func(o *parts) { disk.Store, o.Store = o.Store, disk })
 	r.until("it is paused", func(e events.Event) bool {
 		return e.Kind == events.Paused && strings.Contains(e.Text, "the disk is full")
 	})
@@ -155,7 +155,7 @@ func TestDrop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	sick := &full{failures: 3, err: errors.New("there are 3 games, not 2")}
-	r := w.run(1, func(o *Options) { sick.Store, o.Store = o.Store, sick })
+	r := w.run(1, func(o *parts) { sick.Store, o.Store = o.Store, sick })
 	for range 3 {
 		r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	}
@@ -180,7 +180,7 @@ func TestMissingProgram(t *testing.T) {
 	w.broken["gone"] = "its directory is gone"
 	w.mu.Unlock()
 	var hours atomic.Int32 // nothing is left alone for so long
-	r := w.run(1, func(o *Options) {
+	r := w.run(1, func(o *parts) {
 		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	})
 	e := r.until("a match of it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
@@ -204,9 +204,9 @@ func TestMissingProgram(t *testing.T) {
 func TestHouseFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.run(1, func(o *Options) {
-		resolve := o.Resolve
-		o.Resolve = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
+	r := w.run(1, func(o *parts) {
+		resolve := o.programs.Start
+		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
 			b, err = resolve(ctx, v)
 			if v.Bot == "@greedy" {
 				b.Command = []string{"false"}
@@ -234,16 +234,16 @@ func TestSickServerDropsNothing(t *testing.T) {
 	w := newWorld(t, tiny)
 	const spoilt = maxFailures
 	var asked, resolved atomic.Int32
-	r := w.run(1, func(o *Options) {
-		o.Check = func(context.Context) error {
+	r := w.run(1, func(o *parts) {
+		o.host.check = func(context.Context) error {
 			// Asked after each spoilt attempt, and before the next one is begun.
 			if n := asked.Add(1); n < 2*spoilt && n%2 == 1 {
 				return errors.New("sandbox: no more of them")
 			}
 			return nil
 		}
-		resolve := o.Resolve
-		o.Resolve = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
+		resolve := o.programs.Start
+		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
 			if b, err = resolve(ctx, v); resolved.Add(1) <= 2*spoilt {
 				b.Command = []string{"/dev/null/nothing"}
 			}
@@ -272,9 +272,9 @@ func TestNothingHammers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r := w.idle(1, func(o *Options) {
+	r := w.idle(1, func(o *parts) {
 		o.Now = func() time.Time { return now }
-		o.Resolve = func(context.Context, ladder.Version) (b match.Bot, err error) {
+		o.programs.Start = func(context.Context, ladder.Version) (b match.Bot, err error) {
 			return match.Bot{Command: []string{"/dev/null/nothing"}}, nil
 		}
 	})
@@ -282,10 +282,10 @@ func TestNothingHammers(t *testing.T) {
 	for range 4 { // three seconds
 		for {
 			r.begin(t.Context(), t.Context())
-			if len(r.placement.jobs) == 0 {
+			if len(r.placement.all()) == 0 {
 				break
 			}
-			for attempts += len(r.placement.jobs); len(r.placement.jobs) > 0; {
+			for attempts += len(r.placement.all()); len(r.placement.all()) > 0; {
 				r.end(t.Context(), <-r.ended)
 			}
 			if attempts > 1000 {

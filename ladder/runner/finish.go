@@ -15,20 +15,20 @@ import (
 // finish stores a match that has been played. While that fails (the disk is full),
 // the result stays in memory and the server is paused, so that no played match is
 // lost.
-func (r *Runner) finish(ctx context.Context, o *outcome) error {
+func (r *Runner) finish(ctx context.Context, p *play) error {
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
-		_, err := r.Store.Finish(context.WithoutCancel(ctx), o.match.ID, o.attempt.Number, o.games)
+		_, err := r.Store.Finish(context.WithoutCancel(ctx), p.match.ID, p.attempt.Number, p.games)
 		if err == nil {
 			r.health.worked()
-			r.finished(o)
-			r.suspendFaulty(context.WithoutCancel(ctx), o)
+			r.countFinished(p)
+			r.suspendFaulty(context.WithoutCancel(ctx), p)
 			return nil
 		}
 		if ladder.CodeOf(err) != ladder.Unavailable {
 			return fmt.Errorf("storing the match: %w", err)
 		}
-		until := r.pause(fmt.Errorf("storing match %d: %w", o.match.ID, err))
+		until := r.pause(fmt.Errorf("storing match %d: %w", p.match.ID, err))
 		select {
 		case <-time.After(until.Sub(r.Now())):
 		case <-ctx.Done():
@@ -37,22 +37,22 @@ func (r *Runner) finish(ctx context.Context, o *outcome) error {
 	}
 }
 
-// finished logs and counts a match that is stored, and has the overall rating of its ladder computed again.
-func (r *Runner) finished(o *outcome) {
-	m := o.match
+// countFinished logs and counts a match that is stored, and has the overall rating of its ladder computed again.
+func (r *Runner) countFinished(p *play) {
+	m := p.match
 	label := ladderLabel(m.Ladder)
 	r.metrics.finished.WithLabelValues(label).Inc()
-	r.metrics.games.WithLabelValues(label).Add(float64(len(o.games)))
-	r.metrics.took.WithLabelValues(label).Observe(o.took.Seconds())
+	r.metrics.games.WithLabelValues(label).Add(float64(len(p.games)))
+	r.metrics.took.WithLabelValues(label).Observe(p.took.Seconds())
 	faults := 0
-	for _, g := range o.games {
+	for _, g := range p.games {
 		for _, f := range g.Faults {
 			r.metrics.faults.WithLabelValues(string(f.Code)).Inc()
 			faults++
 		}
 	}
 	r.Log.Debug("match finished", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions,
-		"games", len(o.games), "faults", faults, "seconds", o.took.Seconds())
+		"games", len(p.games), "faults", faults, "seconds", p.took.Seconds())
 	if m.Rated {
 		r.fits.add(m.Ladder)
 	}
@@ -62,14 +62,20 @@ func (r *Runner) finished(o *outcome) {
 const serverStopped = "the server stopped"
 
 // interrupt makes a match that was begun and has no result wait again.
-func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
-	m := o.match
-	reason, label, failed := r.blame(ctx, o, why)
-	r.metrics.broken.WithLabelValues(label).Inc()
-	if o.blamed || label == "held" || label == "contradiction" {
-		r.placement.note(o.machine, func(m *machine) { m.broken++ })
+func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
+	m, v := p.match, p.verdict(context.Cause(ctx), why)
+	r.metrics.broken.WithLabelValues(v.label).Inc()
+	p.blamed, p.failed = v.blamed, append(p.failed, v.backoffs...)
+	switch {
+	case v.suspension != "":
+		r.suspendMachine(p.machine, v.suspension)
+	case v.pause:
+		r.pause(why) // the match is the first one after it
 	}
-	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, o.attempt.Number, reason, failed)
+	if v.blamed {
+		r.placement.change(p.machine, func(m *machine) { m.broken++ })
+	}
+	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
 	if errors.Is(err, store.ErrOver) {
 		return
 	}
@@ -79,75 +85,78 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 		return
 	}
 	switch {
-	case label == "stop":
-		r.Log.Info("match interrupted", "match", m.ID, "ladder", m.Ladder, "why", reason)
+	case v.label == "stop":
+		r.Log.Info("match interrupted", "match", m.ID, "ladder", m.Ladder, "why", v.reason)
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", p.attempt.Machine, "err", why)
 	}
 }
 
-// blame finds out what an attempt failed by: the server, a machine, a version or the match itself. It
-// suspends a machine that lies, pauses the server where that cannot play, and notes in the outcome who
-// has to wait before the next attempt. It returns the reason for people, its label in the metrics, and
-// whether the attempt counts against the match.
-func (r *Runner) blame(ctx context.Context, o *outcome, why error) (reason, label string, failed bool) {
-	var (
-		m       = o.match
-		name    = o.attempt.Machine
-		kind    string
-		failure *attempt.Failure
-		told    toldError
-		lie     *attempt.Contradiction
-	)
-	switch {
-	case errors.As(why, &told):
-		kind = told.Kind
-	case errors.As(why, &failure):
-		kind = failure.Kind
+// verdict is why an attempt has no result, and what follows.
+type verdict struct {
+	label      string   // in the metrics
+	reason     string   // for people
+	counts     bool     // against the match, which is dropped after some attempts
+	blamed     bool     // the machine could not play it
+	suspension string   // why the machine is suspended; "" if it is not
+	pause      bool     // the server cannot play
+	backoffs   []string // the names of what is not tried for a while
+}
+
+// verdict returns what an attempt failed by: the server, its machine, a version or the match itself. cause is why its
+// context has ended, or nil.
+func (p *play) verdict(cause, why error) verdict {
+	match, machine := p.match.ID, p.attempt.Machine
+	onMachine := func(label, text string) verdict {
+		return verdict{label: label, reason: fmt.Sprintf("machine %q %s", machine, text), blamed: label != "suspended"}
 	}
-	switch cause := context.Cause(ctx); {
-	case cause == errSuspended, why == errSuspended:
-		return fmt.Sprintf("machine %q was suspended", name), "suspended", false
-	case why == errOverdue:
-		r.suspend(o.machine, fmt.Sprintf("it had match %d for longer than a match can take", m.ID))
-		return fmt.Sprintf("machine %q had it for too long", name), "held", false
-	case cause != nil || kind == attempt.FailedCancelled && told.Failure == nil:
-		return serverStopped, "stop", false
-	case errors.As(why, &lie) && name != attempt.Local:
-		r.suspend(o.machine, fmt.Sprintf("what it handed in for match %d cannot be: %s", m.ID, lie))
-		return fmt.Sprintf("machine %q handed in what cannot be of the match", name), "contradiction", false
-	case told.Failure != nil:
-		o.blamed = true
-		if kind == attempt.FailedVersion {
-			o.again = append(o.again, thereName(name, told.Version))
+	if cause == errSuspended || why == errSuspended {
+		return onMachine("suspended", "was suspended")
+	}
+	if why == errOverdue {
+		v := onMachine("held", "had it for too long")
+		v.suspension = fmt.Sprintf("it had match %d for longer than a match can take", match)
+		return v
+	}
+	var reported workerFailure
+	if cause == nil && errors.As(why, &reported) {
+		v := onMachine("machine", "could not play")
+		if reported.Kind == attempt.FailedVersion {
+			v.backoffs = []string{versionOnMachine(reported.Version, machine)}
 		}
-		counts := kind != attempt.FailedMachine && kind != attempt.FailedCancelled && !failedOn(m, name, o.attempt.Number)
-		return fmt.Sprintf("machine %q could not play", name), "machine", counts
-	case errors.Is(why, attempt.ErrLost): // perhaps by this match: it counts
-		o.blamed = true
-		return fmt.Sprintf("machine %q was lost", name), "lost", true
-	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable),
-		kind == attempt.FailedMachine && name == attempt.Local:
-		r.pause(why) // the match is the first one after it
-		return "the server could not play", "server", false
-	case kind == attempt.FailedMachine: // it does not take what is handed out
-		o.blamed = true
-		return fmt.Sprintf("machine %q could not play", name), "machine", false
-	case kind == attempt.FailedVersion, kind == attempt.FailedHouse:
-		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
-		return failure.Text, kind, true
-	default:
-		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
-		return "the referee failed", "referee", true
+		v.counts = reported.Kind != attempt.FailedMachine && reported.Kind != attempt.FailedCancelled && !p.failedBefore()
+		return v
 	}
+	failure := &attempt.Failure{}
+	errors.As(why, &failure)
+	if cause != nil || failure.Kind == attempt.FailedCancelled {
+		return verdict{label: "stop", reason: serverStopped}
+	}
+	var lie *attempt.Contradiction
+	switch {
+	case errors.As(why, &lie) && !p.isLocal():
+		v := onMachine("contradiction", "handed in what cannot be of the match")
+		v.suspension = fmt.Sprintf("what it handed in for match %d cannot be: %s", match, lie)
+		return v
+	case errors.Is(why, attempt.ErrLost):
+		v := onMachine("lost", "was lost")
+		v.counts = true // the match may have ended it
+		return v
+	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable), failure.Kind == attempt.FailedMachine && p.isLocal():
+		return verdict{label: "server", reason: "the server could not play", pause: true}
+	case failure.Kind == attempt.FailedMachine: // it does not take what is handed out
+		return onMachine("machine", "could not play")
+	case failure.Kind == attempt.FailedVersion, failure.Kind == attempt.FailedHouse:
+		return verdict{label: failure.Kind, reason: failure.Text, counts: true, backoffs: []string{matchName(match), versionName(failure.Version)}}
+	}
+	return verdict{label: "referee", reason: "the referee failed", counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
-// failedOn reports whether an attempt before this one was broken off on a machine: a machine's word
-// counts once.
-func failedOn(m *ladder.Match, machine string, attempt int) bool {
-	return slices.ContainsFunc(m.Attempts, func(a ladder.Attempt) bool {
-		return a.Number < attempt && a.Machine == machine && a.Reason != ""
+// failedBefore reports whether the machine of an attempt has failed at the match before: what it reports counts once.
+func (p *play) failedBefore() bool {
+	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
+		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && a.Reason != ""
 	})
 }

@@ -3,10 +3,13 @@ package runner
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -24,33 +27,36 @@ const (
 
 // fitter fits the ladders that have new matches, one at a time.
 type fitter struct {
-	*Runner
-	one     chan struct{}            // has a place for the fit that is made
+	store   fitStore
+	ladders []ladder.Ladder
+	seconds *prometheus.HistogramVec // that a fit took, by ladder
+	log     *slog.Logger
+	turn    chan struct{}            // holds an element while a ladder is fitted
 	changed map[string]chan struct{} // by ladder: it has matches that are not in its fit
 }
 
 // newFitter returns a fitter that fits all ladders at first: they may have matches of the server's previous run.
-func newFitter(r *Runner) *fitter {
-	f := &fitter{Runner: r, one: make(chan struct{}, 1), changed: map[string]chan struct{}{}}
-	for _, l := range r.Ladders {
+func newFitter(from fitStore, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
+	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), changed: map[string]chan struct{}{}}
+	for _, l := range ladders {
 		f.changed[l.Name] = make(chan struct{}, 1)
 		f.add(l.Name)
 	}
 	return f
 }
 
-// add notes a match of a ladder.
+// add makes a ladder be fitted, which has a new match.
 func (f *fitter) add(name string) {
 	select {
 	case f.changed[name] <- struct{}{}:
-	default: // it is noted already
+	default: // it will be fitted anyway
 	}
 }
 
 // run fits until the context ends.
 func (f *fitter) run(ctx context.Context) {
 	var ended sync.WaitGroup
-	for _, l := range f.Ladders {
+	for _, l := range f.ladders {
 		ended.Go(func() { f.keepUp(ctx, l) })
 	}
 	ended.Wait()
@@ -64,13 +70,13 @@ func (f *fitter) keepUp(ctx context.Context, l ladder.Ladder) {
 			return
 		case <-f.changed[l.Name]:
 		}
-		f.one <- struct{}{}
+		f.turn <- struct{}{}
 		began := time.Now()
 		if err := f.fit(ctx, l); err != nil && ctx.Err() == nil {
-			f.Log.Error("fitting the ratings", "ladder", l.Name, "err", err)
+			f.log.Error("fitting the ratings", "ladder", l.Name, "err", err)
 		}
 		took := time.Since(began)
-		<-f.one
+		<-f.turn
 		select {
 		case <-ctx.Done():
 			return
@@ -89,7 +95,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	began := time.Now()
 	anchors := map[int64]bool{}
 	for _, id := range results.versions {
-		v, err := f.Store.Version(ctx, id)
+		v, err := f.store.Version(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -99,12 +105,12 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Store.SaveFit(ctx, l.Name, estimates); err != nil {
+	if err := f.store.SaveFit(ctx, l.Name, estimates); err != nil {
 		return fmt.Errorf("storing the fit: %w", err)
 	}
 	took := time.Since(began)
-	f.metrics.fits.WithLabelValues(l.Name).Observe(took.Seconds())
-	f.Log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "seconds", took.Seconds())
+	f.seconds.WithLabelValues(l.Name).Observe(took.Seconds())
+	f.log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "seconds", took.Seconds())
 	return nil
 }
 
@@ -127,10 +133,10 @@ func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, err = f.Store.Bouts(ctx, l.Name, sides, maxBouts)
+		out.versions, out.bouts, err = f.store.Bouts(ctx, l.Name, sides, maxBouts)
 		return out, err
 	}
-	out.versions, out.pairs, err = f.Store.Pairs(ctx, l.Name)
+	out.versions, out.pairs, err = f.store.Pairs(ctx, l.Name)
 	return out, err
 }
 

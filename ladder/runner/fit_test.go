@@ -31,12 +31,11 @@ func TestFitter(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		fits, fitting, start := map[string][]time.Duration{}, 0, time.Now()
-		r := &Runner{}
-		r.Log = slog.New(slog.DiscardHandler)
+		var ladders []ladder.Ladder
 		for _, name := range []string{"a", "b"} {
-			r.Ladders = append(r.Ladders, ladder.Ladder{Name: name, Game: "tebes", Bots: 2})
+			ladders = append(ladders, ladder.Ladder{Name: name, Game: "tebes", Bots: 2})
 		}
-		r.Store = slowStore{reads: func(name string) {
+		slow := slowStore{reads: func(name string) {
 			if fitting++; fitting > 1 {
 				t.Error("two ladders are fitted at once")
 			}
@@ -46,7 +45,7 @@ func TestFitter(t *testing.T) {
 			}
 			fitting--
 		}}
-		f := newFitter(r)
+		f := newFitter(slow, ladders, nil, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); f.run(ctx) }()

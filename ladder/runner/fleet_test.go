@@ -52,7 +52,7 @@ func TestMachines(t *testing.T) {
 	f := w.machines("w1")
 	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
 	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
-	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.finished(6)
 	f.Add(attempt.Machine{Name: "w2", Cores: []int{0, 1}})
 	r.until("the new one plays", func(e events.Event) bool {
@@ -91,7 +91,7 @@ func TestLostMachine(t *testing.T) {
 		}
 		return w.playThere(context.WithoutCancel(ctx), j)
 	}
-	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r := w.run(1, func(o *parts) { o.Fleet = f })
 	lost := <-stuck
 	f.Lose("w1")
 	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
@@ -124,7 +124,7 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 		return r
 	}
 	comes()
-	r := w.run(0, func(o *Options) { o.Fleet = f })
+	r := w.run(0, func(o *parts) { o.Fleet = f })
 	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	dropped := func(events.Event) bool {
 		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), first.Match))
@@ -152,7 +152,7 @@ func TestNextServer(t *testing.T) {
 		}
 		return w.playThere(ctx, j)
 	}
-	first := w.run(1, func(o *Options) { o.Fleet = f })
+	first := w.run(1, func(o *parts) { o.Fleet = f })
 	handed := []attempt.Job{<-begun, <-begun}
 	first.stop()
 	for _, j := range handed {
@@ -162,7 +162,7 @@ func TestNextServer(t *testing.T) {
 		}
 	}
 	// Its cores are in use: the next server gives it nothing before they are done.
-	second := w.run(1, func(o *Options) { o.Fleet = f })
+	second := w.run(1, func(o *parts) { o.Fleet = f })
 	second.finished(2)
 	if len(begun) != 0 {
 		t.Errorf("a machine whose cores are in use got %d matches", len(begun))
@@ -214,7 +214,7 @@ func TestAdopted(t *testing.T) {
 	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}
 	f.Leave(good)
 	f.Leave(bad)
-	r := w.run(0, func(o *Options) { o.Fleet = f })
+	r := w.run(0, func(o *parts) { o.Fleet = f })
 	left := map[int64]bool{good.Match: true, bad.Match: true, own.Match: true}
 	r.until("all have ended", func(e events.Event) bool {
 		switch {
@@ -246,7 +246,7 @@ func TestSmallMachine(t *testing.T) {
 		}
 		return w.playThere(context.WithoutCancel(ctx), j)
 	}
-	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r := w.run(1, func(o *parts) { o.Fleet = f })
 	lost := <-stuck
 	f.Lose("w1")
 	r.until("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
@@ -276,7 +276,7 @@ func TestUnplayable(t *testing.T) {
 	f := w.machines("w1")
 	var mu sync.Mutex
 	now := time.Now()
-	r := w.run(1, func(o *Options) {
+	r := w.run(1, func(o *parts) {
 		o.Fleet = f
 		o.Now = func() time.Time {
 			mu.Lock()
@@ -342,16 +342,16 @@ func TestBuiltAgain(t *testing.T) {
 		}
 		return w.playThere(ctx, j)
 	}
-	w.here = func(ctx context.Context, _ *outcome, j attempt.Job) attempt.Result {
+	w.here = func(ctx context.Context, _ *play, j attempt.Job) attempt.Result {
 		if ofIt(j) && !here.Load() {
 			w.Must(w.Store.SetNeeds(ctx, v.Hash, ladder.Needs{}))
 			here.Store(true)
 		}
 		return w.playThere(ctx, j)
 	}
-	r := w.run(1, func(o *Options) {
+	r := w.run(1, func(o *parts) {
 		o.Fleet = f
-		o.Standing = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
+		o.programs.Built = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
 	})
 	r.until("another machine plays it", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
@@ -388,7 +388,7 @@ func TestBeginTogether(t *testing.T) {
 		<-ctx.Done()
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled, Text: "ended"}}
 	}
-	r := w.run(0, func(o *Options) { o.Fleet = f })
+	r := w.run(0, func(o *parts) { o.Fleet = f })
 	seen := map[int64]bool{}
 	for range 10 {
 		j := <-jobs
@@ -425,7 +425,7 @@ func TestNotHandedOut(t *testing.T) {
 		}
 		return nil
 	}
-	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.until("a match of it is dropped", func(e events.Event) bool {
 		if e.Kind != events.MatchBroken {
 			return false
@@ -452,9 +452,9 @@ func TestUnavailable(t *testing.T) {
 	}
 	f := w.machines("w1")
 	f.Refuses = func(attempt.Job) error { return unavailable() }
-	r := w.run(1, func(o *Options) {
+	r := w.run(1, func(o *parts) {
 		o.Fleet = f
-		o.Check = func(context.Context) error { return unavailable() }
+		o.host.check = func(context.Context) error { return unavailable() }
 	})
 	r.finished(2)
 	away.Store(true)

@@ -94,7 +94,7 @@ func (r *Runner) pause(err error) time.Time {
 
 // resume checks the server after a pause, and resumes play if it can.
 func (r *Runner) resume(ctx context.Context) {
-	if err := r.Check(ctx); err != nil {
+	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {
 			r.pause(err)
 		}

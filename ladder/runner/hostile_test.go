@@ -58,7 +58,7 @@ func TestSuspended(t *testing.T) {
 				return test.result(j, attempt.PlayAtRandom(j))
 			}
 			registry := prometheus.NewRegistry()
-			r := w.run(1, func(o *Options) { o.Fleet, o.Registerer = f, registry })
+			r := w.run(1, func(o *parts) { o.Fleet, o.Registerer = f, registry })
 			texts, waits := map[string]int64{}, map[int64]bool{}
 			all := func(e events.Event) bool {
 				switch e.Kind {
@@ -114,7 +114,7 @@ func TestFirstMatches(t *testing.T) {
 		}
 		return attempt.PlayAtRandom(j)
 	}
-	r := w.run(0, func(o *Options) { o.Fleet = f })
+	r := w.run(0, func(o *parts) { o.Fleet = f })
 	for range firstMatches {
 		<-given
 	}
@@ -155,7 +155,7 @@ func TestToldFailures(t *testing.T) {
 				return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
 			}
 			var hours atomic.Int32 // nothing rests for so long
-			r := w.run(1, func(o *Options) {
+			r := w.run(1, func(o *parts) {
 				o.Fleet = f
 				o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 			})
@@ -196,12 +196,12 @@ func TestHeldForEver(t *testing.T) {
 			<-ctx.Done()
 			return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
 		}
-		w.here = func(_ context.Context, _ *outcome, j attempt.Job) attempt.Result {
+		w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result {
 			time.Sleep(20 * time.Second)
 			return attempt.PlayAtRandom(j)
 		}
 		began := time.Now()
-		r := w.run(1, func(o *Options) { o.Fleet = f })
+		r := w.run(1, func(o *parts) { o.Fleet = f })
 		held := map[int64]bool{}
 		broken := 0
 		all := func(e events.Event) bool {
@@ -240,7 +240,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 		f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
 		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-		r := w.run(0, func(o *Options) { o.Fleet, disk.Store, o.Store = f, o.Store, disk })
+		r := w.run(0, func(o *parts) { o.Fleet, disk.Store, o.Store = f, o.Store, disk })
 		r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 		time.Sleep(60 * 24 * time.Hour) // longer than any match can take
 		disk.mu.Lock()
@@ -275,7 +275,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}}
 	}
 	var hours atomic.Int32
-	r := w.run(0, func(o *Options) {
+	r := w.run(0, func(o *parts) {
 		o.Fleet = f
 		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	})

@@ -1,10 +1,8 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -15,212 +13,161 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ladders offers new matches of the ladders.
+// ladders is a Source of new matches of the ladders.
 //
 //   - The ladder that cost least lately comes first; those on which house bots alone play come last.
-//   - A ladder whose versions all have had enough matches has one in Options.Pause, and one among house
-//     bots alone in Options.Idle.
-//   - A match is stored when it begins, together with others. Until then its pool knows of it under a
-//     number below 0.
+//   - A ladder whose versions all have had enough matches has one in Limits.Pause, and one among house bots alone in
+//     Limits.Idle.
+//   - A match is stored when it begins, together with others. Until then its pool knows it under a number below 0.
 type ladders struct {
-	*Runner
-	costs
-	rand     *rand.Rand
-	variants map[string]*rules.Variant // by ladder, as what follows
-	last     map[string]time.Time      // when its last match got a core
-	idled    map[string]time.Time      // when its last match among known house bots alone did
-	fresh    int64                     // the last number of a match that is not stored
+	store        Store
+	list         []ladder.Ladder
+	catalog      *catalog
+	costs        *costs
+	rand         *rand.Rand
+	variants     map[string]*rules.Variant // by ladder, as the next two
+	last         map[string]time.Time      // when its last match got a core
+	lastOfHouses map[string]time.Time      // when its last match of freshMatch.onlyHouses got a core
+	poolNumber   int64                     // of the last match
 }
 
-func newLadders(r *Runner) ladders {
-	return ladders{
-		Runner: r, costs: costs{spent: map[string]float64{}, recent: map[string]float64{}},
+// newLadders returns the source of some ladders. It is an error if one of them cannot be played.
+func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) (ladders, error) {
+	l := ladders{
+		store: from, list: list, catalog: known, costs: spent,
 		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		variants: map[string]*rules.Variant{}, last: map[string]time.Time{}, idled: map[string]time.Time{},
+		variants: map[string]*rules.Variant{}, last: map[string]time.Time{}, lastOfHouses: map[string]time.Time{},
 	}
+	for _, x := range list {
+		v, err := x.Variant()
+		if err == nil {
+			_, err = ladder.SlotSides(v, x.Bots)
+		}
+		if err != nil {
+			return l, err
+		}
+		l.variants[x.Name] = v
+	}
+	return l, nil
 }
 
-func (l *ladders) next(ctx context.Context, at freeCore) (*job, error) {
-	l.fade(at.now)
-	may := func(p *matchmaking.Player) bool { return l.mayPlay(ctx, at, p.ID, p.Remote) }
+func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
+	l.costs.fade(c.now)
+	canPlay := func(p *matchmaking.Player) bool { return l.catalog.canPlay(ctx, c, p.ID, p.Remote) }
 	var houses []ladder.Ladder
-	for _, x := range l.order(l.Ladders) {
-		if l.backoffs.active(ladderName(x.Name), at.now) {
+	for _, x := range l.costs.order(l.list) {
+		if l.catalog.backoffs.active(ladderName(x.Name), c.now) {
 			continue
 		}
-		p, err := l.Store.Pool(ctx, x.Name)
+		p, err := l.store.Pool(ctx, x.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
-		people := p.Contains(func(p *matchmaking.Player) bool { return !p.House && may(p) })
-		if l.roomOf(at).Check("", l.variants[x.Name], slices.Repeat([]bool{!people}, x.Bots)) != nil {
+		people := p.Contains(func(p *matchmaking.Player) bool { return !p.House && canPlay(p) })
+		if l.catalog.roomOf(c).Check("", l.variants[x.Name], slices.Repeat([]bool{!people}, x.Bots)) != nil {
 			continue
 		}
 		if !people {
 			houses = append(houses, x)
 			continue
 		}
-		if j, err := l.of(ctx, at, x, may); j != nil || err != nil {
+		if j, err := l.nextOf(ctx, c, x, canPlay); j != nil || err != nil {
 			return j, err
 		}
 	}
 	for _, x := range houses {
-		if j, err := l.of(ctx, at, x, may); j != nil || err != nil {
+		if j, err := l.nextOf(ctx, c, x, canPlay); j != nil || err != nil {
 			return j, err
 		}
 	}
 	return nil, nil
 }
 
-// of returns a match of a ladder; nil when not enough of its versions may play, or it pauses.
-func (l *ladders) of(ctx context.Context, at freeCore, x ladder.Ladder, may func(*matchmaking.Player) bool) (*job, error) {
-	c := matchmaking.Choice{May: may}
-	if at.now.Before(l.idled[x.Name].Add(l.Idle)) {
-		c.Idle = known
+// nextOf returns a match of a ladder, and nil if too few of its versions can play or it pauses.
+func (l *ladders) nextOf(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Player) bool) (Job, error) {
+	choice := matchmaking.Choice{May: canPlay}
+	if c.now.Before(l.lastOfHouses[x.Name].Add(l.catalog.limits.Idle)) {
+		choice.Idle = isKnownHouse
 	}
 	for {
-		p, err := l.Store.Pool(ctx, x.Name)
+		p, err := l.store.Pool(ctx, x.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
-		if l.pauses(x.Name, p, may, at.now) {
+		if l.pauses(x.Name, p, canPlay, c.now) {
 			return nil, nil
 		}
-		slots, unknown := p.Next(c, l.rand)
+		slots, unknown := p.Next(choice, l.rand)
 		if slots != nil {
-			return l.job(ctx, x, p, slots)
+			return l.newMatch(ctx, c, x, p, slots)
 		}
 		if unknown == 0 {
 			return nil, nil
 		}
-		if err := l.Store.Learn(ctx, x.Name, unknown); err != nil {
+		if err := l.store.Learn(ctx, x.Name, unknown); err != nil {
 			return nil, fmt.Errorf("ladder %s: counting meetings: %w", x.Name, err)
 		}
 	}
 }
 
-// known reports whether a version is a house bot that has enough matches.
-func known(p *matchmaking.Player) bool { return p.House && p.Matches >= ladder.EnoughMatches }
+// isKnownHouse reports whether a version is a house bot that has enough matches.
+func isKnownHouse(p *matchmaking.Player) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// job returns a match that is not stored yet.
-func (l *ladders) job(ctx context.Context, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (*job, error) {
+// newMatch returns a match that is not stored yet, of a version for each slot.
+func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
+	l.poolNumber--
 	m := &ladder.Match{
 		Ladder: x.Name, Rated: true, Game: x.Game, Options: x.Options, Clock: x.Clock, Deals: x.Deals, Versions: slots, State: ladder.Waiting,
 	}
-	j := &job{match: m, asNew: &store.NewMatch{Ladder: x.Name, Versions: slots, Allowance: l.Allowance}, pool: p}
+	fresh := &freshMatch{
+		entry:  store.NewMatch{Ladder: x.Name, Versions: slots, Allowance: l.catalog.limits.Allowance},
+		chosen: c.now, pool: p, poolNumber: l.poolNumber,
+		onlyHouses: !p.Contains(func(p *matchmaking.Player) bool { return slices.Contains(slots, p.ID) && !isKnownHouse(p) }),
+	}
 	for _, id := range slots {
-		v, err := l.version(ctx, id)
+		v, err := l.catalog.version(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		j.versions = append(j.versions, v.Version)
+		fresh.versions = append(fresh.versions, v.Version)
 		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.Bot), append(m.Numbers, v.Number), append(m.Remote, v.Remote)
 	}
-	j.idle = !p.Contains(func(p *matchmaking.Player) bool { return slices.Contains(slots, p.ID) && !known(p) })
+	j, err := l.catalog.job(ctx, m, c)
+	if err != nil {
+		return nil, err
+	}
+	j.fresh = fresh
 	return j, nil
 }
 
-// pauses reports whether all versions of a ladder that may play have enough matches and the last
-// one was less than Options.Pause ago.
-func (l *ladders) pauses(name string, pool *matchmaking.Pool, may func(*matchmaking.Player) bool, now time.Time) bool {
-	last, played := l.last[name]
-	return played && now.Before(last.Add(l.Pause)) &&
-		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && may(p) })
+func (l *ladders) Started(j Job) {
+	m := j.(*matchJob)
+	if l.last[m.match.Ladder] = m.fresh.chosen; m.fresh.onlyHouses {
+		l.lastOfHouses[m.match.Ladder] = m.fresh.chosen
+	}
+	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// pausesUntil returns when the first ladder that may pause can have a match again; zero when none pauses.
-func (l *ladders) pausesUntil(now time.Time) (first time.Time) {
-	if l.Pause == 0 && l.Idle == 0 {
+// pauses reports whether all versions of a ladder that can play have enough matches and the last match began less than
+// Limits.Pause ago.
+func (l *ladders) pauses(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Player) bool, now time.Time) bool {
+	last, played := l.last[name]
+	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
+		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
+}
+
+// pauseEnd returns when the first ladder that may pause can have a match again, and zero if none pauses.
+func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
+	limits := l.catalog.limits
+	if limits.Pause == 0 && limits.Idle == 0 {
 		return first
 	}
 	for name, last := range l.last {
-		for _, until := range []time.Time{last.Add(l.Pause), l.idled[name].Add(l.Idle)} {
+		for _, until := range []time.Time{last.Add(limits.Pause), l.lastOfHouses[name].Add(limits.Idle)} {
 			if until.After(now) {
 				first = earliest(first, until)
 			}
 		}
 	}
 	return first
-}
-
-func (l *ladders) began(j *job, now time.Time) {
-	l.fade(now)
-	j.charged = l.charge(j.ladder())
-	if j.asNew == nil {
-		return
-	}
-	if l.last[j.ladder()] = now; j.idle {
-		l.idled[j.ladder()] = now
-	}
-	l.fresh--
-	j.inPool = l.fresh
-	j.pool.Open(j.inPool, j.match.Versions)
-}
-
-// stored notes that a match is stored, or is not to be.
-func (l *ladders) stored(j *job) {
-	if j.asNew != nil {
-		j.pool.Close(j.inPool)
-	}
-}
-
-func (l *ladders) ended(j *job, took time.Duration, now time.Time) {
-	l.fade(now)
-	l.correct(j.ladder(), j.charged, took)
-}
-
-// costHalf is the half-life of a ladder's costs.
-const costHalf = 10 * time.Minute
-
-// costs has the recent costs of the ladders, in core seconds. From its start a match
-// counts with the time of the ladder's last one, so that several cores do not all
-// choose the same ladder.
-type costs struct {
-	at     time.Time
-	spent  map[string]float64
-	recent map[string]float64 // what its last match took
-}
-
-// order returns the ladders by their costs, the lowest first; among equals in their
-// order.
-func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
-	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.Ladder) int {
-		return cmp.Compare(c.spent[a.Name], c.spent[b.Name])
-	})
-}
-
-// fade reduces the costs with time.
-func (c *costs) fade(now time.Time) {
-	if passed := now.Sub(c.at); !c.at.IsZero() && passed > 0 {
-		f := math.Exp2(-float64(passed) / float64(costHalf))
-		for name := range c.spent {
-			c.spent[name] *= f
-		}
-	}
-	c.at = now
-}
-
-// charge charges a ladder for a match that begins, and returns how much. "" stands for no ladder.
-func (c *costs) charge(name string) (charged float64) {
-	if name == "" {
-		return 0
-	}
-	charged, known := c.recent[name]
-	if !known {
-		charged = 1
-	}
-	c.spent[name] += charged
-	return charged
-}
-
-// correct replaces what was charged with what the match took; 0 for a match that did not
-// begin.
-func (c *costs) correct(name string, charged float64, took time.Duration) {
-	if name == "" {
-		return
-	}
-	c.spent[name] = max(0, c.spent[name]-charged) + took.Seconds()
-	if took > 0 {
-		c.recent[name] = took.Seconds()
-	}
 }

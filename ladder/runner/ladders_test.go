@@ -8,10 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/cores"
 )
 
 // playedStore is a store whose house bots have had enough matches.
@@ -39,24 +37,25 @@ func (s playedStore) Pool(ctx context.Context, name string) (*matchmaking.Pool, 
 	return p, nil
 }
 
-// House bots that have had enough matches play each other once in Options.Idle; a newcomer plays
+// House bots that have had enough matches play each other once in Limits.Idle; a newcomer plays
 // them at once and as often as it wants.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r := kit.Get[*Runner](t)(New(Options{
-		Store: playedStore{w.Store, map[string]*matchmaking.Pool{}}, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}},
-		Idle: time.Hour, Now: func() time.Time { return now },
-	}))
+	r := w.idle(1, func(o *parts) {
+		o.Store, o.Limits.Idle = playedStore{w.Store, map[string]*matchmaking.Pool{}}, time.Hour
+		o.Now = func() time.Time { return now }
+	})
+	l := &r.sources.ladders
 	next := func() *ladder.Match {
 		t.Helper()
-		j := kit.Get[*job](t)(r.ladders.next(t.Context(), freeCore{r.placement.local(), now}))
+		j := kit.Get[Job](t)(l.Next(t.Context(), Core{machine: r.placement.local(), now: now}))
 		if j == nil {
 			return nil
 		}
-		r.ladders.began(j, now)
-		return j.match
+		l.Started(j)
+		return j.(*matchJob).match
 	}
 	began := now
 	for range 3 {
@@ -67,7 +66,7 @@ func TestIdle(t *testing.T) {
 			if m := next(); m != nil {
 				t.Errorf("house bots %q play again %s after the start", m.Bots, now.Sub(began))
 			}
-			if got, want := r.ladders.pausesUntil(now), began.Add(time.Hour); !got.Equal(want) {
+			if got, want := l.pauseEnd(now), began.Add(time.Hour); !got.Equal(want) {
 				t.Errorf("the next look is at %s, want %s", got, want)
 			}
 			now = now.Add(time.Hour / 4)
@@ -97,13 +96,12 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
-	r, err := New(Options{Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}})
-	w.Must(err)
-	r.ladders.spent["teeko"] = 1000
+	r := w.idle(1, nil)
+	r.charges.costs.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
-			j := kit.Get[*job](t)(r.ladders.next(t.Context(), freeCore{r.placement.local(), time.Now()}))
-			names = append(names, j.match.Ladder)
+			j := kit.Get[Job](t)(r.sources.ladders.Next(t.Context(), Core{machine: r.placement.local(), now: time.Now()}))
+			names = append(names, ladderOf(j))
 		}
 		return names
 	}
@@ -123,14 +121,12 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Local: attempt.Machine{Cores: []int{cores.Any}}, Pause: time.Minute})
-	w.Must(err)
-	l := &r.ladders
+	l := &w.idle(1, func(o *parts) { o.Limits.Pause = time.Minute }).sources.ladders
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
 	all := func(*matchmaking.Player) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
-		got, until := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pausesUntil(now.Add(after))
+		got, until := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
 		if got != want || got && !until.Equal(now.Add(time.Minute)) {
 			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, until.Sub(now), want)
 		}
@@ -140,30 +136,4 @@ func TestPause(t *testing.T) {
 	check(time.Second, true, old, old)
 	check(time.Second, false, old, fresh)
 	check(time.Minute, false, old, old)
-}
-
-// Ladders that cost the same in the end have had the same, whatever one match of
-// each takes; a pause makes no debts.
-func TestCosts(t *testing.T) {
-	t.Parallel()
-	c, now := newLadders(nil).costs, time.Now()
-	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
-	played := map[string]time.Duration{}
-	ladders := []ladder.Ladder{{Name: "slow"}, {Name: "quick"}}
-	for range 220 {
-		c.fade(now)
-		name := c.order(ladders)[0].Name
-		charged := c.charge(name)
-		now = now.Add(took[name])
-		c.fade(now)
-		c.correct(name, charged, took[name])
-		played[name] += took[name]
-	}
-	if r := played["slow"].Seconds() / played["quick"].Seconds(); r < 0.9 || r > 1.1 {
-		t.Errorf("the slow ladder had %.2f of the quick one's time, want the same", r)
-	}
-	c.fade(now.Add(24 * time.Hour))
-	if c.spent["slow"] > 1e-3 || c.spent["quick"] > 1e-3 {
-		t.Errorf("after a day they still count %v", c.spent)
-	}
 }

@@ -45,7 +45,7 @@ func TestMachinesAreTold(t *testing.T) {
 		return result
 	}
 	registry := prometheus.NewRegistry()
-	r := w.run(0, func(o *Options) { o.Fleet, o.Registerer = f, registry })
+	r := w.run(0, func(o *parts) { o.Fleet, o.Registerer = f, registry })
 	first, second := <-begun, <-begun
 	at := time.Unix(5000, 0)
 	list := r.Machines(map[string]time.Time{"w1": at, "never": at})
@@ -78,7 +78,7 @@ func TestMachinesAreTold(t *testing.T) {
 		t.Errorf("after %d matches w1 is %+v", w1.Finished, w1)
 	}
 	f.Lose("w1")
-	r.sync()
+	r.syncMachines()
 	gone := machineNamed(t, r.Machines(map[string]time.Time{"w1": at}), "w1")
 	if gone.State != ladder.MachineAway || gone.Finished != w1.Finished || gone.Cores != 0 {
 		t.Errorf("after it has left w1 is %+v", gone)
@@ -95,12 +95,12 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedMachine, Text: "/secret/dir is full"}}
 	}
-	r := w.run(1, func(o *Options) { o.Fleet, o.Now = f, func() time.Time { return now } })
+	r := w.run(1, func(o *parts) { o.Fleet, o.Now = f, func() time.Time { return now } })
 	r.until("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	r.finished(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
-	if m.State != ladder.MachinePaused || m.Reason != failedOnce || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
+	if m.State != ladder.MachinePaused || m.Reason != pauseReason || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)

@@ -45,7 +45,7 @@ type world struct {
 	log    *strings.Builder  // under mu
 	broken map[string]string // bots that cannot be had, and why
 	mu     sync.Mutex
-	here   func(context.Context, *outcome, attempt.Job) attempt.Result // what the machine of the server plays with; nil: playHere
+	here   func(context.Context, *play, attempt.Job) attempt.Result // how the machine of the server plays; nil: playLocal
 }
 
 // tiny is a ladder of the shortest matches. Its clock is long: the machine is
@@ -115,39 +115,62 @@ type run struct {
 	world  *world
 }
 
+// parts are the options of a runner and what a test changes of them.
+type parts struct {
+	Options
+	programs *laddertest.Programs
+	host     *host
+	tryouts  Source
+	submit   func(ctx context.Context, version int64, core int) error
+}
+
+// host is a machine that can do what a test says.
+type host struct {
+	soundHost
+	check func(context.Context) error
+	has   func(interpreter string) bool
+}
+
+func (h *host) Check(ctx context.Context) error {
+	if h.check == nil {
+		return nil
+	}
+	return h.check(ctx)
+}
+
+func (h *host) HasInterpreter(name string) bool { return h.has != nil && h.has(name) }
+
 // idle makes a runner on n cores, changed by the test, that does not run.
-func (w *world) idle(n int, change func(*Options)) *Runner {
+func (w *world) idle(n int, change func(*parts)) *Runner {
 	w.t.Helper()
-	o := Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve,
-		Sandbox:    &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()},
-		Grace:      time.Minute,
+	o := parts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
+	o.Options = Options{
+		Store: w.Store, Ladders: w.Config.Ladders, Programs: o.programs, Host: o.host,
+		Local:      attempt.Machine{Cores: slices.Repeat([]int{cores.Any}, n)},
+		Limits:     Limits{Grace: time.Minute},
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	o.Local.Cores = slices.Repeat([]int{cores.Any}, n)
 	if change != nil {
 		change(&o)
 	}
-	resolve := o.Resolve
-	o.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
-		b, err := resolve(ctx, v)
-		if !v.House() {
-			b.Sandbox = o.Sandbox
-		}
-		return b, err
+	r := kit.Get[*Runner](w.t)(New(o.Options))
+	if o.tryouts != nil {
+		r.Register(o.tryouts)
 	}
-	r := kit.Get[*Runner](w.t)(New(o))
-	r.waiting.credit.share = 0.5 // so that few matches show it
+	if o.submit != nil {
+		r.Register(r.Submissions(o.submit))
+	}
+	r.charges.share = 0.5 // so that few matches show it
 	return r
 }
 
 // run starts a runner on some cores, changed by the test.
-func (w *world) run(cores int, change func(*Options)) *run {
+func (w *world) run(cores int, change func(*parts)) *run {
 	w.t.Helper()
 	r := w.idle(cores, change)
 	if w.here != nil {
-		r.here = w.here
+		r.player = w.here
 	}
 	told, untell := w.Store.Events().Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -244,5 +267,5 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 
 // atRandom makes the machine of the server play at random.
 func (w *world) atRandom() {
-	w.here = func(_ context.Context, _ *outcome, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
+	w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 }

@@ -11,9 +11,11 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/rules"
 )
 
-// placement knows where jobs are played: the machines, and the jobs that each has.
+// placement knows the machines and the job on each of their cores.
 //
 //   - A machine has one job on each of its cores at most; which are free follows from its jobs alone. Another
 //     machine than this one has few at first, more with each match that it has played, and one after a
@@ -22,88 +24,84 @@ import (
 //     machine saves for it, and gets nothing else: nothing small keeps what is large waiting for ever.
 //   - A machine is known by its name, and its jobs, failures and counts outlast its connection.
 //
-// It changes in the goroutine of Run, under mu. Others read it under mu, and note there what machines do.
+// The goroutine of Run alone changes it, under mu. Others read it under mu, and count there what machines do.
 type placement struct {
-	mu    sync.Mutex
-	there []*machine          // this one first, the others by name
-	known map[string]*machine // by name: the operator has given each its name
-	jobs  map[int64]*job      // by job.id, but those that are not stored yet
+	mu       sync.Mutex
+	machines []*machine            // the connected ones: this one first, the others by name
+	known    map[string]*machine   // by name, also those that have left
+	matches  map[int64]*assignment // of stored matches, by number
 }
 
 // machine is one that matches are played on.
 type machine struct {
-	attempt.Machine      // empty but for Name and Seen while it is away
-	here            bool // it is not away
-	jobs            []*job
+	attempt.Machine // empty but for Name and Seen while it is not connected
+	connected       bool
+	assignments     []*assignment
 	saving          int64  // memory that has to be free before it gets a job
-	played          int    // matches, since it came
+	played          int    // matches, since it was connected
 	backoff                // after it failed
 	suspended       string // why it gets nothing more until the server starts again; "" if it does
+	record
+}
 
-	// What follows is counted since the server started, for people.
-
+// record counts, for people, what a machine has done since the server started.
+type record struct {
 	hour                            hour
 	finished, void, starved, broken int64
 }
 
-// freeCore is a free core of a machine at a time.
-type freeCore struct {
-	*machine
-	now time.Time
-}
-
 func newPlacement() *placement {
-	return &placement{known: map[string]*machine{}, jobs: map[int64]*job{}}
+	return &placement{known: map[string]*machine{}, matches: map[int64]*assignment{}}
 }
 
 // local returns the machine of this process.
-func (p *placement) local() *machine { return p.there[0] }
+func (p *placement) local() *machine { return p.machines[0] }
 
-// of returns what is known of a machine.
-func (p *placement) of(name string) *machine {
+// named returns the machine of a name.
+func (p *placement) named(name string) *machine {
 	m := p.known[name]
 	if m == nil {
-		m = &machine{Machine: attempt.Machine{Name: name}, hour: hour{}}
+		m = &machine{Machine: attempt.Machine{Name: name}, record: record{hour: hour{}}}
 		p.known[name] = m
 	}
 	return m
 }
 
-// note notes something of a machine.
-func (p *placement) note(m *machine, change func(*machine)) {
+// change changes a machine under mu.
+func (p *placement) change(m *machine, change func(*machine)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(m)
 }
 
-// sync takes in what machines there are, this one included, and returns those that have come and left. Of
-// one that has left, the jobs come to an end by themselves.
+// sync takes in the connected machines, this one included, and returns those that have come and left. The jobs of a
+// machine that has left come to an end by themselves.
 func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	slices.SortFunc(now, byName)
-	before := p.there
-	p.there = nil
-	for _, told := range now {
-		m := p.of(told.Name)
-		if !m.here {
-			m.here, m.played = true, 0
+	before := p.machines
+	p.machines = nil
+	for _, reported := range now {
+		m := p.named(reported.Name)
+		if !m.connected {
+			m.connected, m.played = true, 0
 			come = append(come, m)
 		}
-		m.Machine = told
+		m.Machine = reported
 		if m.saving > m.Memory { // it has less than before
 			m.saving = 0
 		}
-		for _, x := range told.Playing { // for an earlier server
-			if j := p.jobs[x.Match]; j != nil && j.awaited && j.machine == m && j.attempt.Number == x.Attempt {
-				j.core = x.Core
+		for _, x := range reported.Playing { // for an earlier server
+			if a := p.matches[x.Match]; a != nil && a.isAdopted() && a.machine == m && a.play.attempt.Number == x.Attempt {
+				a.core = x.Core
 			}
 		}
-		p.there = append(p.there, m)
+		p.machines = append(p.machines, m)
 	}
 	for _, m := range before {
-		if !slices.Contains(p.there, m) {
-			m.Machine, m.here = attempt.Machine{Name: m.Name, Seen: m.Seen}, false
+		if !slices.Contains(p.machines, m) {
+			m.Machine, m.connected = attempt.Machine{Name: m.Name, Seen: m.Seen}, false
 			left = append(left, m)
 		}
 	}
@@ -123,12 +121,12 @@ func byName(a, b attempt.Machine) int {
 
 // freeCores returns the cores on which a job can begin. The next one is on the same machine as long as jobs take
 // them.
-func (p *placement) freeCores(now time.Time) iter.Seq[freeCore] {
-	return func(yield func(freeCore) bool) {
-		for _, m := range p.there {
-			for n := -1; n < len(m.jobs) && p.isFree(m, now); {
-				n = len(m.jobs)
-				if !yield(freeCore{m, now}) {
+func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
+	return func(yield func(Core) bool) {
+		for _, m := range p.machines {
+			for n := -1; n < len(m.assignments) && p.hasFree(m, now); {
+				n = len(m.assignments)
+				if !yield(Core{machine: m, now: now}) {
 					return
 				}
 			}
@@ -136,17 +134,18 @@ func (p *placement) freeCores(now time.Time) iter.Seq[freeCore] {
 	}
 }
 
-func (p *placement) isFree(m *machine, now time.Time) bool {
+// hasFree reports whether a job can begin on a machine.
+func (p *placement) hasFree(m *machine, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return m.state(now) == ladder.MachineReady && len(m.jobs) < m.most() && m.fits(m.saving) && len(m.free()) > 0
+	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.fits(m.saving) && len(m.idleCores()) > 0
 }
 
-// firstMatches is how many matches another machine has at first, whatever it says of its cores.
+// firstMatches is how many matches another machine has at first, however many cores it reports.
 const firstMatches = 4
 
-// most returns how many jobs a machine may have.
-func (m *machine) most() int {
+// maxJobs returns how many jobs a machine may have.
+func (m *machine) maxJobs() int {
 	switch {
 	case m.Local:
 		return len(m.Cores)
@@ -156,103 +155,129 @@ func (m *machine) most() int {
 	return firstMatches + m.played
 }
 
-// free returns the cores that no job has.
-func (m *machine) free() []int {
-	free := slices.Clone(m.Cores)
-	for _, j := range m.jobs {
-		if i := slices.Index(free, j.core); i >= 0 {
-			free = slices.Delete(free, i, i+1)
+// idleCores returns the cores without a job.
+func (m *machine) idleCores() []int {
+	idle := slices.Clone(m.Cores)
+	for _, a := range m.assignments {
+		if i := slices.Index(idle, a.core); i >= 0 {
+			idle = slices.Delete(idle, i, i+1)
 		}
 	}
-	return free
+	return idle
 }
 
-// fits reports whether a machine has so much memory that no job has reserved.
+// fits reports whether a machine has an amount of memory beside that of its jobs.
 func (m *machine) fits(memory int64) bool {
-	for _, j := range m.jobs {
-		memory += j.memory
+	for _, a := range m.assignments {
+		memory += a.job.memory()
 	}
 	return m.Memory == 0 || memory <= m.Memory
 }
 
-// take gives a job a core and its memory. Where that does not fit yet, the machine saves for it.
-func (p *placement) take(at freeCore, j *job) bool {
+// assign gives a job a core and its memory. If that does not fit yet, the machine saves for it and assign returns nil.
+func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !at.fits(j.memory) {
-		at.saving = j.memory
-		return false
+	if !c.fits(j.memory()) {
+		c.saving = j.memory()
+		return nil
 	}
-	at.saving = 0
-	j.core, j.began = at.free()[0], at.now
-	p.add(at.machine, j)
-	return true
-}
-
-// nowhere is the core of a job whose machine has not told of it yet.
-const nowhere = -2
-
-// adopt adds a job that an earlier server has given to a machine.
-func (p *placement) adopt(name string, j *job, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	j.core, j.began = nowhere, now
-	p.add(p.of(name), j)
-}
-
-func (p *placement) add(m *machine, j *job) {
-	j.machine = m
-	m.jobs = append(m.jobs, j)
-	if j.asNew == nil {
-		p.jobs[j.id()] = j
+	c.saving = 0
+	a := &assignment{job: j, machine: c.machine, core: c.idleCores()[0], start: c.now}
+	c.assignments = append(c.assignments, a)
+	if m, ok := j.(*matchJob); ok && m.fresh == nil {
+		p.matches[m.match.ID] = a
 	}
+	return a
 }
 
-// begun notes which attempt a job is.
-func (p *placement) begun(j *job, m ladder.Match, a ladder.Attempt) {
+// unknownCore is the core of an adopted match whose machine has not reported it yet.
+const unknownCore = -2
+
+// adopt adds a match that an earlier server has given to a machine.
+func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	j.match, j.attempt = &m, a
-	p.jobs[m.ID] = j
+	machine, job := p.named(name), &matchJob{match: m}
+	a := &assignment{job: job, machine: machine, core: unknownCore, start: now}
+	a.play = &play{outcome: outcome{assignment: a}, matchJob: job, adopted: true, attempt: m.Attempts[len(m.Attempts)-1]}
+	machine.assignments = append(machine.assignments, a)
+	p.matches[m.ID] = a
+	return a
+}
+
+// isAdopted reports whether an earlier server has begun the match of an assignment.
+func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
+
+// begin sets the attempt of a match that has begun in the store.
+func (p *placement) begin(a *assignment, job *matchJob, seed rules.Seed, b store.Begun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	job.match = &b.Match
+	a.play = &play{outcome: outcome{assignment: a}, matchJob: job, attempt: b.Attempt, seed: seed}
+	if job.fresh != nil {
+		a.play.versions = job.fresh.versions
+	}
+	p.matches[b.Match.ID] = a
 }
 
 // release takes back what a job has.
-func (p *placement) release(j *job) {
+func (p *placement) release(a *assignment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	j.machine.jobs = slices.DeleteFunc(j.machine.jobs, func(o *job) bool { return o == j })
-	delete(p.jobs, j.id())
+	a.machine.assignments = slices.DeleteFunc(a.machine.assignments, func(o *assignment) bool { return o == a })
+	if m, ok := a.job.(*matchJob); ok {
+		delete(p.matches, m.match.ID)
+	}
+}
+
+// all returns the assignments of all machines, also of those that have left.
+func (p *placement) all() (list []*assignment) {
+	for _, m := range p.known {
+		list = append(list, m.assignments...)
+	}
+	return list
+}
+
+// busy returns the owners of the submissions and try-outs that have a core, all of which this machine has.
+func (p *placement) busy() (people []int64) {
+	for _, a := range p.local().assignments {
+		if person := a.job.owner(); person != 0 {
+			people = append(people, person)
+		}
+	}
+	return people
 }
 
 // saveNothing makes all machines ask anew for what is next.
 func (p *placement) saveNothing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range p.there {
+	for _, m := range p.machines {
 		m.saving = 0
 	}
 }
 
-// worked notes that a machine has played a match.
+// worked records that a machine has played a match.
 func (p *placement) worked(m *machine) {
-	p.note(m, func(m *machine) {
+	p.change(m, func(m *machine) {
 		m.played++
 		m.backoff = backoff{}
 	})
 }
 
-// failed notes that a machine could not play a match: it pauses. Several that fail together count once.
+// failed makes a machine pause that could not play a match. Several matches that fail together count once.
 func (p *placement) failed(m *machine, now time.Time) {
-	p.note(m, func(m *machine) {
+	p.change(m, func(m *machine) {
 		if !m.active(now) {
 			m.backoff.failed(now)
 		}
 	})
 }
 
-// pausesUntil returns when the first pause of a machine ends; zero when none pauses.
-func (p *placement) pausesUntil(now time.Time) (first time.Time) {
-	for _, m := range p.there {
+// pauseEnd returns when the first pause of a machine ends, and zero if none pauses.
+func (p *placement) pauseEnd(now time.Time) (first time.Time) {
+	for _, m := range p.machines {
 		if m.active(now) {
 			first = earliest(first, m.until)
 		}
@@ -265,9 +290,9 @@ func (p *placement) count(now time.Time) (states map[ladder.MachineState]int, co
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	states = map[ladder.MachineState]int{}
-	for _, m := range p.there {
+	for _, m := range p.machines {
 		states[m.state(now)]++
-		if m.gets() {
+		if m.getsJobs() {
 			cores += len(m.Cores)
 		}
 	}
@@ -279,21 +304,9 @@ func (p *placement) classes() map[string]*machine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := map[string]*machine{}
-	for _, m := range p.there {
-		if m.gets() {
+	for _, m := range p.machines {
+		if m.getsJobs() {
 			list[classOf(m.Machine)] = m
-		}
-	}
-	return list
-}
-
-// suspended returns the jobs of suspended machines.
-func (p *placement) suspended() (list []*job) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, j := range p.jobs {
-		if j.machine.suspended != "" {
-			list = append(list, j)
 		}
 	}
 	return list
@@ -306,14 +319,16 @@ func (p *placement) isSuspended(m *machine) bool {
 	return m.suspended != ""
 }
 
-// gets reports whether a machine gets jobs, unless it pauses.
-func (m *machine) gets() bool { return m.here && m.suspended == "" && m.Refused == "" && !m.Draining }
+// getsJobs reports whether a machine gets jobs, unless it pauses.
+func (m *machine) getsJobs() bool {
+	return m.connected && m.suspended == "" && m.Refused == "" && !m.Draining
+}
 
 func (m *machine) state(now time.Time) ladder.MachineState {
 	switch {
 	case m.suspended != "":
 		return ladder.MachineSuspended
-	case !m.here:
+	case !m.connected:
 		return ladder.MachineAway
 	case m.Refused != "":
 		return ladder.MachineRefused
@@ -325,11 +340,11 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 	return ladder.MachineReady
 }
 
-// failedOnce is why a machine pauses. Everybody may read it.
-const failedOnce = "it could not play a match"
+// pauseReason is why a machine pauses. Everybody may read it.
+const pauseReason = "it could not play a match"
 
-// tell returns what people may know of a machine.
-func (m *machine) tell(now, added time.Time) ladder.Machine {
+// describe returns what people may know of a machine.
+func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,
 		Sandbox: m.Sandbox, Interpreters: maps.Clone(m.Interpreters), Cores: len(m.Cores), Memory: m.Memory, Seen: m.Seen, Added: added,
@@ -341,53 +356,18 @@ func (m *machine) tell(now, added time.Time) ladder.Machine {
 	case ladder.MachineRefused:
 		out.Reason = m.Refused
 	case ladder.MachinePaused:
-		out.Reason, out.Until = failedOnce, m.until
+		out.Reason, out.Until = pauseReason, m.until
 	}
-	for _, j := range m.jobs {
-		if j.attempt.Number > 0 {
+	for _, a := range m.assignments {
+		if p := a.play; p != nil {
 			out.Playing = append(out.Playing, ladder.MachineMatch{
-				Match: j.match.ID, Attempt: j.attempt.Number, Ladder: j.match.Ladder, Began: j.attempt.Began,
-				Bots: slices.Clone(j.match.Bots), Numbers: slices.Clone(j.match.Numbers),
+				Match: p.match.ID, Attempt: p.attempt.Number, Ladder: p.match.Ladder, Began: p.attempt.Began,
+				Bots: slices.Clone(p.match.Bots), Numbers: slices.Clone(p.match.Numbers),
 			})
 		}
 	}
 	slices.SortFunc(out.Playing, func(a, b ladder.MachineMatch) int { return cmp.Compare(a.Match, b.Match) })
 	return out
-}
-
-// Machines returns the machines that are there, and those of added that are not, by name and the
-// server's own first. added has when machines were given credentials, by name. It may be called
-// while Run goes on.
-func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
-	local, now := r.Local, r.Now()
-	if local.Seen = now; r.Interpreters != nil {
-		local.Interpreters = r.Interpreters()
-	}
-	there, away := append(r.Fleet.Machines(), local), maps.Clone(added)
-	for _, told := range there {
-		delete(away, told.Name)
-	}
-	for name := range away {
-		there = append(there, attempt.Machine{Name: name})
-	}
-	slices.SortFunc(there, byName)
-	p := r.placement
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := make([]ladder.Machine, 0, len(there))
-	for _, told := range there {
-		var m machine
-		if known := p.known[told.Name]; known != nil {
-			m = *known
-		}
-		_, gone := away[told.Name]
-		if gone {
-			told.Seen = m.Seen
-		}
-		m.Machine, m.here = told, !gone
-		list = append(list, m.tell(now, added[told.Name]))
-	}
-	return list
 }
 
 // hour counts what happened in the last 60 minutes, by the minute.
@@ -409,13 +389,4 @@ func (h hour) sum(now time.Time) (n int) {
 // forget forgets the minutes that are too long ago.
 func (h hour) forget(now time.Time) {
 	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
-}
-
-// suspend gives a machine nothing more until the server starts again: it has handed in what cannot be.
-func (r *Runner) suspend(m *machine, why string) {
-	r.placement.note(m, func(m *machine) {
-		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
-		m.suspended = cmp.Or(m.suspended, why)
-	})
-	r.Wake()
 }

@@ -27,18 +27,17 @@ func TestPlacement(t *testing.T) {
 		p, now := newPlacement(), time.Now()
 		p.sync([]attempt.Machine{m})
 		left := rapid.SliceOfN(rapid.Int64Range(0, most), 0, 30).Draw(t, "jobs")
-		for id := int64(1); len(left) > 0 || len(p.local().jobs) > 0; {
+		for len(left) > 0 || len(p.local().assignments) > 0 {
 			for at := range p.freeCores(now) {
-				if len(left) > 0 && p.take(at, &job{version: id, memory: left[0]}) {
+				if len(left) > 0 && p.assign(at, &Tryout{Memory: left[0]}) != nil {
 					left = left[1:]
-					id++
 				}
 			}
-			jobs := p.local().jobs
+			jobs := p.local().assignments
 			var sum int64
 			used := map[int]bool{}
 			for _, j := range jobs {
-				sum += j.memory
+				sum += j.job.memory()
 				used[j.core] = true
 			}
 			switch {
@@ -61,21 +60,23 @@ func TestSaving(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
 	p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
-	at := freeCore{p.local(), now}
-	free := func() bool { return p.isFree(p.local(), now) }
-	small := &job{version: 1, memory: 4}
-	if !p.take(at, small) || p.take(at, &job{version: 2, memory: 8}) || free() {
+	assign := func(memory int64) *assignment {
+		return p.assign(Core{machine: p.local(), now: now}, &Tryout{Memory: memory})
+	}
+	free := func() bool { return p.hasFree(p.local(), now) }
+	small := assign(4)
+	if small == nil || assign(8) != nil || free() {
 		t.Fatal("it does not save for the second job")
 	}
 	p.saveNothing()
-	if !free() || p.take(at, &job{version: 2, memory: 8}) || free() {
+	if !free() || assign(8) != nil || free() {
 		t.Fatal("it does not save again")
 	}
 	p.release(small)
-	if !free() || !p.take(at, &job{version: 3, memory: 10}) {
+	if !free() || assign(10) == nil {
 		t.Error("there is room for it, and it gets nothing")
 	}
-	p.take(at, &job{version: 4, memory: 10})
+	assign(10)
 	if p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().saving != 0 {
 		t.Error("it saves more than it has")
 	}
@@ -87,21 +88,20 @@ func TestMachineJobs(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
 	local, w := attempt.Machine{Name: attempt.Local, Local: true}, attempt.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
-	awaited := &job{match: &ladder.Match{ID: 9}, awaited: true, attempt: ladder.Attempt{Number: 2}}
 	p.sync([]attempt.Machine{local})
-	p.adopt("w", awaited, now)
+	adopted := p.adopt("w", &ladder.Match{ID: 9, Attempts: []ladder.Attempt{{Number: 2}}}, now)
 	w.Playing = []attempt.Playing{{Match: 9, Attempt: 2, Core: 3}}
 	p.sync([]attempt.Machine{w, local})
 	id := int64(10)
 	fill := func() (n int) {
 		for at := range p.freeCores(now) {
 			id++
-			p.take(at, &job{match: &ladder.Match{ID: id}})
+			p.assign(at, &matchJob{match: &ladder.Match{ID: id}})
 			n++
 		}
 		return n
 	}
-	m := p.there[1]
+	m := p.machines[1]
 	for i, c := range []struct {
 		change func()
 		want   int
@@ -109,16 +109,16 @@ func TestMachineJobs(t *testing.T) {
 		{func() {}, firstMatches - 1},
 		{func() { p.worked(m) }, 1},
 		{func() { p.failed(m, now) }, 0},
-		{func() { now = now.Add(maxBackoff); m.jobs = nil }, 1},
+		{func() { now = now.Add(maxBackoff); m.assignments = nil }, 1},
 		{func() { p.worked(m) }, firstMatches + 1},
-		{func() { p.sync([]attempt.Machine{local}); m.jobs = nil }, 0},
+		{func() { p.sync([]attempt.Machine{local}); m.assignments = nil }, 0},
 		{func() { p.sync([]attempt.Machine{w, local}) }, firstMatches},
 	} {
 		if c.change(); fill() != c.want {
-			t.Errorf("%d: it has %d jobs, want %d more", i, len(m.jobs), c.want)
+			t.Errorf("%d: it has %d jobs, want %d more", i, len(m.assignments), c.want)
 		}
-		for _, j := range m.jobs {
-			if (j.core == 3) != (j == awaited) && i == 0 {
+		for _, j := range m.assignments {
+			if (j.core == 3) != (j == adopted) && i == 0 {
 				t.Errorf("core 3 has %+v", j)
 			}
 		}

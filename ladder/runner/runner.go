@@ -1,7 +1,7 @@
 // Package runner plays the matches of a competition: for each free core it chooses what is played next
-// (sources.go and ladders.go decide that, placement.go where), hands it to its machine, publishes the
-// commitment before the match and stores its games after it, suspends versions that fail repeatedly, and
-// computes the maximum-likelihood fits in the background.
+// (sources.go has the order, placement.go the machines), hands it to its machine, publishes the commitment
+// before the match and stores its games after it, suspends versions that fail repeatedly, and computes the
+// maximum-likelihood fits in the background.
 //
 // Each match has a core of its own, and so has each submission. The runner never
 // polls: it sleeps until a match ends, a timer fires or Wake is called.
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 
@@ -21,151 +20,114 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
-	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/rules"
 )
 
-// Options are the options of a Runner.
+// Options are the parts of a Runner and its limits. Store and Programs are required.
 type Options struct {
-	Store   Store
-	Ladders []ladder.Ladder
-	// Resolve returns a version as a program that can be started, in its sandbox. An error
-	// is a failure of the server, never the bot's.
-	Resolve func(context.Context, ladder.Version) (match.Bot, error)
-	// Remotes are the remote versions; nil: there are none.
-	Remotes Remotes
-	// Allowance is added to the margin of the clock of a match with a remote version.
-	Allowance time.Duration
-	// Submit takes a version through its stages, on a core of its own. An error is a
-	// failure of the server: the version is tried again. nil: there are no
-	// submissions.
-	Submit func(ctx context.Context, version int64, core int) error
-	// Tryout returns a bot that waits to be tested, whose owner is none of some; nil: there is none. It has a core of
-	// its own as a submission has. nil: there are no tryouts.
-	Tryout func(busy []int64) *Tryout
-	// Sandbox is the sandbox of all but house bots, to tell what went wrong in it; nil: none, for bots that
-	// come from nobody else.
-	Sandbox *match.Sandbox
-	// Pause is the time between two matches of a ladder whose versions all have had
-	// ladder.EnoughMatches of them; 0: none.
-	Pause time.Duration
-	// Idle is the time between two matches of a ladder among house bots alone that have had
-	// ladder.EnoughMatches of them; 0: none.
-	Idle time.Duration
-	// Time is how long a match that somebody asked for may take in all; 0: any time.
-	Time time.Duration
-	// Room is the memory that matches share. A match whose bots do not fit in beside
-	// those that play waits, and all that comes after it.
-	Room ladder.Room
-	// Submission is the memory that the stages of a submission can use.
-	Submission int64
-	// Standing reports whether a version can be started without a build, which takes
-	// the memory of a submission, on this machine; nil: all can.
-	Standing func(ladder.Version) bool
-	// Local is the machine of this process. Submissions, matches that somebody asked for and those of
-	// remote versions are for it alone.
+	Store    Store
+	Ladders  []ladder.Ladder
+	Limits   Limits
+	Programs Programs
+	// Local is the machine of this process. Submissions, try-outs, matches that somebody asked for and those of remote
+	// versions are for it alone.
 	Local attempt.Machine
-	// Interpreters returns the versions of this machine's interpreters, for people; nil: none.
-	Interpreters func() map[string]string
-	// Fleet plays matches on other machines, one at a time on each of their cores; nil: there are none.
+	// Host answers questions about that machine. If Host is nil, the machine can always play.
+	Host Host
+	// Remotes are the remote versions. If Remotes is nil, there are none.
+	Remotes Remotes
+	// Fleet plays matches on other machines. If Fleet is nil, there are none.
 	Fleet Fleet
-	// Finds reports whether this machine has an interpreter; nil: it has those that Local tells of.
-	Finds func(name string) bool
-	// Grace is how long running matches may continue when the runner is stopped.
-	Grace time.Duration
-	// Check returns an error if the server cannot play at all. It is called before
-	// play resumes after a failure, and before a version is suspended. nil: it always
-	// can.
-	Check func(context.Context) error
-
-	// Watch, if set, is called when a match begins, and returns what is called with each position, and when no more
-	// come; nil: nobody watches it. Neither may make the match wait. A rated match with a remote version is not watched.
-	Watch func(*ladder.Match) (position func(*referee.Game), end func())
-
-	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
-	Log        *slog.Logger          // nil: none
-	Now        func() time.Time      // nil: the system's clock
+	// Watch is called when a match begins. It returns a function for each position and one for the end of the match,
+	// or nil if nobody may watch it; neither may make the match wait. Watch is not called for a rated match with a
+	// remote version. If Watch is nil, no match is watched.
+	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
+	Registerer prometheus.Registerer // of the metrics; if it is nil, they are not published
+	Log        *slog.Logger          // if it is nil, nothing is logged
+	Now        func() time.Time      // if it is nil, the time is that of the system's clock
 }
 
-// Tryout is a bot that is tested before it is submitted.
-type Tryout struct {
-	Owner  int64
-	Memory int64 // that it needs
-	Run    func(ctx context.Context, core int)
+// Limits are the memory and the time of matches. For the durations but Grace, 0 is no limit or no pause.
+type Limits struct {
+	// Room is the memory that matches share. A match whose bots do not fit beside those that play waits, and so does
+	// everything after it.
+	Room ladder.Room
+	// Build is the memory that the stages of a submission can use, and so can a build before a match.
+	Build int64
+	// Time is how long a match that somebody asked for may take in all.
+	Time time.Duration
+	// Allowance is added to the margin of the clock of a match with a remote version.
+	Allowance time.Duration
+	// Pause is the time between two matches of a ladder whose versions all have had ladder.EnoughMatches.
+	Pause time.Duration
+	// Idle is the time between two matches of a ladder among house bots alone that have had ladder.EnoughMatches.
+	Idle time.Duration
+	// Grace is how long running matches may continue when the runner is stopped.
+	Grace time.Duration
 }
 
 // Runner plays matches.
 type Runner struct {
 	Options
-	metrics *metrics
-	health  health
-	wake    chan struct{}
-	ended   chan outcome
-	fits    *fitter
-	journal attempt.Journal
-	here    func(context.Context, *outcome, attempt.Job) attempt.Result // playHere, but for tests
+	metrics   *metrics
+	health    health
+	wake      chan struct{}
+	ended     chan outcome
+	fits      *fitter
+	journal   attempt.Journal
+	placement *placement
+	player    func(context.Context, *play, attempt.Job) attempt.Result // plays on this machine: playLocal, except in tests
 
-	// What follows belongs to the goroutine of Run, but for what placement says.
+	// The goroutine of Run owns what follows.
 
-	placement   *placement
-	submissions submissions // the sources of what is played next
-	waiting     waiting
-	ladders     ladders
-	able        abilities
-	backoffs    backoffs // ladders, matches and versions that failed
+	sources  sources
+	charges  *charges
+	catalog  *catalog
+	backoffs backoffs // of ladders, matches and versions that failed
 }
 
 // New checks the options and makes a Runner.
 func New(o Options) (*Runner, error) {
-	if o.Store == nil || o.Resolve == nil {
-		return nil, errors.New("runner: Store and Resolve are required")
+	if o.Store == nil || o.Programs == nil {
+		return nil, errors.New("runner: Store and Programs are required")
+	}
+	if o.Host == nil {
+		o.Host = soundHost{}
 	}
 	if o.Fleet == nil {
-		o.Fleet = nobody{}
+		o.Fleet = emptyFleet{}
 	}
-	o.Local.Name, o.Local.Local, o.Local.Memory = attempt.Local, true, o.Room.Total
-	if o.Standing == nil {
-		o.Standing = func(ladder.Version) bool { return true }
-	}
-	if o.Finds == nil {
-		o.Finds = func(string) bool { return false }
-	}
-	if o.Check == nil {
-		o.Check = func(context.Context) error { return nil }
-	}
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Local.Name, o.Local.Local, o.Local.Memory = attempt.Local, true, o.Limits.Room.Total
 	r := &Runner{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan outcome, maxStarts),
+		journal:   attempt.Journal{Log: o.Log},
 		placement: newPlacement(),
-		able:      abilities{versions: map[int64]remembered{}},
 		backoffs:  backoffs{},
 	}
-	r.journal.Log, r.here = o.Log, r.playHere
-	r.submissions = submissions{Runner: r}
-	r.waiting = waiting{Runner: r, credit: credit{share: ladder.UnratedShare / 100.0}, served: map[int64]int{}}
-	r.ladders = newLadders(r)
-	r.fits = newFitter(r)
-	for _, l := range o.Ladders {
-		v, err := l.Variant()
-		if err == nil {
-			_, err = ladder.SlotSides(v, l.Bots)
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.ladders.variants[l.Name] = v
+	r.player = r.playLocal
+	r.fits = newFitter(o.Store, o.Ladders, r.metrics.fits, o.Log)
+	r.charges = newCharges(r.placement)
+	r.catalog = &catalog{
+		store: o.Store, programs: o.Programs, host: o.Host, remotes: o.Remotes, limits: o.Limits, backoffs: r.backoffs,
+		versions: map[int64]knownVersion{},
 	}
-	r.sync()
+	ladders, err := newLadders(o.Ladders, o.Store, r.catalog, &r.charges.costs)
+	if err != nil {
+		return nil, err
+	}
+	w := &waiting{store: o.Store, catalog: r.catalog, placement: r.placement, count: r.metrics.waiting, cancel: r.cancel}
+	r.sources = sources{
+		placement: r.placement, charges: r.charges,
+		interrupted: interruptedMatches{w}, asked: askedMatches{waiting: w, turns: map[int64]int{}}, ladders: ladders,
+	}
+	r.syncMachines()
 	return r, nil
 }
 
@@ -179,7 +141,7 @@ func (r *Runner) Wake() {
 }
 
 // Run plays until the context ends. Then no more matches begin; running ones have
-// Options.Grace to finish, and are interrupted after it. Run returns when none is
+// Limits.Grace to finish, and are interrupted after it. Run returns when none is
 // left.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
@@ -190,14 +152,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("reading the running matches: %w", err)
 	}
-	r.sync() // their cores are in use
+	r.syncMachines() // their cores are in use
 	var fitted sync.WaitGroup
 	fitted.Go(func() { r.fits.run(ctx) })
 	defer fitted.Wait()
-	var over <-chan time.Time // the grace
-	var came <-chan struct{}
+	var graceOver <-chan time.Time
+	var remotesChanged <-chan struct{}
 	if r.Remotes != nil {
-		came = r.Remotes.Changed()
+		remotesChanged = r.Remotes.Changed()
 	}
 	stop := ctx.Done()
 	for {
@@ -205,52 +167,42 @@ func (r *Runner) Run(ctx context.Context) error {
 		if ctx.Err() == nil {
 			r.begin(ctx, playing)
 		}
-		if ctx.Err() != nil && len(r.placement.jobs) == 0 {
+		left := r.placement.all()
+		if ctx.Err() != nil && len(left) == 0 {
 			return nil
 		}
 		timer := r.timer(now)
 		select {
 		case <-stop:
 			r.health.stop()
-			r.Log.Info("stopping", "playing", len(r.placement.jobs), "grace", r.Grace)
+			r.Log.Info("stopping", "playing", len(left), "grace", r.Limits.Grace)
 			stop = nil
-			r.stop()
-			over = time.After(r.Grace)
-		case <-over:
+			r.detach(left)
+			graceOver = time.After(r.Limits.Grace)
+		case <-graceOver:
 			breakOff()
-			over = nil
+			graceOver = nil
 		case o := <-r.ended:
 			r.end(ctx, o)
 			for range len(r.ended) { // they come together, and their cores are given out together
 				r.end(ctx, <-r.ended)
 			}
 		case <-r.Fleet.Changed():
-			r.sync()
+			r.syncMachines()
 		case <-r.wake:
 			r.recheck(ctx)
-		case <-came:
+		case <-remotesChanged:
 		case <-timer:
 		}
 	}
 }
 
-// stop leaves the matches on other machines to the next server.
-func (r *Runner) stop() {
-	for _, j := range r.placement.jobs {
-		if j.match != nil && !j.machine.Local {
-			j.end(attempt.ErrDetach)
+// detach leaves the matches on other machines to the next server.
+func (r *Runner) detach(list []*assignment) {
+	for _, a := range list {
+		if a.play != nil && !a.machine.Local {
+			a.end(attempt.ErrDetach)
 		}
-	}
-}
-
-// sync takes in what machines there are.
-func (r *Runner) sync() {
-	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
-	for _, m := range come {
-		r.Log.Info("a machine has come", "machine", m.Name, "cores", len(m.Cores), "version", m.Version, "refused", m.Refused)
-	}
-	for _, m := range left {
-		r.Log.Info("a machine has left", "machine", m.Name)
 	}
 }
 
@@ -266,114 +218,130 @@ func (r *Runner) begin(ctx, playing context.Context) {
 		r.resume(ctx)
 	}
 	r.countMachines()
-	r.tellUnplayable(ctx)
+	r.reportUnplayable(ctx)
 	for ctx.Err() == nil && r.health.pausedUntil().IsZero() {
-		jobs := r.choose(ctx)
-		if len(jobs) == 0 {
+		list := r.choose(ctx)
+		if len(list) == 0 {
 			return
 		}
-		r.beginAll(ctx, playing, jobs)
+		r.beginAll(ctx, playing, list)
 	}
 }
 
 // choose gives jobs to free cores, up to maxStarts.
-func (r *Runner) choose(ctx context.Context) (jobs []*job) {
-	for at := range r.placement.freeCores(r.Now()) {
-		j, err := r.next(ctx, at)
+func (r *Runner) choose(ctx context.Context) (list []*assignment) {
+	for core := range r.placement.freeCores(r.Now()) {
+		a, err := r.fill(ctx, core)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.pause(fmt.Errorf("choosing a match: %w", err))
 			}
-			return jobs
+			return list
 		}
-		if j != nil && r.take(at, j) {
-			jobs = append(jobs, j)
+		if a != nil {
+			list = append(list, a)
 		}
-		if len(jobs) == maxStarts || !r.health.pausedUntil().IsZero() {
-			return jobs
+		if len(list) == maxStarts || !r.health.pausedUntil().IsZero() {
+			return list
 		}
 	}
-	return jobs
+	return list
 }
 
-// take gives a job its core. It reports false where memory is saved for it, or a remote version has just
-// left.
-func (r *Runner) take(at freeCore, j *job) bool {
-	if !r.placement.take(at, j) {
-		return false
+// fill gives a core its next job. It returns nil if there is none, if it has dropped the job, if memory is saved for
+// it, or if a remote version of it has just left.
+func (r *Runner) fill(ctx context.Context, core Core) (*assignment, error) {
+	c, err := r.sources.next(ctx, core)
+	if c == nil || err != nil {
+		return nil, err
 	}
-	if j.match != nil && !r.reserve(j.match) {
-		r.placement.release(j)
+	if ok, err := r.admit(ctx, core, c.job); !ok {
+		return nil, err
+	}
+	a := r.placement.assign(core, c.job)
+	if a == nil {
+		return nil, nil
+	}
+	if m, ok := c.job.(*matchJob); ok && !r.reserveRemotes(m.match) {
+		r.placement.release(a)
 		r.Wake()
-		return false
+		return nil, nil
 	}
-	r.began(j, at.now)
+	r.sources.started(c)
+	r.charges.begin(a, c.spare)
+	return a, nil
+}
+
+// giveBack takes back what a job was given. took is 0 if the job did not begin.
+func (r *Runner) giveBack(a *assignment, took time.Duration) {
+	r.placement.release(a)
+	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
+		r.releaseRemotes(m.match, len(m.match.Versions))
+	}
+	r.charges.settle(a, took, r.Now())
+}
+
+// reserveRemotes reserves the remote versions of a match. It reports false if one of them has just left.
+func (r *Runner) reserveRemotes(m *ladder.Match) bool {
+	for slot, v := range m.Versions {
+		if m.Remote[slot] && !r.Remotes.Reserve(v) {
+			r.releaseRemotes(m, slot)
+			return false
+		}
+	}
 	return true
 }
 
-// giveBack takes back what a job was given; took is 0 for one that did not begin.
-func (r *Runner) giveBack(j *job, took time.Duration) {
-	r.placement.release(j)
-	if j.match != nil && !j.awaited {
-		r.release(j.match, len(j.match.Versions))
+// releaseRemotes ends the reservations of the first slots of a match.
+func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
+	for slot, v := range m.Versions[:slots] {
+		if m.Remote[slot] {
+			r.Remotes.Release(v)
+		}
 	}
-	now := r.Now()
-	r.waiting.ended(j, now)
-	r.ladders.ended(j, took, now)
 }
 
 // start starts a job on its core.
-func (r *Runner) start(ctx context.Context, j *job) {
-	if j.match != nil {
+func (r *Runner) start(ctx context.Context, a *assignment) {
+	if a.play != nil {
 		r.metrics.playing.Inc()
 	}
-	ctx, j.end = context.WithCancelCause(ctx)
-	go func() { r.ended <- r.work(ctx, j) }()
+	ctx, a.end = context.WithCancelCause(ctx)
+	go func() { r.ended <- r.work(ctx, a) }()
 }
 
 // end records the end of a job.
 func (r *Runner) end(ctx context.Context, o outcome) {
-	o.job.end(nil)
-	r.giveBack(o.job, o.took)
+	o.assignment.end(nil)
+	r.giveBack(o.assignment, o.took)
 	now := r.Now()
-	if o.match != nil {
+	if o.play != nil {
 		r.metrics.playing.Dec()
 		switch {
-		case len(o.fine) > 0:
+		case len(o.worked) > 0:
 			r.placement.worked(o.machine)
 		case o.blamed:
 			r.placement.failed(o.machine, now)
 		}
 	}
-	for _, name := range o.fine {
+	for _, name := range o.worked {
 		r.backoffs.worked(name)
 	}
-	for _, name := range o.again {
+	for _, name := range o.failed {
 		r.backoffs.failed(name, now)
 	}
-	if o.asked() || o.match == nil {
+	if askerOf(o.job) != 0 || o.play == nil {
 		r.recheck(ctx)
 	}
 }
 
-// countMachines counts the machines by their state.
-func (r *Runner) countMachines() {
-	states, cores := r.placement.count(r.Now())
-	for _, state := range ladder.MachineStates() {
-		if state != ladder.MachineAway {
-			r.metrics.machines.WithLabelValues(string(state)).Set(float64(states[state]))
-		}
-	}
-	r.metrics.workers.Set(float64(cores))
-}
-
 // timer returns a channel that fires when a pause or a backoff that delayed a job is
-// over; nil for none. now is the time before the runner looked for jobs: what has
+// over, and nil if there is none. now is the time before the runner looked for jobs: what has
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
-	next := earliest(earliest(r.backoffs.next(now), r.placement.pausesUntil(now)), r.ladders.pausesUntil(now))
-	if at := r.able.looksAgain(); at.After(now) {
-		next = earliest(next, at)
+	next := earliest(earliest(r.backoffs.next(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
+	if report := r.catalog.nextReport(); report.After(now) {
+		next = earliest(next, report)
 	}
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		next = until
@@ -384,120 +352,32 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// job is one thing to do on a core: a match, a version's stages, or a tryout.
-type job struct {
-	match     *ladder.Match
-	version   int64
-	owner     int64             // of the version, or of the tryout
-	tryout    *Tryout           // in place of a version, which is a number of the tryout alone
-	rotations int               // of a match, that play together
-	memory    int64             // that it needs
-	spare     bool              // there was nothing else to do
-	asNew     *store.NewMatch   // of a match that is not stored before it begins; so is what follows
-	idle      bool              // it is among known house bots alone
-	pool      *matchmaking.Pool // which knows of it while it is not stored
-	inPool    int64             // the number of the match there
-	// What follows is set when it has a core.
-	machine *machine
-	core    int
-	began   time.Time
-	charged float64 // to what it costs; see costs
-	// What follows is set once it has begun.
-	awaited bool // an earlier server has begun it
-	attempt ladder.Attempt
-	seed    rules.Seed
-	end     context.CancelCauseFunc
-
-	versions []ladder.Version // of a match, by slot; known at first if it is not stored
-}
-
-// asked reports whether it is a match that somebody asked for.
-func (j *job) asked() bool { return j.match != nil && j.match.AskedBy != 0 }
-
-// ladder returns that of a rated match, "" of anything else.
-func (j *job) ladder() string {
-	if j.match == nil {
-		return ""
-	}
-	return j.match.Ladder
-}
-
-// id returns the key of a job in placement.jobs.
-func (j *job) id() int64 {
-	if j.match != nil {
-		return j.match.ID
-	}
-	return -j.version
-}
-
-// outcome is how a job ended.
-type outcome struct {
-	*job
-	took   time.Duration // 0 when it was not begun
-	games  []*referee.Result
-	fine   []string // what worked
-	again  []string // what failed and gets a backoff
-	blamed bool     // so does its machine
-}
-
-func (r *Runner) work(ctx context.Context, j *job) outcome {
-	o := outcome{job: j}
-	if j.match != nil {
-		r.play(ctx, &o)
-		return o
-	}
-	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-	if err := cores.Bind(j.core); err != nil {
-		r.pause(err)
-		return o
-	}
-	began := time.Now()
-	var err error
-	if j.tryout != nil {
-		j.tryout.Run(ctx, j.core)
-	} else {
-		err = r.Submit(ctx, j.version, j.core)
-	}
-	if o.took = time.Since(began); j.tryout == nil {
-		r.submitted(ctx, &o, err)
-	}
-	return o
-}
-
-// recheck ends what is played and is not wanted any more: a match that somebody cancelled, a submission of a
-// person who was blocked, what a suspended machine plays. No machine saves memory for such.
+// recheck ends the jobs that nobody wants any more: a match that somebody cancelled, a submission of a
+// person who was blocked, what a suspended machine plays. No machine saves memory for such a job.
 func (r *Runner) recheck(ctx context.Context) {
-	for _, j := range r.placement.suspended() {
-		j.end(errSuspended)
+	list := r.placement.all()
+	for _, a := range list {
+		if r.placement.isSuspended(a.machine) {
+			a.end(errSuspended)
+		}
 	}
 	running, err := r.Store.Running(ctx)
 	if err != nil {
-		return // as in cancelled
+		return // as in Job.isCancelled
 	}
 	goesOn := map[int64]bool{}
 	for _, h := range running {
 		goesOn[h.Match] = true
 	}
-	for id, j := range r.placement.jobs {
-		if !goesOn[id] && r.cancelled(ctx, j) { // it has just ended, or is to end
-			j.end(errCancelled)
+	for _, a := range list {
+		if a.play != nil && goesOn[a.play.match.ID] {
+			continue
+		}
+		if a.job.isCancelled(ctx, r.Store) { // it has just ended, or is to end
+			a.end(errCancelled)
 		}
 	}
 	r.placement.saveNothing()
-}
-
-// cancelled reports whether a job has been cancelled. Where that cannot be read it has
-// not been: the job comes to an end by itself.
-func (r *Runner) cancelled(ctx context.Context, j *job) bool {
-	if j.tryout != nil {
-		return false // who has it cancels it
-	}
-	if j.match == nil {
-		v, err := r.Store.Version(ctx, j.version)
-		return err == nil && v.State == ladder.Failed
-	}
-	m, err := r.Store.Match(ctx, j.match.ID)
-	return err == nil && m.State == ladder.Dropped
 }
 
 // cancel drops a match, and reports false where that cannot be stored.
@@ -507,12 +387,12 @@ func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) boo
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
 		return false
 	}
-	r.tellCancelled(m)
+	r.logCancelled(m)
 	return true
 }
 
-// tellCancelled tells of a match that was dropped.
-func (r *Runner) tellCancelled(m *ladder.Match) {
+// logCancelled counts and logs a match that was dropped.
+func (r *Runner) logCancelled(m *ladder.Match) {
 	r.metrics.broken.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
 }

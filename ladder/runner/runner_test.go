@@ -23,7 +23,7 @@ func TestPlay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	registry := prometheus.NewRegistry()
-	r := w.run(2, func(o *Options) { o.Registerer = registry })
+	r := w.run(2, func(o *parts) { o.Registerer = registry })
 	r.finished(6)
 	r.stop()
 	finished := 0
@@ -106,7 +106,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	slow := w.bot("slow", script("test $verb = turn && exec sleep 1d"))
-	r := w.run(1, func(o *Options) { o.Grace = 0 })
+	r := w.run(1, func(o *parts) { o.Limits.Grace = 0 })
 	e := r.until("the slow one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchBegan {
 			return false
@@ -133,7 +133,7 @@ func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.idle(1, func(o *Options) { o.Store = unread{o.Store} })
+	r := w.idle(1, func(o *parts) { o.Store = unread{o.Store} })
 	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the disk is broken") {
 		t.Errorf("it ends with %v", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,27 +13,6 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
 )
-
-// Matches that wait, by the person who asked for each.
-func asked(people ...int64) (waiting []*ladder.Match) {
-	for i, p := range people {
-		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), AskedBy: p})
-	}
-	return waiting
-}
-
-// quietStore is a store in which nothing happens.
-type quietStore struct{ Store }
-
-func (quietStore) Generation() uint64 { return 0 }
-
-// alone returns a runner that knows of nothing but what the test tells its sources, and a core of its machine.
-func alone(cores int, share float64) (*Runner, freeCore) {
-	r := &Runner{Options: Options{Store: quietStore{}}, placement: newPlacement(), backoffs: backoffs{}}
-	r.waiting = waiting{Runner: r, read: true, credit: credit{share: share}, served: map[int64]int{}}
-	r.placement.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
-	return r, freeCore{r.placement.local(), time.Unix(0, 0)}
-}
 
 // What is next, round after round: at the end of each all jobs end, after a second. SUBMISSION is a bot, "asked" is
 // followed by who asked, and "tebes" is a new match of the ladder.
@@ -68,9 +45,9 @@ func TestNext(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			now := time.Now()
-			r := w.idle(c.cores, func(o *Options) {
+			r := w.idle(c.cores, func(o *parts) {
 				o.Now = func() time.Time { return now }
-				o.Submit = func(context.Context, int64, int) error { return nil }
+				o.submit = func(context.Context, int64, int) error { return nil }
 				if c.noLadder {
 					o.Ladders = nil
 				}
@@ -106,18 +83,16 @@ func TestNext(t *testing.T) {
 			for i, want := range c.rounds {
 				var names []string
 				jobs := r.choose(t.Context())
-				for _, j := range jobs {
-					names = append(names, w.nameOf(j, people))
+				for _, a := range jobs {
+					names = append(names, w.nameOf(a.job, people))
 				}
 				if got := strings.Join(names, ", "); got != want {
 					t.Errorf("round %d: %q, want %q", i+1, got, want)
 				}
 				now = now.Add(time.Second)
-				for _, j := range jobs {
-					if r.ladders.stored(j); j.asNew == nil {
-						w.done(j)
-					}
-					r.giveBack(j, time.Second)
+				for _, a := range jobs {
+					w.done(a.job)
+					r.giveBack(a, time.Second)
 				}
 			}
 		})
@@ -125,17 +100,20 @@ func TestNext(t *testing.T) {
 }
 
 // nameOf names a job.
-func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
-	switch {
-	case j.match == nil:
-		return kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), j.version)).Bot
-	case j.asNew != nil:
-		return j.match.Ladder
-	case j.match.AskedBy == 0:
-		return "interrupted"
+func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
+	switch j := j.(type) {
+	case *submission:
+		return kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), j.ID)).Bot
+	case *matchJob:
+		switch {
+		case j.fresh != nil:
+			return j.match.Ladder
+		case j.match.AskedBy == 0:
+			return "interrupted"
+		}
 	}
 	for name, p := range people {
-		if p.ID == j.match.AskedBy {
+		if p.ID == askerOf(j) {
 			return "asked " + name
 		}
 	}
@@ -143,14 +121,19 @@ func (w *world) nameOf(j *job, people map[string]ladder.Person) string {
 }
 
 // done ends what a job does, for good.
-func (w *world) done(j *job) {
+func (w *world) done(j Job) {
 	w.t.Helper()
-	if j.match == nil {
-		w.Must(w.Store.SetState(w.t.Context(), j.version, ladder.Queued))
-		w.Must(w.Store.Fail(w.t.Context(), j.version, "for the test"))
-		return
+	switch j := j.(type) {
+	case *submission:
+		w.Must(w.Store.SetState(w.t.Context(), j.ID, ladder.Queued))
+		w.Must(w.Store.Fail(w.t.Context(), j.ID, "for the test"))
+	case *matchJob:
+		if j.fresh != nil {
+			j.fresh.pool.Close(j.fresh.poolNumber)
+			return
+		}
+		w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
 	}
-	w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
 }
 
 // absent are remote versions that do not come back.
@@ -178,7 +161,7 @@ func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	broken := &refusing{w.Store, errors.New("the disk is full")}
-	r := w.idle(1, func(o *Options) { o.Store, o.Remotes, o.Ladders = broken, absent{}, nil })
+	r := w.idle(1, func(o *parts) { o.Store, o.Remotes, o.Ladders = broken, absent{}, nil })
 	far := kit.Get[ladder.Version](t)(w.Store.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
 	house := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), "@first"))
 	last := kit.Get[map[int64]ladder.Version](t)(w.Store.LastVersions(t.Context(), []int64{house.ID}))
@@ -196,77 +179,5 @@ func TestGivesUp(t *testing.T) {
 	told := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(told) != 1 || told[0].Match != id || told[0].Reason != "cancelled: version 1 of far is not connected" {
 		t.Errorf("who asked for it is told %+v", told)
-	}
-}
-
-// However long matches are that people ask for, and however many people ask: they have their share of the
-// time, and leave a core of several free; each person has one at a time.
-func TestAskedShare(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		cores        int
-		share        float64
-		people       []int64
-		asked, rated time.Duration
-		want         float64
-	}{
-		{1, 0.15, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.15},
-		{1, 0.15, []int64{1, 2, 3}, time.Second / 10, 10 * time.Second, 0.15},
-		{2, 0.15, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.15},
-		{8, 0.5, []int64{1, 2, 3, 4, 5, 6, 7, 8}, 10 * time.Minute, time.Minute, 0.5},
-		{2, 0.9, []int64{1, 2, 3}, 10 * time.Minute, 10 * time.Second, 0.5},
-		{4, 0.9, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.25},
-		{4, 1, []int64{1, 2, 3, 4}, 10 * time.Minute, 10 * time.Second, 0.75},
-	} {
-		r, at := alone(c.cores, c.share)
-		start := at.now
-		ends, id, used := map[*job]time.Time{}, int64(0), time.Duration(0)
-		for at.now.Before(start.Add(10 * time.Hour)) {
-			for len(at.jobs) < c.cores {
-				r.waiting.matches = asked(c.people...)
-				j, took := kit.Get[*job](t)(r.waiting.asked(t.Context(), at)), c.asked
-				if j == nil {
-					j, took = &job{match: &ladder.Match{}}, c.rated
-				}
-				id++
-				j.match.ID = -id // of no match that waits
-				r.placement.take(at, j)
-				r.waiting.began(j)
-				ends[j] = at.now.Add(took)
-			}
-			at.now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
-			for j, end := range ends {
-				if !end.Equal(at.now) {
-					continue
-				}
-				r.placement.release(j)
-				if r.waiting.ended(j, at.now); j.asked() {
-					used += at.now.Sub(j.began)
-				}
-				delete(ends, j)
-			}
-		}
-		got := used.Seconds() / at.now.Sub(start).Seconds() / float64(c.cores)
-		if got < c.want-0.02 || got > c.want+0.02 {
-			t.Errorf("%+v: they have %.3f of the time", c, got)
-		}
-	}
-}
-
-// What requested matches have saved up, and owe.
-func TestCredit(t *testing.T) {
-	t.Parallel()
-	c := credit{share: 0.2}
-	c.others(8*time.Second, 0)
-	if c.Duration != 2*time.Second {
-		t.Errorf("after 8 s of others: %s", c.Duration)
-	}
-	c.others(time.Hour, 0)
-	if c.Duration != maxCredit {
-		t.Errorf("after an hour of others: %s", c.Duration)
-	}
-	c.asked(time.Minute)
-	if want := maxCredit - time.Minute; c.Duration != want {
-		t.Errorf("after a minute of its own: %s, want %s", c.Duration, want)
 	}
 }

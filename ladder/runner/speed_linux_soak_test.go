@@ -54,7 +54,7 @@ func BenchmarkFleet(b *testing.B) {
 		f.Add(attempt.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
 	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
-	r := w.run(0, func(o *Options) { o.Fleet, o.Log = f, nil })
+	r := w.run(0, func(o *parts) { o.Fleet, o.Log = f, nil })
 	r.finished(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})
 	go func() {

@@ -16,12 +16,12 @@ import (
 
 // suspendFaulty suspends the versions of a finished match that failed too often. Its own
 // errors are logged; they never make the match fail.
-func (r *Runner) suspendFaulty(ctx context.Context, o *outcome) {
-	if !o.match.Rated {
+func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
+	if !p.match.Rated {
 		return
 	}
-	for slot, v := range o.versions {
-		f, g := lastFault(o, slot)
+	for slot, v := range p.versions {
+		f, g := lastFault(p, slot)
 		if f == nil || v.House() {
 			continue
 		}
@@ -35,11 +35,11 @@ func (r *Runner) suspendFaulty(ctx context.Context, o *outcome) {
 			continue
 		}
 		// The bot may not start because the machine cannot start any program.
-		if err := r.Check(ctx); err != nil {
+		if err := r.Host.Check(ctx); err != nil {
 			r.pause(err)
 			return
 		}
-		suspended, err := r.Store.Suspend(ctx, v.ID, o.match.ID, r.suspendText(o, v, why, f, g))
+		suspended, err := r.Store.Suspend(ctx, v.ID, p.match.ID, r.suspendText(p, v, why, f, g))
 		if err != nil {
 			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
@@ -81,8 +81,8 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 
 // lastFault returns the last fault of a slot and its game, without the games that it
 // forfeited unplayed.
-func lastFault(o *outcome, slot int) (last *referee.Fault, in *referee.Result) {
-	for _, g := range o.games {
+func lastFault(p *play, slot int) (last *referee.Fault, in *referee.Result) {
+	for _, g := range p.games {
 		for i, f := range g.Faults {
 			if g.Bots[f.Seat] == slot && !f.Disqualified() {
 				last, in = &g.Faults[i], g
@@ -98,16 +98,16 @@ const (
 )
 
 // suspendText returns the reason for the owner of a suspended version.
-func (r *Runner) suspendText(o *outcome, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
+func (r *Runner) suspendText(p *play, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, why)
-	bot := match.Bot{Language: v.Language, Sandbox: r.Sandbox}
+	bot := match.Bot{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {
 		bot.Sandbox = nil
 	}
 	c := bot.InCompetition(&g.Replay, *f, g.Logs[f.Seat])
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
-		o.match.ID, ladderLabel(o.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
+		p.match.ID, ladderLabel(p.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
 	b.WriteString("what to change:\n")
 	for _, advice := range f.Reason.Advice(c) {
 		fmt.Fprintf(&b, "- %s\n", advice)
@@ -117,7 +117,7 @@ func (r *Runner) suspendText(o *outcome, v ladder.Version, why string, f *refere
 	} else {
 		b.WriteString("it wrote nothing on stderr in that game\n")
 	}
-	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", o.match.Game, o.match.Clock, sandbox.Limit{}), " "))
+	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", p.match.Game, p.match.Clock, sandbox.Limit{}), " "))
 	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
 }

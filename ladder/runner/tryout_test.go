@@ -5,7 +5,32 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/timba-arena/timba/ladder"
 )
+
+// tryouts is a source of a try-out of each of some people, which waits for ever.
+type tryouts struct {
+	people []int64
+	run    func(context.Context, int)
+}
+
+func (s *tryouts) Next(_ context.Context, c Core) (Job, error) {
+	for _, owner := range s.people {
+		if !slices.Contains(c.Busy, owner) {
+			return &Tryout{Owner: owner, Memory: 5, Run: s.run}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *tryouts) Started(Job) {}
+
+// isTryout reports whether a core has a try-out of a person.
+func isTryout(a *assignment, owner ladder.Person) bool {
+	t, ok := a.job.(*Tryout)
+	return ok && t.Owner == owner.ID
+}
 
 // Tryouts take turns with submissions, have a core and their memory as those have, and a person has one of both at
 // the same time.
@@ -15,26 +40,19 @@ func TestTryouts(t *testing.T) {
 	ben := w.Person("ben", false)
 	waiting := []int64{w.person.ID, ben.ID}
 	now, ran := time.Now(), 0
-	r := w.idle(4, func(o *Options) {
+	r := w.idle(4, func(o *parts) {
 		o.Now = func() time.Time { return now }
-		o.Submit = func(context.Context, int64, int) error { return nil }
+		o.submit = func(context.Context, int64, int) error { return nil }
 		o.Ladders = nil
-		o.Tryout = func(busy []int64) *Tryout {
-			for _, owner := range waiting {
-				if !slices.Contains(busy, owner) {
-					return &Tryout{Owner: owner, Memory: 5, Run: func(context.Context, int) { ran++ }}
-				}
-			}
-			return nil
-		}
+		o.tryouts = &tryouts{people: waiting, run: func(context.Context, int) { ran++ }}
 	})
 	v := w.Submit(w.person.ID, "annas", hashOf("annas"))
 	jobs := r.choose(t.Context())
-	if len(jobs) != 2 || jobs[0].tryout == nil || jobs[0].owner != w.person.ID || jobs[0].memory != 5 || jobs[1].tryout == nil || jobs[1].owner != ben.ID {
+	if len(jobs) != 2 || !isTryout(jobs[0], w.person) || jobs[0].job.memory() != 5 || !isTryout(jobs[1], ben) {
 		t.Fatalf("the jobs are %+v", jobs)
 	}
-	if jobs[0].id() == jobs[1].id() || r.cancelled(t.Context(), jobs[0]) {
-		t.Error("they are taken for one another, or for a version")
+	if jobs[0].job.isCancelled(t.Context(), w.Store) {
+		t.Error("it is taken for a version that has failed")
 	}
 	if o := r.work(t.Context(), jobs[0]); ran != 1 || o.took == 0 {
 		t.Errorf("it ran %d times, for %s", ran, o.took)
@@ -43,7 +61,10 @@ func TestTryouts(t *testing.T) {
 		r.giveBack(j, time.Second)
 	}
 	jobs = r.choose(t.Context())
-	if len(jobs) != 2 || jobs[0].version != v.ID || jobs[1].tryout == nil || jobs[1].owner != ben.ID {
-		t.Errorf("then they are %+v", jobs)
+	if len(jobs) != 2 || !isTryout(jobs[1], ben) {
+		t.Fatalf("then they are %+v", jobs)
+	}
+	if s, ok := jobs[0].job.(*submission); !ok || s.ID != v.ID {
+		t.Errorf("then the first is %+v", jobs[0].job)
 	}
 }

@@ -91,10 +91,10 @@ func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
-		Remotes: w.Hub, Allowance: l.Allowance,
-		Resolve: func(_ context.Context, v ladder.Version) (match.Bot, error) {
+		Remotes: w.Hub, Limits: runner.Limits{Allowance: l.Allowance},
+		Programs: &laddertest.Programs{Start: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
-		},
+		}},
 	})
 	w.Must(err)
 	w.wake = r.Wake

@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/cluster"
 	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -79,16 +80,31 @@ func (s *Server) local() attempt.Machine {
 	}
 }
 
-// finder returns a function that reports whether this machine has an interpreter, also one that machines do not
-// tell of. It looks once for each.
-func finder() func(name string) bool {
-	known := map[string]bool{}
-	return func(name string) bool {
-		found, ok := known[name]
-		if !ok {
-			_, err := interpreter.Find(name, "")
-			found, known[name] = err == nil, err == nil
-		}
-		return found
+// host answers the questions of the runner about this machine.
+type host struct {
+	dir          string         // for temporary files
+	sandbox      *match.Sandbox // of bots; nil if they have none
+	hub          *cluster.Hub   // of other machines; nil if there are none
+	interpreters map[string]bool
+}
+
+// Interpreters returns the versions of the interpreters that machines report.
+func (h *host) Interpreters() map[string]string { return interpreter.Versions() }
+
+// HasInterpreter reports whether an interpreter is installed. It looks once for each, and is for one goroutine.
+func (h *host) HasInterpreter(name string) bool {
+	found, known := h.interpreters[name]
+	if !known {
+		_, err := interpreter.Find(name, "")
+		found, h.interpreters[name] = err == nil, err == nil
 	}
+	return found
+}
+
+// Check returns an error if this machine cannot play, or nothing can be handed to other machines.
+func (h *host) Check(ctx context.Context) error {
+	if h.hub != nil && h.hub.Err() != nil {
+		return h.hub.Err()
+	}
+	return CheckMachine(ctx, h.dir, h.sandbox)
 }

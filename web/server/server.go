@@ -229,11 +229,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	if hub != nil {
 		defer hub.Close()
 	}
-	var r *runner.Runner
-	s.tryouts = tryout.New(tryout.Options{Play: pipeline.Try, Memory: pipeline.TryoutMemory, Wake: func() { r.Wake() }, Log: s.Log})
-	if r, err = s.runner(registry, hub, pipeline); err != nil {
+	r, err := s.runner(registry, hub, pipeline)
+	if err != nil {
 		return err
 	}
+	s.tryouts = tryout.New(tryout.Options{Play: pipeline.Try, Memory: pipeline.TryoutMemory, Wake: r.Wake, Log: s.Log})
+	r.Register(s.tryouts, r.Submissions(pipeline.Run))
 	s.tables = play.New(play.Options{
 		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Log: s.Log,
 	})
@@ -353,35 +354,26 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
+// runner returns the runner of the matches.
 func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err
 	}
 	o := runner.Options{
-		Time:       s.Config.Limits.Time,
-		Room:       s.room,
-		Submission: memory,
-		Standing:   pipeline.Standing,
-		Remotes:    s.remotes,
-		Allowance:  s.Config.Remote.Allowance,
-		Store:      s.Store,
-		Ladders:    s.Config.Ladders,
-		Resolve:    pipeline.Resolve,
-		Submit:     pipeline.Run,
-		Tryout:     s.tryouts.Next,
-		Sandbox:    pipeline.Sandbox(),
-		Pause:      s.Config.Pause,
-		Idle:       60 * s.Config.Pause,
+		Store:   s.Store,
+		Ladders: s.Config.Ladders,
+		Limits: runner.Limits{
+			Room: s.room, Build: memory, Time: s.Config.Limits.Time, Allowance: s.Config.Remote.Allowance,
+			Pause: s.Config.Pause, Idle: 60 * s.Config.Pause, Grace: s.Grace,
+		},
+		Programs:   pipeline,
 		Local:      s.local(),
-		Finds:      finder(),
-		Grace:      s.Grace,
-		Check:      s.check(hub, pipeline.Sandbox()),
+		Host:       &host{dir: s.Dir.Temp(), sandbox: pipeline.Sandbox(), hub: hub, interpreters: map[string]bool{}},
+		Remotes:    s.remotes,
 		Watch:      s.Live.Watch,
 		Registerer: registry,
 		Log:        s.Log,
-
-		Interpreters: interpreter.Versions,
 	}
 	if hub != nil {
 		o.Fleet = hub
@@ -391,16 +383,6 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 
 // room is the free disk space in bytes that the server needs to resume after a failure.
 const room = 1 << 20
-
-// check returns a check of this machine and of its fleet, if it has one.
-func (s *Server) check(h *cluster.Hub, bots *match.Sandbox) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if h != nil && h.Err() != nil {
-			return h.Err()
-		}
-		return CheckMachine(ctx, s.Dir.Temp(), bots)
-	}
-}
 
 // CheckMachine returns an error unless this machine can play: the disk has room for a file in a
 // directory, and a program starts in a sandbox, unless that is nil.

@@ -78,7 +78,7 @@ type Progress struct {
 // Done reports whether the tryout has ended.
 func (p Progress) Done() bool { return p.State != Waiting && p.State != Building && p.State != Playing }
 
-// Tryouts are those that wait, run and are kept.
+// Tryouts are those that wait, run and are kept. The runner has them as a Source.
 type Tryouts struct {
 	Options
 	places *admission.Places
@@ -132,17 +132,20 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	return n.id, nil
 }
 
-// Next returns the first tryout that waits whose owner is none of some, for the runner; nil if there is none.
-func (x *Tryouts) Next(busy []int64) *runner.Tryout {
+// Next returns the first tryout that waits and whose owner is not busy, as a *runner.Tryout.
+func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.all {
-		if n.State == Waiting && !slices.Contains(busy, n.who.Person.ID) {
-			return &runner.Tryout{Owner: n.who.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}
+		if n.State == Waiting && !slices.Contains(c.Busy, n.who.Person.ID) {
+			return &runner.Tryout{Owner: n.who.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
+
+// Started does nothing: the tryout begins with its Run.
+func (x *Tryouts) Started(runner.Job) {}
 
 // change changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
 func (x *Tryouts) change(n *tryout, do func()) {

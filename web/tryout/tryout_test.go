@@ -56,6 +56,13 @@ func add(t *testing.T, x *tryout.Tryouts, who service.Actor, text string) string
 	return kit.Get[string](t)(x.Add(who, submission.Tryout{Text: text, Game: "teeko"}))
 }
 
+// next returns the tryout that a core gets while some people are busy; nil if there is none.
+func next(t *testing.T, x *tryout.Tryouts, busy ...int64) *runner.Tryout {
+	t.Helper()
+	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{Busy: busy})).(*runner.Tryout)
+	return j
+}
+
 func state(t *testing.T, x *tryout.Tryouts, who service.Actor, id string) tryout.Progress {
 	t.Helper()
 	return kit.Get[tryout.Progress](t)(x.Await(t.Context(), who, id, -1))
@@ -107,7 +114,7 @@ func TestLimits(t *testing.T) {
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTryouts()
-		next := func(busy ...int64) *runner.Tryout { return x.Next(busy) }
+		next := func(busy ...int64) *runner.Tryout { return next(t, x, busy...) }
 		for n, want := range map[string]tryout.State{"fine": tryout.Over, "bad": tryout.Failed, "broken": tryout.Broken} {
 			id := add(t, x, person(1), n)
 			if next(1) != nil || next().Owner != 1 || next().Memory != 7 {
@@ -166,7 +173,7 @@ func TestKept(t *testing.T) {
 	var ids []string
 	for n := range int64(60) {
 		id := add(t, x, person(n+1), "fine")
-		x.Next(nil).Run(t.Context(), 0)
+		next(t, x).Run(t.Context(), 0)
 		ids = append(ids, id)
 	}
 	for n, id := range ids {
@@ -201,7 +208,7 @@ func TestScore(t *testing.T) {
 		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 	id := add(t, x, person(1), "")
-	x.Next(nil).Run(t.Context(), 0)
+	next(t, x).Run(t.Context(), 0)
 	for i, g := range state(t, x, person(1), id).Games {
 		if g.Score != games[i].want {
 			t.Errorf("bots %v with the ranks %v: the score is %v, want %v", games[i].bots, games[i].ranks, g.Score, games[i].want)
@@ -225,7 +232,7 @@ func TestForgotten(t *testing.T) {
 		Log: slog.New(slog.DiscardHandler),
 	})
 	id := add(t, x, person(1), "")
-	x.Next(nil).Run(t.Context(), 0)
+	next(t, x).Run(t.Context(), 0)
 	first := <-played
 	if runtime.GC(); len(state(t, x, person(1), id).Games) != 1 || first.Value() == nil {
 		t.Error("the first is not kept")

@@ -29,9 +29,9 @@ func TestSubmissions(t *testing.T) {
 	var mu sync.Mutex
 	at, tries := 0, 0
 	cores := cores.All()
-	r := w.run(1, func(o *Options) {
+	r := w.run(1, func(o *parts) {
 		o.Local.Cores = cores[:1]
-		o.Submit = func(ctx context.Context, id int64, core int) error {
+		o.submit = func(ctx context.Context, id int64, core int) error {
 			mu.Lock()
 			at++
 			if at > 1 {
@@ -78,8 +78,8 @@ func TestFailedMeanwhile(t *testing.T) {
 	w := newWorld(t, tiny)
 	w.Submit(w.person.ID, "amy", hashOf("amy"))
 	started := make(chan *Runner, 1)
-	r := w.run(2, func(o *Options) {
-		o.Submit = func(ctx context.Context, id int64, core int) error {
+	r := w.run(2, func(o *parts) {
+		o.submit = func(ctx context.Context, id int64, core int) error {
 			w.Must(w.Store.Fail(context.WithoutCancel(ctx), id, "for the test"))
 			r := <-started
 			r.Wake()

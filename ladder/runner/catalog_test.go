@@ -16,13 +16,13 @@ func TestVersionsKnown(t *testing.T) {
 	r := w.idle(1, nil)
 	first := w.bot("late", script(""))
 	for id := int64(1); id < maxKnown; id++ {
-		r.able.versions[-id] = remembered{}
+		r.catalog.versions[-id] = knownVersion{}
 	}
 	ids := []int64{first.ID, w.bot("later", script("")).ID}
 	for i, want := range []int{maxKnown, 1} {
-		v := kit.Get[remembered](t)(r.version(t.Context(), ids[i]))
-		if v.ID != ids[i] || len(r.able.versions) != want {
-			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.able.versions), want)
+		v := kit.Get[knownVersion](t)(r.catalog.version(t.Context(), ids[i]))
+		if v.ID != ids[i] || len(r.catalog.versions) != want {
+			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.catalog.versions), want)
 		}
 	}
 }
@@ -30,9 +30,9 @@ func TestVersionsKnown(t *testing.T) {
 // This machine may start 32-bit programs, and finds interpreters that machines do not tell of.
 func TestLacks(t *testing.T) {
 	t.Parallel()
-	r := newWorld(t, tiny).idle(1, func(o *Options) {
+	r := newWorld(t, tiny).idle(1, func(o *parts) {
 		o.Local.Arch = "amd64"
-		o.Finds = func(name string) bool { return name == "python3" }
+		o.host.has = func(name string) bool { return name == "python3" }
 	})
 	other := &machine{Machine: attempt.Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"node": "22.1.0"}}}
 	for _, test := range []struct {
@@ -46,9 +46,9 @@ func TestLacks(t *testing.T) {
 		{ladder.Needs{Interpreters: []string{"node"}}, "node", ""},
 		{ladder.Needs{Interpreters: []string{"python3", "python2.0"}}, "python2.0", "python3"},
 	} {
-		v := remembered{Version: ladder.Version{Needs: test.needs}}
+		v := knownVersion{Version: ladder.Version{Needs: test.needs}}
 		for m, want := range map[*machine]string{r.placement.local(): test.here, other: test.there} {
-			if lacks := r.lacks(m, v); (lacks == "") != (want == "") || !strings.Contains(lacks, want) {
+			if lacks := r.catalog.lacks(m, v); (lacks == "") != (want == "") || !strings.Contains(lacks, want) {
 				t.Errorf("for %+v %s lacks %q, want %q", test.needs, m.Name, lacks, want)
 			}
 		}

@@ -1,0 +1,191 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
+)
+
+// maxKnown is how many versions are remembered, some 500 bytes each. With one more all are forgotten.
+const maxKnown = 100_000
+
+// catalog knows what versions need, and which machine can play one now.
+type catalog struct {
+	store    Store
+	programs Programs
+	host     Host
+	remotes  Remotes
+	limits   Limits
+	backoffs backoffs
+	versions map[int64]knownVersion
+	reported time.Time        // when unplayable versions were last looked for
+	lacking  map[int64]string // what no machine had then, by version, if its owner does not know yet
+}
+
+// knownVersion is a version that has been built. If it does not stand, its needs are those of its last build: this
+// machine builds it again before another one can play it.
+type knownVersion struct {
+	ladder.Version
+	standing bool
+}
+
+// classOf names what a machine can play: machines of one class can play the same.
+func classOf(m attempt.Machine) string {
+	// Maps are written in the order of their keys.
+	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
+}
+
+// version returns a version that has been built. While its build stands, nothing but its state changes.
+func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
+	v, ok := c.versions[id]
+	if ok && (v.standing || !c.programs.Standing(v.Version)) {
+		return v, nil
+	}
+	var err error
+	if v.Version, err = c.store.Version(ctx, id); err != nil {
+		return v, err
+	}
+	v.standing = v.Remote || c.programs.Standing(v.Version)
+	if len(c.versions) >= maxKnown {
+		clear(c.versions)
+	}
+	c.versions[id] = v
+	return v, nil
+}
+
+// lacks returns what a version needs and a machine does not have, and "" if the machine can play it.
+func (c *catalog) lacks(m *machine, v knownVersion) string {
+	n := v.Needs
+	if m.Local { // it may start 32-bit programs
+		if n.Arch == "386" || n.Arch == "arm" {
+			n.Arch = ""
+		}
+		n.Interpreters = slices.DeleteFunc(slices.Clone(n.Interpreters), c.host.HasInterpreter)
+	}
+	return m.Lacks(n)
+}
+
+// lackedByAll returns what a version needs and none of some machines has, and "" if one of them can play it.
+func (c *catalog) lackedByAll(machines map[string]*machine, v knownVersion) string {
+	var lacks []string
+	for _, m := range machines {
+		text := c.lacks(m, v)
+		if text == "" || !v.standing && m.Local {
+			return ""
+		}
+		lacks = append(lacks, text)
+	}
+	slices.Sort(lacks)
+	return strings.Join(slices.Compact(lacks), "; ")
+}
+
+// canPlay reports whether the machine of a core can play a version now.
+func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
+	if len(c.backoffs) > 0 && (c.backoffs.active(versionName(id), core.now) || c.backoffs.active(versionOnMachine(id, core.Name), core.now)) {
+		return false
+	}
+	if remote { // it is connected to the server
+		return core.Local && c.remotes.Ready(id)
+	}
+	v, err := c.version(ctx, id)
+	if err != nil || !v.standing {
+		return err == nil && core.Local
+	}
+	return c.lacks(core.machine, v) == ""
+}
+
+// roomOf returns the memory that the matches of a core's machine share.
+func (c *catalog) roomOf(core Core) ladder.Room {
+	return ladder.Room{Total: core.Memory, Bot: c.limits.Room.Bot}
+}
+
+// job returns a match as a job for the machine of a core.
+func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJob, error) {
+	j := &matchJob{match: m}
+	v, err := m.Variant()
+	if err != nil {
+		return j, nil // attempt.Play tells what is wrong
+	}
+	j.rotations, j.need = c.roomOf(core).Together(v, m.House(), max(1, len(core.Cores)))
+	if !core.Local {
+		return j, nil
+	}
+	build := c.limits.Build // or as much as there is
+	if core.Memory > 0 {
+		build = min(build, core.Memory)
+	}
+	for _, id := range m.Versions {
+		v, err := c.version(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !v.Remote && !c.programs.Standing(v.Version) {
+			j.need = max(j.need, build)
+		}
+	}
+	return j, nil
+}
+
+// patience is how long no machine could play a version before its owner is told: a worker may have been started anew.
+const patience = time.Minute
+
+// reportUnplayable tells owners and the operator which versions no machine has been able to play for a while, and
+// which of these can be played again.
+func (r *Runner) reportUnplayable(ctx context.Context) {
+	c, now := r.catalog, r.Now()
+	if now.Sub(c.reported) < patience {
+		return
+	}
+	machines := r.placement.classes()
+	if len(machines) == 0 {
+		return
+	}
+	before := c.lacking
+	c.reported, c.lacking = now, map[int64]string{}
+	unplayable := 0
+	for id, v := range c.versions {
+		switch text := c.lackedByAll(machines, v); {
+		case text == v.Unplayable:
+		case text != "" && text != before[id]:
+			c.lacking[id] = text
+		default:
+			r.setUnplayable(ctx, v, text)
+		}
+		if c.versions[id].Unplayable != "" {
+			unplayable++
+		}
+	}
+	r.metrics.unplayable.Set(float64(unplayable))
+}
+
+// nextReport returns when reportUnplayable has to look again, and zero if nobody may have to be told.
+func (c *catalog) nextReport() (next time.Time) {
+	if len(c.lacking) > 0 {
+		next = c.reported.Add(patience)
+	}
+	return next
+}
+
+// setUnplayable stores what a live version needs and no machine has, and logs it. If missing is "", the version can be
+// played again.
+func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing string) {
+	if now, err := r.Store.Version(ctx, v.ID); err != nil || now.State != ladder.Live {
+		return
+	}
+	if err := r.Store.SetUnplayable(ctx, v.ID, missing); err != nil {
+		r.Log.Error("telling of a version that cannot be played", "version", v.ID, "err", err)
+		return
+	}
+	v.Unplayable = missing
+	r.catalog.versions[v.ID] = v
+	if missing == "" {
+		r.Log.Info("a version can be played again", "version", v.ID, "bot", v.Bot, "number", v.Number)
+		return
+	}
+	r.Log.Warn("no machine can play a version", "version", v.ID, "bot", v.Bot, "number", v.Number, "missing", missing)
+}

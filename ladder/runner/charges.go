@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// charges counts the time of cores that matches take: that of matches which people asked for against their share, and
+// that of each ladder.
+type charges struct {
+	placement *placement
+	share     float64       // of the matches that people asked for; if it is 1, there is no bound
+	credit    time.Duration // by which they are behind their share, or negative
+	costs     costs
+}
+
+// maxCredit is the most credit that is saved up while nobody asks for a match.
+const maxCredit = 5 * time.Second
+
+// charge is what an assignment counts for.
+type charge struct {
+	spare   bool    // a match that somebody asked for while there was nothing else to do: it uses no credit
+	seconds float64 // that its ladder is charged with before its end
+}
+
+func newCharges(p *placement) *charges {
+	return &charges{
+		placement: p, share: ladder.UnratedShare / 100.0,
+		costs: costs{spent: map[string]float64{}, recent: map[string]float64{}},
+	}
+}
+
+// begin charges for an assignment.
+func (c *charges) begin(a *assignment, spare bool) {
+	c.costs.fade(a.start)
+	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
+}
+
+// settle replaces the charge for an assignment with the time that it took, which is 0 if it did not begin.
+func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
+	switch held := now.Sub(a.start); {
+	case askerOf(a.job) == 0 && c.share < 1:
+		c.credit = min(maxCredit+c.unpaid(now), c.credit+time.Duration(float64(held)*c.share/(1-c.share)))
+	case askerOf(a.job) != 0 && !a.spare:
+		c.credit -= held
+	}
+	c.costs.fade(now)
+	c.costs.correct(ladderOf(a.job), a.seconds, took)
+}
+
+// askedOver reports whether the matches that people asked for have had their share of the time.
+func (c *charges) askedOver(now time.Time) bool { return c.share < 1 && c.credit < c.unpaid(now) }
+
+// unpaid returns how long the matches that people asked for and that play now have played.
+func (c *charges) unpaid(now time.Time) (sum time.Duration) {
+	for _, a := range c.placement.local().assignments {
+		if askerOf(a.job) != 0 && !a.spare {
+			sum += now.Sub(a.start)
+		}
+	}
+	return sum
+}
+
+// costHalf is the half-life of a ladder's costs.
+const costHalf = 10 * time.Minute
+
+// costs has the recent costs of the ladders, in core seconds. From its start a match counts with the time of the
+// ladder's last one, so that several cores do not all choose the same ladder.
+type costs struct {
+	faded  time.Time
+	spent  map[string]float64
+	recent map[string]float64 // what its last match took
+}
+
+// order returns the ladders by their costs, the lowest first; among equals in their order.
+func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
+	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.Ladder) int {
+		return cmp.Compare(c.spent[a.Name], c.spent[b.Name])
+	})
+}
+
+// fade reduces the costs with time.
+func (c *costs) fade(now time.Time) {
+	if passed := now.Sub(c.faded); !c.faded.IsZero() && passed > 0 {
+		f := math.Exp2(-float64(passed) / float64(costHalf))
+		for name := range c.spent {
+			c.spent[name] *= f
+		}
+	}
+	c.faded = now
+}
+
+// add charges a ladder for a match that begins, and returns the seconds. The name "" stands for no ladder.
+func (c *costs) add(name string) (seconds float64) {
+	if name == "" {
+		return 0
+	}
+	seconds, known := c.recent[name]
+	if !known {
+		seconds = 1
+	}
+	c.spent[name] += seconds
+	return seconds
+}
+
+// correct replaces the seconds that add has charged with the time of the match, which is 0 if it did not begin.
+func (c *costs) correct(name string, seconds float64, took time.Duration) {
+	if name == "" {
+		return
+	}
+	c.spent[name] = max(0, c.spent[name]-seconds) + took.Seconds()
+	if took > 0 {
+		c.recent[name] = took.Seconds()
+	}
+}

@@ -1,0 +1,46 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+)
+
+// playLocal plays an attempt on the machine of this process. Here alone matches are watched, have remote bots and a
+// limit of time.
+func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.Result {
+	var watchers []func(*referee.Game)
+	// A bot that plays from outside could be helped by what its owner sees of the same deal in another rotation.
+	if r.Watch != nil && !(p.match.Rated && slices.Contains(p.match.Remote, true)) {
+		if position, end := r.Watch(p.match); position != nil {
+			watchers = append(watchers, position)
+			defer end()
+		}
+	}
+	if p.match.AskedBy != 0 {
+		var own match.OwnTime
+		left := r.timeLeft(p.match)
+		watchers = append(watchers, func(g *referee.Game) {
+			if own.Watch(g); own.Sum() > left {
+				p.end(errOverTime)
+			}
+		})
+	}
+	return attempt.Play(ctx, j, attempt.Options{
+		Program: func(ctx context.Context, slot int) (match.Bot, error) {
+			if v := p.versions[slot]; v.Remote {
+				return r.Remotes.Bot(v, p.match), nil
+			}
+			return r.Programs.Resolve(ctx, p.versions[slot])
+		},
+		Check: r.Host.Check, Journal: &r.journal,
+		Watch: func(g *referee.Game) {
+			for _, watch := range watchers {
+				watch(g)
+			}
+		},
+	})
+}

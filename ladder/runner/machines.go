@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
+)
+
+// syncMachines takes in the connected machines, and logs those that have come and left.
+func (r *Runner) syncMachines() {
+	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
+	for _, m := range come {
+		r.Log.Info("a machine has come", "machine", m.Name, "cores", len(m.Cores), "version", m.Version, "refused", m.Refused)
+	}
+	for _, m := range left {
+		r.Log.Info("a machine has left", "machine", m.Name)
+	}
+}
+
+// countMachines sets the metrics of the machines.
+func (r *Runner) countMachines() {
+	states, cores := r.placement.count(r.Now())
+	for _, state := range ladder.MachineStates() {
+		if state != ladder.MachineAway {
+			r.metrics.machines.WithLabelValues(string(state)).Set(float64(states[state]))
+		}
+	}
+	r.metrics.workers.Set(float64(cores))
+}
+
+// suspendMachine gives a machine nothing more until the server starts again.
+func (r *Runner) suspendMachine(m *machine, why string) {
+	r.placement.change(m, func(m *machine) {
+		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
+		m.suspended = cmp.Or(m.suspended, why)
+	})
+	r.Wake()
+}
+
+// Machines returns the connected machines and those of added that are not connected, the server's own first and the
+// others by name. added has when machines were given credentials, by name. Machines may be called while Run goes on.
+func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
+	local, now := r.Local, r.Now()
+	local.Seen, local.Interpreters = now, r.Host.Interpreters()
+	all, away := append(r.Fleet.Machines(), local), maps.Clone(added)
+	for _, m := range all {
+		delete(away, m.Name)
+	}
+	for name := range away {
+		all = append(all, attempt.Machine{Name: name})
+	}
+	slices.SortFunc(all, byName)
+	p := r.placement
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := make([]ladder.Machine, 0, len(all))
+	for _, reported := range all {
+		var m machine
+		if known := p.known[reported.Name]; known != nil {
+			m = *known
+		}
+		_, isAway := away[reported.Name]
+		if isAway {
+			reported.Seen = m.Seen
+		}
+		m.Machine, m.connected = reported, !isAway
+		list = append(list, m.describe(now, added[reported.Name]))
+	}
+	return list
+}

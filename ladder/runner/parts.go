@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/attempt"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/stats"
+)
+
+// Store is the part of store.Store that the runner uses.
+type Store interface {
+	Version(ctx context.Context, id int64) (ladder.Version, error)
+	Pending(ctx context.Context) ([]ladder.Version, error)
+	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
+	Suspend(ctx context.Context, version, match int64, reason string) (bool, error)
+
+	SetUnplayable(ctx context.Context, version int64, missing string) error
+
+	Match(ctx context.Context, id int64) (ladder.Match, error)
+	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
+	Begin(ctx context.Context, starts []store.Start) []store.Begun
+	Running(ctx context.Context) ([]store.RunningAttempt, error)
+	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)
+	CancelMatch(ctx context.Context, match, by int64, reason string) error
+	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
+	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
+	Games(ctx context.Context, match int64) ([]ladder.Game, error)
+
+	Events() *events.Hub
+	Generation() uint64
+	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
+	Learn(ctx context.Context, ladder string, version int64) error
+	fitStore
+}
+
+// Programs are the bots that this machine starts.
+type Programs interface {
+	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never the bot's.
+	Resolve(context.Context, ladder.Version) (match.Bot, error)
+	// Standing reports whether a version can be started without a build.
+	Standing(ladder.Version) bool
+	// Sandbox returns the sandbox of all bots but the house bots. It is nil if they have none.
+	Sandbox() *match.Sandbox
+}
+
+// Host answers questions about the machine of this process.
+type Host interface {
+	// Interpreters returns the versions of the interpreters, for people.
+	Interpreters() map[string]string
+	// HasInterpreter reports whether the machine has an interpreter that Options.Local does not name.
+	HasInterpreter(name string) bool
+	// Check returns an error if the machine cannot play at all. The runner asks before it resumes after a failure, and
+	// before it suspends a version.
+	Check(context.Context) error
+}
+
+// soundHost is a Host that can always play and has the interpreters of Options.Local.
+type soundHost struct{}
+
+func (soundHost) Interpreters() map[string]string { return nil }
+func (soundHost) HasInterpreter(string) bool      { return false }
+func (soundHost) Check(context.Context) error     { return nil }
+
+// Remotes are the versions that play over a connection to the server, one match at a time each.
+type Remotes interface {
+	// Bot returns a version as a program that plays a match.
+	Bot(ladder.Version, *ladder.Match) match.Bot
+	// Ready reports whether a version can begin a match.
+	Ready(version int64) bool
+	// Gone reports whether a version is away for longer than a match waits for it.
+	Gone(version int64) bool
+	// Reserve takes a version for a match, until Release. It reports false if the version is not ready.
+	Reserve(version int64) bool
+	Release(version int64)
+	// Changed receives after versions have become ready or gone.
+	Changed() <-chan struct{}
+}
+
+// Fleet plays matches on other machines, one at a time on each of their cores.
+type Fleet interface {
+	// Machines returns the connected machines, also those that are refused or draining.
+	Machines() []attempt.Machine
+	// Changed receives, without blocking the fleet, after machines came, left or changed.
+	Changed() <-chan struct{}
+	// Play hands a job to a machine and calls keep once with its result.
+	//
+	// If keep returns an error, the result cannot be stored now: the machine keeps it for the next server, and Play
+	// returns that error. If the result cannot be one of the job, the error is an *attempt.Contradiction.
+	//
+	// If the machine is lost, the error is attempt.ErrLost. If the context ends, the machine is told to stop and has
+	// a moment to do so. In both cases the attempt is over and a later result is refused. If the cause of the context
+	// is attempt.ErrDetach, the attempt goes on without this server.
+	//
+	// If the job cannot be handed out, the error is an *attempt.Failure or attempt.ErrUnavailable.
+	Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error
+	// Adopt awaits the result of a job that an earlier server has handed out, as Play does. The seed of the job is not
+	// known, but its commitment is.
+	Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error
+}
+
+// emptyFleet is a fleet without machines.
+type emptyFleet struct{}
+
+func (emptyFleet) Machines() []attempt.Machine { return nil }
+func (emptyFleet) Changed() <-chan struct{}    { return nil }
+
+func (emptyFleet) Play(context.Context, string, attempt.Job, func(attempt.Result) error) error {
+	return attempt.ErrLost
+}
+
+func (emptyFleet) Adopt(context.Context, string, attempt.Job, referee.Hex, func(attempt.Result) error) error {
+	return attempt.ErrLost
+}
+
+// fitStore is the part of store.Store that the fits use.
+type fitStore interface {
+	Version(ctx context.Context, id int64) (ladder.Version, error)
+	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
+	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)
+	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error
+}

@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// submissions is a Source of the versions that have to go through their stages. Owners take turns, in the order of
+// store.Pending.
+type submissions struct {
+	store    Store
+	backoffs backoffs
+	waiting  prometheus.Gauge
+	need     int64 // of memory, for each
+	run      func(ctx context.Context, version int64, core int) error
+}
+
+// Submissions returns a Source of the versions that have to go through their stages. run does that for one version on
+// a core; if run returns an error, the server has failed and the version is tried again.
+func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
+	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.Build, run: run}
+}
+
+func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
+	pending, err := s.store.Pending(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the submissions: %w", err)
+	}
+	s.waiting.Set(float64(len(pending)))
+	for _, v := range pending {
+		if !slices.Contains(c.Busy, v.Owner) && !s.backoffs.active(versionName(v.ID), c.now) {
+			return &submission{v, s.need, s.run}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *submissions) Started(Job) {}
+
+// finishSubmission logs and counts the stages of a version when they have ended, and notes in the outcome whether they
+// are tried again. failure is an error of the server.
+func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission, failure error) {
+	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
+	switch {
+	case s.isCancelled(ctx, r.Store): // it has failed or was cancelled: that ends it, whatever else there is
+	case ended:
+		return // it begins again at the next start, or its owner is blocked
+	case failure != nil && ladder.CodeOf(failure) == ladder.Conflict:
+		return // it was cancelled
+	case failure != nil:
+		o.failed = append(o.failed, versionName(s.ID))
+		r.Log.Error("a submission failed because of the server and will be tried again", "version", s.ID, "err", failure)
+		if broken := r.Host.Check(ctx); broken != nil {
+			r.pause(fmt.Errorf("%w (version %d: %w)", broken, s.ID, failure))
+		}
+		return
+	}
+	o.worked = append(o.worked, versionName(s.ID))
+	r.health.worked()
+	v, err := r.Store.Version(ctx, s.ID)
+	if err != nil {
+		r.Log.Error("reading a submission", "version", s.ID, "err", err)
+		return
+	}
+	stages, err := r.Store.Stages(ctx, s.ID)
+	if err != nil {
+		r.Log.Error("reading a submission's stages", "version", s.ID, "err", err)
+	}
+	for _, s := range stages {
+		label := "failed"
+		if s.OK {
+			label = "ok"
+		}
+		r.metrics.stages.WithLabelValues(s.Name, label).Inc()
+	}
+	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
+}

@@ -1,0 +1,153 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// waiting has the matches that wait in the store.
+type waiting struct {
+	store      Store
+	catalog    *catalog
+	placement  *placement
+	count      prometheus.Gauge
+	cancel     func(ctx context.Context, m *ladder.Match, reason string) bool
+	read       bool
+	generation uint64          // of the store, when the matches were read
+	matches    []*ladder.Match // the oldest first
+}
+
+// maxWaiting is how many of the waiting matches are considered.
+const maxWaiting = 1000
+
+// refresh reads the waiting matches, if they can have changed.
+func (w *waiting) refresh(ctx context.Context) error {
+	now := w.store.Generation()
+	if !w.read || w.generation != now {
+		list, err := w.store.Waiting(ctx, maxWaiting)
+		if err != nil {
+			return err
+		}
+		w.read, w.generation, w.matches = true, now, nil
+		for i := range list {
+			w.matches = append(w.matches, &list[i])
+		}
+		w.count.Set(float64(len(list)))
+	}
+	w.giveUp(ctx)
+	return nil
+}
+
+// giveUp drops matches that wait for a remote version which does not come back. If a rated match waited on, its
+// opponents would not be chosen for others meanwhile; matches that people asked for would become more and more.
+func (w *waiting) giveUp(ctx context.Context) {
+	for _, m := range w.matches {
+		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
+			continue
+		}
+		for slot, v := range m.Versions {
+			if m.Remote[slot] && w.catalog.remotes.Gone(v) {
+				if !w.cancel(ctx, m, fmt.Sprintf("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
+					return
+				}
+				m.State = ladder.Dropped
+				break
+			}
+		}
+	}
+}
+
+// canBegin reports whether a waiting match can begin on the machine of a core now.
+func (w *waiting) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
+	if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
+		return false
+	}
+	if b := w.catalog.backoffs; b.active(matchName(m.ID), c.now) || b.active(ladderName(m.Ladder), c.now) {
+		return false
+	}
+	for slot, v := range m.Versions {
+		if !w.catalog.canPlay(ctx, c, v, m.Remote[slot]) {
+			return false
+		}
+	}
+	if c.Local {
+		return true // a match that never fits is dropped when it is its turn
+	}
+	v, err := m.Variant()
+	return err != nil || w.catalog.roomOf(c).Check("", v, m.House()) == nil // attempt.Play tells what is wrong
+}
+
+// interruptedMatches is a Source of the matches that have begun and wait again, in their order.
+type interruptedMatches struct{ *waiting }
+
+func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	for _, m := range s.matches {
+		if m.AskedBy == 0 && (m.Rated || c.Local) && s.canBegin(ctx, c, m) {
+			return s.catalog.job(ctx, m, c)
+		}
+	}
+	return nil, nil
+}
+
+func (s *interruptedMatches) Started(Job) {}
+
+// askedMatches is a Source of the matches that people asked for. They are played on this machine. Each person has one
+// at a time, the person whose last turn is longest ago comes first, and of several cores one stays free of them.
+type askedMatches struct {
+	*waiting
+	turn  int
+	turns map[int64]int // the last turn of each person
+}
+
+func (s *askedMatches) Next(ctx context.Context, c Core) (Job, error) {
+	if !c.Local {
+		return nil, nil
+	}
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	var best *ladder.Match
+	for _, m := range s.matches {
+		before := best == nil || s.turns[m.AskedBy] < s.turns[best.AskedBy]
+		if m.AskedBy != 0 && before && s.leavesRoom(ctx, c, m) && s.canBegin(ctx, c, m) {
+			best = m
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return s.catalog.job(ctx, best, c)
+}
+
+// leavesRoom reports whether a match and the others that people asked for leave a core free of them. Where the others
+// leave no memory for it, it is not next before one of them has ended.
+func (s *askedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
+	playing := 0
+	for _, a := range c.assignments {
+		if asker := askerOf(a.job); asker != 0 {
+			if playing++; asker == m.AskedBy {
+				return false
+			}
+		}
+	}
+	if playing == 0 {
+		return true
+	}
+	if playing >= len(c.Cores)-1 || c.Memory == 0 {
+		return playing < len(c.Cores)-1
+	}
+	j, err := s.catalog.job(ctx, m, c)
+	return err == nil && c.fits(j.need)
+}
+
+func (s *askedMatches) Started(j Job) {
+	s.turn++
+	s.turns[askerOf(j)] = s.turn
+}
