@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the house bot that all ratings are relative to; rating.AnchorElo is its Elo.
+// Anchor is the house bot that all ratings are relative to; rating.Current.Anchor is its Elo.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which more of them say little about

@@ -43,7 +43,7 @@ var populations = []population{
 // house bots that are stronger, by some Elo more than usual.
 func starters(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
-		bots := append([]float64{rating.AnchorElo, 1050}, slices.Repeat([]float64{1100}, 13)...)
+		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
 		for _, strength := range []float64{1400, 1600, 1800, 1900, 2000, 2200} {
 			bots = append(bots, strength+gap)
 		}

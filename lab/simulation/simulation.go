@@ -73,6 +73,6 @@ func draw(r *rand.Rand, bots int) []float64 {
 	for i := range truth {
 		truth[i] = Mean + Spread*r.NormFloat64()
 	}
-	truth[0] = rating.AnchorElo
+	truth[0] = rating.Current.Anchor
 	return truth
 }

@@ -219,7 +219,7 @@ func (w *world) skill(bots []int) float64 { return skill(w.truth[bots[0]] - w.tr
 // move is what Elo with a fixed K does to two bots.
 func (w *world) move(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
-	change := k * (score - rating.Expected(a.Elo-b.Elo))
+	change := k * (score - rating.Current.Expected(a.Elo-b.Elo))
 	if !a.Fixed {
 		a.Elo += change
 	}
@@ -234,7 +234,7 @@ func (w *world) count(bots []int) {
 		e := &w.entries[i]
 		e.Matches++
 		if !e.Fixed {
-			e.Uncertainty = 1 / (1/rating.Newcomer + float64(e.Matches))
+			e.Uncertainty = 1 / (1/rating.Current.Newcomer + float64(e.Matches))
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (w *world) elos() (out []float64) {
 
 // fit returns the maximum-likelihood ratings of the matches so far.
 func (w *world) fit() *stats.Fit {
-	anchor := &stats.Anchor{Bot: 0, Elo: rating.AnchorElo}
+	anchor := &stats.Anchor{Bot: 0, Elo: rating.Current.Anchor}
 	if w.teams() {
 		return stats.FitBouts(len(w.truth), w.bouts, anchor)
 	}

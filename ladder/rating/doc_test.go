@@ -22,11 +22,11 @@ func TestDocumentedFigures(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]string{
-		"newcomer's uncertainty": fmt.Sprintf("`u = %v`", Newcomer),
-		"forgetting":             fmt.Sprintf("+ %v", forget),
-		"start":                  fmt.Sprintf("starts at %v", Start),
-		"full":                   fmt.Sprintf("%v U (s - E(x))", full),
-		"full in K":              fmt.Sprintf("K = %v u / (1 + g U)", full),
+		"newcomer's uncertainty": fmt.Sprintf("`u = %v`", Current.Newcomer),
+		"forgetting":             fmt.Sprintf("+ %v", Current.Forget),
+		"start":                  fmt.Sprintf("starts at %v", Current.Start),
+		"full":                   fmt.Sprintf("%v U (s - E(x))", Current.Full),
+		"full in K":              fmt.Sprintf("K = %v u / (1 + g U)", Current.Full),
 	} {
 		if !strings.Contains(string(data), value) {
 			t.Errorf("docs/ratings.md does not have the %s, %s", name, value)
@@ -105,10 +105,10 @@ func play(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.Chang
 // tableOfK returns K after so many even matches against opponents known exactly.
 func tableOfK(t *testing.T) string {
 	var head, line, us, ks strings.Builder
-	p := Player{Elo: Start, Uncertainty: Newcomer}
+	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	shown := []int{0, 1, 2, 3, 5, 10, 20, 50, 100, 300}
 	for n := 0; len(shown) > 0; n++ {
-		m, _ := play(t, p, Player{Elo: Start, Fixed: true}, 0.5)
+		m, _ := play(t, p, Player{Elo: Current.Start, Fixed: true}, 0.5)
 		if n == shown[0] {
 			shown = shown[1:]
 			fmt.Fprintf(&head, " %d |", n)
@@ -123,7 +123,7 @@ func tableOfK(t *testing.T) string {
 
 // firstMatch returns a newcomer that scores 0.65 against an old bot.
 func firstMatch(t *testing.T) string {
-	fresh, old := play(t, Player{Elo: Start, Uncertainty: Newcomer}, Player{Elo: 1180, Uncertainty: 0.05}, 0.65)
+	fresh, old := play(t, Player{Elo: Current.Start, Uncertainty: Current.Newcomer}, Player{Elo: 1180, Uncertainty: 0.05}, 0.65)
 	return exampleTable("fresh", fresh, "old", old)
 }
 

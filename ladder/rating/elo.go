@@ -16,38 +16,12 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-const (
-	// Start is the Elo of a bot that has no predecessor.
-	Start = 1000.0
-	// AnchorElo is the fixed rating of the anchor.
-	AnchorElo = 1000.0
-)
-
-// A rating is an Elo and an uncertainty; every match moves both. The uncertainty is
-// the variance of the Elo, divided by the variance of the Elo as measured by one
-// match: at 1 the Elo is known as well as from one match against an opponent whose
-// Elo is known exactly.
-const (
-	// Newcomer is the uncertainty of a version before its first match on a
-	// ladder, with a predecessor or without.
-	Newcomer = 30.0
-	// forget is added to the uncertainty after every whole match, so that the Elo of
-	// an old version can still follow when those of its opponents change.
-	forget = 0.0003
-	// full is the Elo per unit of score near an even score: 1600/ln 10, from the
-	// slope of the curve there.
-	full = 694.8711
-)
-
 // Expected returns the expected score of a player that is diff Elo stronger.
-func Expected(diff float64) float64 {
-	const perElo = math.Ln10 / 400
-	return logistic(perElo * diff)
-}
+func (f Formula) Expected(diff float64) float64 { return logistic(f.PerElo * diff) }
 
 // Player is a version before a match. A version without matches on the ladder has
-// the Elo of its predecessor there, or Start, and in either case the uncertainty
-// Newcomer; later it has those of its last change.
+// the Elo of its predecessor there, or Formula.Start, and in either case the uncertainty
+// Formula.Newcomer; later it has those of its last change.
 type Player struct {
 	Elo         float64
 	Uncertainty float64
@@ -71,7 +45,7 @@ func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share 
 	moves := make([]ladder.Change, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
-		r := result{share: share, variance: t.variance, forget: f.Forget}
+		r := result{formula: &f, share: share, variance: t.variance}
 		opposed := 0.0
 		for b, other := range teams {
 			if a != b {
@@ -92,11 +66,11 @@ func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share 
 
 // result is a match from the view of one side.
 type result struct {
+	formula  *Formula
 	score    float64   // mean over the opposing sides
 	leads    []float64 // in Elo, over each of them
 	share    float64   // of what a whole match tells
-	forget   float64
-	variance float64 // of the lead, over that of what this match tells
+	variance float64   // of the lead, over that of what this match tells
 
 	expected float64
 	// steepness is the slope of the expected score between the leads before and
@@ -108,7 +82,7 @@ type result struct {
 func (r *result) at(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
-		sum += Expected(lead + shift)
+		sum += r.formula.Expected(lead + shift)
 	}
 	return sum / float64(len(r.leads))
 }
@@ -117,7 +91,7 @@ func (r *result) at(shift float64) float64 {
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
-		e := Expected(lead + shift)
+		e := r.formula.Expected(lead + shift)
 		sum += float64(4 * e * (1 - e))
 	}
 	return sum / float64(len(r.leads))
@@ -128,11 +102,11 @@ func (r *result) slope(shift float64) float64 {
 // side falls with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
 	r.expected = r.at(0)
-	pull := full * r.variance
+	pull := r.formula.Full * r.variance
 	low, high := 0.0, float64(pull*(r.score-r.expected))
 	for range 64 {
 		middle := (low + high) / 2
-		if full*r.variance*(r.score-r.at(middle)) > middle == (high > 0) {
+		if r.formula.Full*r.variance*(r.score-r.at(middle)) > middle == (high > 0) {
 			low = middle
 		} else {
 			high = middle
@@ -142,7 +116,7 @@ func (r *result) solve() {
 	r.steepness = r.information
 	// Within a thousandth of an Elo the curve is straight.
 	if math.Abs(low) > 1e-3 {
-		r.steepness = full * (r.at(low) - r.expected) / low
+		r.steepness = r.formula.Full * (r.at(low) - r.expected) / low
 	}
 }
 
@@ -155,10 +129,10 @@ func (r *result) move(p Player, members int) ladder.Change {
 	// The member's part in the lead's uncertainty.
 	part := p.Uncertainty / float64(members)
 	told := part * r.share
-	m.K = full * told / (1 + float64(r.steepness*r.variance))
+	m.K = r.formula.Full * told / (1 + float64(r.steepness*r.variance))
 	m.After = p.Elo + float64(m.K*(r.score-r.expected))
 	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
-	m.Uncertainty = p.Uncertainty - learnt + float64(r.forget*r.share)
+	m.Uncertainty = p.Uncertainty - learnt + float64(r.formula.Forget*r.share)
 	return m
 }
 

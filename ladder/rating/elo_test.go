@@ -22,10 +22,10 @@ func deal(score float64) stats.Deal { return stats.Deal{{A: 0, B: 1, Games: 2, S
 
 func TestExpected(t *testing.T) {
 	for _, diff := range []float64{0, 1, 35, 100, 400, 1234, 5000, 1e6} {
-		near(t, "expected score", Expected(diff), stats.Score(diff), 1e-12)
-		near(t, "both sides' sum", Expected(diff)+Expected(-diff), 1, 1e-15)
+		near(t, "expected score", Current.Expected(diff), stats.Score(diff), 1e-12)
+		near(t, "both sides' sum", Current.Expected(diff)+Current.Expected(-diff), 1, 1e-15)
 	}
-	near(t, "slope at 0", full*(Expected(0.01)-Expected(-0.01))/0.02, 1, 1e-6)
+	near(t, "slope at 0", Current.Full*(Current.Expected(0.01)-Current.Expected(-0.01))/0.02, 1, 1e-6)
 }
 
 // The bits that ratings are made of, on every machine.
@@ -33,7 +33,7 @@ func TestExpectedBits(t *testing.T) {
 	for diff, want := range map[float64]uint64{
 		0: 0x3fe0000000000000, 35: 0x3fe19b3bac90232a, -100: 0x3fd7092ccfa21238, 400.5: 0x3fed193814da5723, -1234.25: 0x3f4ae1e6d587f44e,
 	} {
-		if got := math.Float64bits(Expected(diff)); got != want {
+		if got := math.Float64bits(Current.Expected(diff)); got != want {
 			t.Errorf("Expected(%v) is %#x, want %#x", diff, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestExpectedBits(t *testing.T) {
 // K falls with the matches and levels off; against opponents known exactly the
 // uncertainty is that of a mean of as many matches, but for what is forgotten.
 func TestUncertaintyFalls(t *testing.T) {
-	p := Player{Elo: Start, Uncertainty: Newcomer}
+	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	last := math.Inf(1)
 	for n := range 3000 {
 		moves := Current.match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 1)
@@ -52,14 +52,14 @@ func TestUncertaintyFalls(t *testing.T) {
 		}
 		last, p.Uncertainty = m.K, m.Uncertainty
 		if n < 5 {
-			near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)), 3*forget)
+			near(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)), 3*Current.Forget)
 		}
 	}
-	near(t, "uncertainty of an old version", p.Uncertainty, math.Sqrt(forget), 0.001)
+	near(t, "uncertainty of an old version", p.Uncertainty, math.Sqrt(Current.Forget), 0.001)
 }
 
 func TestMatch(t *testing.T) {
-	old, fresh := Player{Elo: 1200, Uncertainty: 0.03}, Player{Elo: 1000, Uncertainty: Newcomer}
+	old, fresh := Player{Elo: 1200, Uncertainty: 0.03}, Player{Elo: 1000, Uncertainty: Current.Newcomer}
 	for _, c := range []struct {
 		name    string
 		players []Player
@@ -99,7 +99,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []stats.Deal) {
 	for slot := range teams * size {
 		players = append(players, Player{
 			Elo:         rapid.Float64Range(-500, 3000).Draw(t, "elo"),
-			Uncertainty: rapid.Float64Range(0, Newcomer).Draw(t, "uncertainty"),
+			Uncertainty: rapid.Float64Range(0, Current.Newcomer).Draw(t, "uncertainty"),
 			Fixed:       slot == 0 && rapid.Bool().Draw(t, "fixed"),
 		})
 		sides = append(sides, slot%teams)
@@ -129,13 +129,13 @@ func TestMatchProperties(t *testing.T) {
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
-			if !(m.K >= 0 && m.K <= full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.After) {
+			if !(m.K >= 0 && m.K <= Current.Full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.After) {
 				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.Before, m.After, m.K)
 			}
 			if players[i].Fixed && m.After != m.Before {
 				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
 			}
-			if m.Uncertainty < 0 || m.Uncertainty > players[i].Uncertainty+forget {
+			if m.Uncertainty < 0 || m.Uncertainty > players[i].Uncertainty+Current.Forget {
 				t.Fatalf("slot %d is uncertain by %v after the match and by %v before", i, m.Uncertainty, players[i].Uncertainty)
 			}
 			scores, expected = scores+m.Score, expected+m.Expected
@@ -148,7 +148,7 @@ func TestMatchProperties(t *testing.T) {
 		// score the expected one.
 		if len(players) == 2 {
 			m := moves[0]
-			if after := Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Fixed {
+			if after := Current.Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Fixed {
 				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.Expected, after)
 			}
 		}
@@ -180,11 +180,11 @@ func TestMatchProperties(t *testing.T) {
 // Ten matches of a tenth of the information tell as much as a whole one; none tells
 // nothing.
 func TestShare(t *testing.T) {
-	p := Player{Elo: Start, Uncertainty: Newcomer}
+	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	for n := range 20 {
 		moves := Current.match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 0.1)
 		p.Uncertainty = moves[0].Uncertainty
-		near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)/10), 3*forget)
+		near(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)/10), 3*Current.Forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
 	moves := Current.match([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0)

@@ -1,25 +1,48 @@
 package rating
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/rules"
 )
 
-// Formula is the rating rule with its constants. Every ladder keeps the one that its ratings were
-// computed by, so that they can be computed again after the constants have changed.
+// Formula has all constants of the ratings. Ratings that were computed by different formulas, or by different
+// programs, cannot be compared: Fingerprint tells them apart.
+//
+// The rating of a version is an Elo and an uncertainty, which every match changes. The uncertainty is the
+// variance of the Elo, divided by the variance of the Elo as measured by one match: at 1 the Elo is known
+// as well as from one match against an opponent whose Elo is known exactly.
 type Formula struct {
-	Rule     int     `json:"rule"`     // what match computes: 1 is all that there has been
-	Start    float64 `json:"start"`    // the Elo of a bot that has no predecessor
-	Anchor   float64 `json:"anchor"`   // the fixed rating of the anchor
-	Newcomer float64 `json:"newcomer"` // the uncertainty before the first match
-	Forget   float64 `json:"forget"`   // what is added to the uncertainty after every whole match
+	Start  float64 `json:"start"`  // the Elo of a bot without a predecessor
+	Anchor float64 `json:"anchor"` // the Elo of the anchor, which never changes
+	// Newcomer is the uncertainty of a version before its first match on a
+	// ladder, with a predecessor or without.
+	Newcomer float64 `json:"newcomer"`
+	// Forget is added to the uncertainty after every whole match, so that the Elo of
+	// an old version can still follow when those of its opponents change.
+	Forget float64 `json:"forget"`
+	// PerElo is the steepness of the curve of expected scores, in units of the logistic function.
+	PerElo float64 `json:"per_elo"`
+	// Full is the Elo per unit of score near an even score: 4 / PerElo, from the slope of the curve there.
+	Full float64 `json:"full"`
+
+	Person Person  `json:"person"` // the rating of a person before the first game
+	Scale  float64 `json:"scale"`  // of a person's rating and deviation, in units of the paper's μ and φ
+	Tau    float64 `json:"tau"`    // how much the volatilities of people change
 }
 
-// Current is the formula of new ladders, and of all after timba admin rerate.
-var Current = Formula{Rule: 1, Start: Start, Anchor: AnchorElo, Newcomer: Newcomer, Forget: forget}
+// Current is the formula of this program.
+var Current = Formula{
+	Start: 1000, Anchor: 1000, Newcomer: 30, Forget: 0.0003, PerElo: math.Ln10 / 400, Full: 694.8711,
+	Person: Person{Rating: 1500, Deviation: 350, Volatility: 0.06}, Scale: 173.7178, Tau: 0.5,
+}
 
-// String returns the formula as ParseFormula reads it.
+// String returns the constants as JSON.
 func (f Formula) String() string {
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -28,18 +51,70 @@ func (f Formula) String() string {
 	return string(data)
 }
 
-// ParseFormula reads a formula. One whose rule this package does not have is an error.
-func ParseFormula(text string) (f Formula, err error) {
-	if err := json.Unmarshal([]byte(text), &f); err != nil {
-		return f, fmt.Errorf("rating: formula %q: %w", text, err)
-	}
-	if f.Rule != Current.Rule {
-		return f, fmt.Errorf("rating: formula %q has rule %d, and this timba has rule %d: use the timba that wrote it", text, f.Rule, Current.Rule)
-	}
-	for _, x := range []float64{f.Start, f.Anchor, f.Newcomer, f.Forget} {
-		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-			return f, fmt.Errorf("rating: formula %q has the number %v: all are finite and 0 or more", text, x)
+// Fingerprint returns the constants and a hash of what this program computes from them for some example matches. It
+// changes with every constant, and with the computation as far as the examples show it.
+func (f Formula) Fingerprint() string {
+	h := sha256.New()
+	write := func(numbers ...float64) {
+		for _, x := range numbers {
+			binary.Write(h, binary.BigEndian, math.Float64bits(x))
 		}
 	}
-	return f, nil
+	for _, teams := range []bool{false, true} {
+		v := &rules.Variant{Players: 4, Sides: 4}
+		if teams {
+			v.Sides = 2
+		}
+		entries := []Entry{f.Enter(1, nil, true), f.Enter(2, nil, false), f.Enter(3, nil, false), f.Enter(4, nil, false)}
+		people := []Person{f.Person, f.Person, f.Person, f.Person}
+		for number := range 40 {
+			games := exampleGames(v, number)
+			out, err := f.Outcome(ladder.Match{Deals: exampleDeals}, v, entries, games)
+			if err != nil {
+				panic("rating: an example match: " + err.Error()) // it is the same every time
+			}
+			entries = out.Entries
+			people = f.People(v, people, exampleRanks(v, number))
+			for slot, c := range out.Changes {
+				write(c.After, c.K, c.Score, c.Expected, c.Uncertainty, people[slot].Rating, people[slot].Deviation, people[slot].Volatility)
+				fmt.Fprint(h, entries[slot].Record, entries[slot].Faults, out.Distinct)
+			}
+			for _, p := range out.Pairs {
+				write(p.Deals, p.Score, p.Squares)
+				fmt.Fprint(h, p.A, p.B, p.Games)
+			}
+		}
+	}
+	return fmt.Sprintf("%s %x", f, h.Sum(nil)[:8])
+}
+
+// exampleDeals is the number of deals of an example match.
+const exampleDeals = 3
+
+// exampleGames returns the games of an example match: with different results, faults, and deals that were played before.
+// Every fifth match ends early.
+func exampleGames(v *rules.Variant, number int) (games []ladder.Game) {
+	for deal := range exampleDeals {
+		for rotation := range v.Players {
+			g := ladder.Game{Deal: deal, Rotation: rotation, Repeated: number%4 == 3 && deal == 1, Lost: number%5 == 4 && deal == 1 && rotation == 2}
+			ranks := exampleRanks(v, number+deal*rotation)
+			for seat, rank := range ranks {
+				slot := rules.BotAt(seat, rotation, v.Players)
+				g.Seats = append(g.Seats, ladder.GameSeat{Seat: seat, Slot: slot, Rank: rank, Points: float64(7*number%11) / float64(rank), Faults: number * seat % 3 / 2})
+			}
+			games = append(games, g)
+			if g.Lost {
+				return games
+			}
+		}
+	}
+	return games
+}
+
+// exampleRanks returns the ranks of an example game by seat.
+func exampleRanks(v *rules.Variant, number int) (ranks []int) {
+	for seat := range v.Players {
+		ranks = append(ranks, 1+(number*number/3+v.Side(seat))%(1+number%v.Sides))
+	}
+	return ranks
 }

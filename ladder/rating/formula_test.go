@@ -1,26 +1,55 @@
 package rating
 
 import (
-	"strings"
+	"reflect"
 	"testing"
 
 	"github.com/timba-arena/timba/stats"
 )
 
-func TestFormula(t *testing.T) {
-	f, err := ParseFormula(Current.String())
-	if err != nil || f != Current {
-		t.Errorf("%v is read as %v, %v", Current, f, err)
-	}
-	for text, want := range map[string]string{
-		"":           "unexpected end",
-		`{"rule":2}`: "has rule 2, and this timba has rule 1",
-		`{"rule":1,"start":-1,"anchor":0,"newcomer":0,"forget":0}`: "has the number -1",
-	} {
-		if _, err := ParseFormula(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
+// constants calls do with each number of a formula, and its name.
+func constants(f *Formula, do func(name string, x reflect.Value)) {
+	var walk func(prefix string, v reflect.Value)
+	walk = func(prefix string, v reflect.Value) {
+		for i := range v.NumField() {
+			name := prefix + v.Type().Field(i).Name
+			if x := v.Field(i); x.Kind() == reflect.Struct {
+				walk(name+".", x)
+			} else {
+				do(name, x)
+			}
 		}
 	}
+	walk("", reflect.ValueOf(f).Elem())
+}
+
+// A fingerprint is the same every time, and with any other constant the program computes something else.
+func TestFingerprint(t *testing.T) {
+	if again := Current.Fingerprint(); again != Current.Fingerprint() {
+		t.Errorf("it is %s, and then %s", Current.Fingerprint(), again)
+	}
+	_, computed := cutFingerprint(Current)
+	seen := map[string]string{computed: "none"}
+	f := Current
+	constants(&f, func(name string, x reflect.Value) {
+		old := x.Float()
+		x.SetFloat(old * 1.0001)
+		defer x.SetFloat(old)
+		_, computed := cutFingerprint(f)
+		if other := seen[computed]; other != "" {
+			t.Errorf("with another %s the computation is as with another %s", name, other)
+		}
+		seen[computed] = name
+	})
+	if len(seen) != 12 {
+		t.Errorf("there are %d fingerprints, not those of 11 constants and the current one", len(seen))
+	}
+}
+
+// cutFingerprint returns the constants of a fingerprint, and the hash of what is computed from them.
+func cutFingerprint(f Formula) (constants, computed string) {
+	print := f.Fingerprint()
+	return print[:len(print)-16], print[len(print)-16:]
 }
 
 // Match uses the constants of its formula.

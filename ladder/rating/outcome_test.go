@@ -44,7 +44,7 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 	for slot, id := range f.match.Versions {
 		e := Current.Enter(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
 		if !e.Fixed {
-			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, Newcomer).Draw(t, "uncertainty")
+			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, Current.Newcomer).Draw(t, "uncertainty")
 		}
 		e.Matches = rapid.IntRange(0, 300).Draw(t, "matches")
 		f.before = append(f.before, e)
@@ -315,10 +315,10 @@ func TestEnter(t *testing.T) {
 		anchor      bool
 		want        Player
 	}{
-		{"a new bot", nil, false, Player{Elo: Start, Uncertainty: Newcomer}},
-		{"a new version", &old, false, Player{Elo: 1234, Uncertainty: Newcomer}},
-		{"the anchor", nil, true, Player{Elo: AnchorElo, Fixed: true}},
-		{"a new version of the anchor", &old, true, Player{Elo: AnchorElo, Fixed: true}},
+		{"a new bot", nil, false, Player{Elo: Current.Start, Uncertainty: Current.Newcomer}},
+		{"a new version", &old, false, Player{Elo: 1234, Uncertainty: Current.Newcomer}},
+		{"the anchor", nil, true, Player{Elo: Current.Anchor, Fixed: true}},
+		{"a new version of the anchor", &old, true, Player{Elo: Current.Anchor, Fixed: true}},
 	} {
 		if got, want := Current.Enter(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
 			t.Errorf("%s comes as %+v, want %+v", c.name, got, want)

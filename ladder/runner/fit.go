@@ -179,7 +179,7 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, err
 	}
 	var fixed *stats.Anchor
 	if anchor >= 0 {
-		fixed = &stats.Anchor{Bot: anchor, Elo: rating.AnchorElo}
+		fixed = &stats.Anchor{Bot: anchor, Elo: rating.Current.Anchor}
 	}
 	fitted, err := r.fit(bots, number, fixed).Intervals()
 	if err != nil {

@@ -173,7 +173,7 @@ func TestCrowdIsSound(t *testing.T) {
 	}
 	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	for _, d := range found {
-		if !strings.Contains(d.What, "sat there by the replay") { // the games of the pool are of others
+		if !strings.Contains(d.What, " by the replay, and ") { // the games of the pool are of others
 			t.Errorf("verify: %s", d)
 		}
 	}
@@ -378,4 +378,15 @@ func BenchmarkRows(b *testing.B) {
 			b.ReportMetric(float64(bytes)/float64(u.Games[0].Matches), "bytes/match")
 		})
 	}
+}
+
+// BenchmarkVerify is how long it takes to verify 5,000 matches between 100 bots.
+func BenchmarkVerify(b *testing.B) {
+	const matches = 5000
+	c := newCrowd(b, 100, 5)
+	c.fill(matches)
+	for b.Loop() {
+		kit.Get[[]Difference](b)(c.Verify(bg, nil))
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/matches, "µs/match")
 }

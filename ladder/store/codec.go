@@ -18,6 +18,9 @@ type codec struct {
 // maxDocument is more than any replay or log has: what unpacks to more is damaged.
 const maxDocument = 256 << 20
 
+// smallDocument is more than a document has whose frame does not tell its size.
+const smallDocument = 256
+
 func newCodec() (*codec, error) {
 	// An encoder keeps a window, and there is one for each core: 16 MB each if this did not make it smaller.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
@@ -25,7 +28,7 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxDocument))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxDocument), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +37,23 @@ func newCodec() (*codec, error) {
 
 func (c *codec) pack(data []byte) []byte { return c.enc.EncodeAll(data, nil) }
 
+// unpack returns the document that pack compressed. It takes the memory of one document, whatever the data are.
 func (c *codec) unpack(data []byte) ([]byte, error) {
-	out, err := c.dec.DecodeAll(data, nil)
+	if len(data) == 0 {
+		return nil, nil
+	}
+	size := uint64(smallDocument)
+	var h zstd.Header
+	if err := h.Decode(data); err != nil {
+		return nil, fmt.Errorf("compressed data are damaged: %w", err)
+	}
+	if h.HasFCS {
+		size = h.FrameContentSize
+	}
+	if size > maxDocument {
+		return nil, fmt.Errorf("compressed data are damaged: they have %d bytes, and %d are the limit", size, maxDocument)
+	}
+	out, err := c.dec.DecodeAll(data, make([]byte, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("compressed data are damaged: %w", err)
 	}

@@ -16,16 +16,11 @@ import (
 // openDatabase opens an SQLite database with at most some connections, each with the given parameters. opened counts
 // those that were made: one is replaced by another when the end of a context has interrupted it.
 func openDatabase(path string, params url.Values, conns int, opened *atomic.Int64) (*sql.DB, error) {
-	path, err := filepath.Abs(path)
+	uri, err := databaseURI(path, params)
 	if err != nil {
 		return nil, err
 	}
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // a drive
-		path = "/" + path
-	}
-	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	c, err := sqlite.NewConnector("file:" + name + "?" + params.Encode())
+	c, err := sqlite.NewConnector(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +28,20 @@ func openDatabase(path string, params url.Values, conns int, opened *atomic.Int6
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
+}
+
+// databaseURI returns the URI of a database with parameters, as SQLite reads it.
+func databaseURI(path string, params url.Values) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	return "file:" + name + "?" + params.Encode(), nil
 }
 
 // connector makes connections that keep their statements.

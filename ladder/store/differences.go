@@ -8,13 +8,14 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Difference is something that is not as the matches say it has to be.
+// Difference is something that is stored and is not what it has to be.
 type Difference struct {
-	Where string `json:"where"` // as in "match 3, deal 0, rotation 1" or "ladder tute-2, version 7"
-	What  string `json:"what"`
+	Where string `json:"where"` // table and key, as in "changes match_id=3 slot=1"
+	What  string `json:"what"`  // column, stored and rebuilt value, as in "k is 17 where 16 is due"
 }
 
 func (d Difference) String() string { return d.Where + ": " + d.What }
@@ -66,7 +67,9 @@ func shown(value any) string {
 		}
 		return hex.EncodeToString(v)
 	case string:
-		return fmt.Sprintf("%q", v)
+		return strconv.Quote(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return fmt.Sprint(value)
 }
@@ -76,6 +79,127 @@ func optionsText(options map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		words = append(words, name+"="+options[name])
+	}
+	return strings.Join(words, " ")
+}
+
+// derivedTables are the tables that follow from matches and games of people, with the columns that do not, or that are
+// compared otherwise.
+var derivedTables = []struct {
+	table string
+	other []string
+}{
+	{"ladders", []string{"name", "title", "game", "options", "clock", "deals", "slots", "house", "position", "active"}},
+	{"matches", nil}, {"match_slots", nil}, {"attempts", nil}, {"results", []string{"data"}}, {"fingerprints", nil}, {"changes", nil},
+	{"entries", []string{"fit", "plus_minus"}}, {"pairs", nil}, {"plays", []string{"replay"}}, {"play_seats", nil}, {"person_ratings", nil},
+}
+
+// mostDifferences is how many rows of a table are shown that differ.
+const mostDifferences = 100
+
+// compareTables compares the derived tables of a rebuild with those that are stored, but for some columns.
+func (r *rebuild) compareTables(except map[string][]string) error {
+	return r.update(func(tx *Tx) error {
+		for _, d := range derivedTables {
+			if err := r.compareTable(tx, d.table, append(slices.Clone(d.other), except[d.table]...)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
+	columns, key, err := tx.columns(r.ctx, table)
+	if err != nil {
+		return err
+	}
+	columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(except, c) })
+	list := strings.Join(columns, ", ")
+	pairs := &rowPairs{findings: &r.findings, table: table, key: key, columns: columns}
+	err = tx.each(r.ctx, func(scan func(...any) error) error {
+		row, to := make([]any, 1+len(columns)), make([]any, 1+len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		err := scan(to...)
+		pairs.add(row[0] == int64(1), row[1:])
+		return err
+	}, fmt.Sprintf(`SELECT 0 AS rebuilt, * FROM (SELECT %[1]s FROM stored.%[2]s EXCEPT SELECT %[1]s FROM main.%[2]s)
+		UNION ALL SELECT 1, * FROM (SELECT %[1]s FROM main.%[2]s EXCEPT SELECT %[1]s FROM stored.%[2]s) ORDER BY %[3]s, rebuilt`, list, table, strings.Join(key, ", ")))
+	pairs.end()
+	return err
+}
+
+// rowPairs gets the rows of a table that are only stored, or only rebuilt, in the order of their keys, and tells how those
+// with the same key differ.
+type rowPairs struct {
+	findings *findings
+	table    string
+	key      []string
+	columns  []string
+	stored   []any // the last row, which has not been compared; nil if there is none
+	rows     int   // that differ
+}
+
+func (p *rowPairs) add(rebuilt bool, row []any) {
+	if !rebuilt {
+		p.flush()
+		p.stored = row
+		return
+	}
+	if p.stored == nil || p.where(p.stored) != p.where(row) {
+		p.flush()
+		p.differ(row, "it is missing: "+p.values(row))
+		return
+	}
+	var parts []string
+	for i, c := range p.columns {
+		if !reflect.DeepEqual(p.stored[i], row[i]) {
+			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", c, shown(p.stored[i]), shown(row[i])))
+		}
+	}
+	p.stored = nil
+	p.differ(row, strings.Join(parts, ", "))
+}
+
+// flush tells of a stored row without a rebuilt one.
+func (p *rowPairs) flush() {
+	if p.stored != nil {
+		p.differ(p.stored, "it is stored, and follows from nothing: "+p.values(p.stored))
+		p.stored = nil
+	}
+}
+
+func (p *rowPairs) end() {
+	p.flush()
+	if more := p.rows - mostDifferences; more > 0 {
+		p.findings.differ(p.table, "%d more rows differ", more)
+	}
+}
+
+func (p *rowPairs) differ(row []any, what string) {
+	if p.rows++; p.rows <= mostDifferences {
+		p.findings.differ(p.where(row), "%s", what)
+	}
+}
+
+// where returns the table with the key of a row.
+func (p *rowPairs) where(row []any) string {
+	words := []string{p.table}
+	for _, k := range p.key {
+		words = append(words, fmt.Sprintf("%s=%v", k, row[slices.Index(p.columns, k)]))
+	}
+	return strings.Join(words, " ")
+}
+
+// values returns the columns of a row that are not in its key.
+func (p *rowPairs) values(row []any) string {
+	var words []string
+	for i, c := range p.columns {
+		if !slices.Contains(p.key, c) {
+			words = append(words, c+"="+shown(row[i]))
+		}
 	}
 	return strings.Join(words, " ")
 }

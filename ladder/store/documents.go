@@ -109,8 +109,12 @@ func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) (
 		return nil, damaged("%s have %d bytes, and had %d", where, len(joined), row.Size)
 	}
 	var parts []part
-	if err := gob.NewDecoder(bytes.NewReader(joined)).Decode(&parts); err != nil {
+	rest := bytes.NewReader(joined)
+	if err := gob.NewDecoder(rest).Decode(&parts); err != nil {
 		return nil, damaged("%s: %w", where, err)
+	}
+	if rest.Len() > 0 {
+		return nil, damaged("%s have %d bytes after the last part", where, rest.Len())
 	}
 	return parts, nil
 }

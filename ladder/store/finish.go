@@ -35,8 +35,8 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 
 // finish keeps games that are packed.
 func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
-	f := &finish{ctx: ctx, tx: tx, codec: s.codec, played: played, documents: documents}
-	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.rate, f.keep} {
+	f := &finish{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, played: played, documents: documents}
+	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.mark, f.rate, f.keep} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -55,6 +55,7 @@ type finish struct {
 	ctx       context.Context
 	tx        *Tx
 	codec     *codec
+	formula   rating.Formula
 	played    []*referee.Result
 	documents []queries.AddDocumentParams
 
@@ -65,6 +66,7 @@ type finish struct {
 
 	replays []*referee.Replay // of the games
 	games   []ladder.Game
+	reason  string  // why the match ended early
 	prints  []int64 // of the games, where deals can be alike
 	out     rating.Outcome
 	order   int64 // on the ladder; 0 for an unrated match
@@ -114,6 +116,7 @@ func (f *finish) check() error {
 			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
+	f.reason = early(len(f.games) < f.match.Deals*slots, f.replays)
 	return nil
 }
 
@@ -192,33 +195,34 @@ func checkSeats(r *referee.Replay) error {
 	return nil
 }
 
+// mark marks the games of a rated match that were played before.
+func (f *finish) mark() error {
+	if !f.match.Rated {
+		return nil
+	}
+	f.prints = fingerprints(f.replays, f.variant, f.match.Versions)
+	return markRepeats(f.games, f.prints, func(print int64) (int64, error) {
+		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
+		return first, none(err, nil)
+	})
+}
+
 // rate computes what a rated match moves.
 func (f *finish) rate() error {
 	if !f.match.Rated {
 		return nil
 	}
 	f.order = f.ladder.Finished + 1
-	formula, err := rating.ParseFormula(f.ladder.Formula)
-	if err != nil {
-		return err
-	}
 	before := make([]rating.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
 		row, err := f.tx.Entry(f.ctx, f.ladder.ID, id)
 		if err != nil {
-			return err
+			return none(err, fmt.Errorf("match %d: version %d is not on the ladder", f.match.ID, id))
 		}
 		before[slot] = entry(row)
 	}
-	f.prints = fingerprints(f.replays, f.variant, f.match.Versions)
-	err = markRepeats(f.games, f.prints, func(print int64) (int64, error) {
-		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
-		return first, none(err, nil)
-	})
-	if err != nil {
-		return err
-	}
-	if f.out, err = formula.Outcome(f.match, f.variant, before, f.games); err != nil {
+	var err error
+	if f.out, err = f.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
 		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	return nil
@@ -274,9 +278,8 @@ func (f *finish) keep() error {
 	if err := f.tx.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.tx.now), MatchID: id, Number: f.attempt.Number}); err != nil {
 		return err
 	}
-	reason := early(len(f.games) < f.match.Deals*len(f.match.Versions), f.replays)
 	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
-	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), reason, id)
+	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), f.reason, id)
 }
 
 // keepOutcome writes the ratings, the sums and the counts of pairs.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -217,7 +218,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]
 		rm.Bots = append(rm.Bots, match.Bot{
-			Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2),
+			Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2),
 			Serve: func(lines io.Reader, answers io.Writer) error {
 				switch m.Bots[slot] {
 				case "plays-first":
@@ -243,6 +244,14 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 	return out
 }
 
+// labelOf returns the label of the versions of a bot.
+func labelOf(bot string) string {
+	if strings.HasPrefix(bot, "@") {
+		return "1"
+	}
+	return "1.0"
+}
+
 // as returns games of a match with the names of the bots that another match has.
 func as(m ladder.Match, games []*referee.Result) (out []*referee.Result) {
 	for _, g := range games {
@@ -250,6 +259,7 @@ func as(m ladder.Match, games []*referee.Result) (out []*referee.Result) {
 		again.Seats = slices.Clone(g.Seats)
 		for seat, slot := range g.Bots {
 			again.Seats[seat].Name = fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot])
+			again.Seats[seat].Version = labelOf(m.Bots[slot])
 		}
 		out = append(out, &again)
 	}
@@ -268,7 +278,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
 		if s != seat {
 			live := kit.Get[ladder.Version](c.tb)(c.LiveVersion(bg, bots[len(p.Bots())%len(bots)]))
-			b = match.Bot{Name: live.Bot, Hash: live.Hash}
+			b = match.Bot{Name: live.Bot, Version: live.Label, Hash: live.Hash}
 			if taken[live.Bot] {
 				b.Name += fmt.Sprintf("#%d", s)
 			}

@@ -48,7 +48,7 @@ func (s *Store) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder
 	}
 	if l.ID == 0 {
 		_, err := tx.AddLadder(ctx, queries.AddLadderParams{
-			Name: c.Name, Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position, Formula: s.formula.String(),
+			Name: c.Name, Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position,
 		})
 		return err
 	}

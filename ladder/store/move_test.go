@@ -301,7 +301,7 @@ func TestMovedDamage(t *testing.T) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f)
+			return strings.HasPrefix(d.Where, "documents match_id=") && strings.Contains(d.What, f)
 		}) {
 			t.Errorf("%s: no match is found: %v", name, found)
 		}

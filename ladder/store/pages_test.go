@@ -175,7 +175,7 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.R
 				return err
 			}
 		}
-		rm.Bots = append(rm.Bots, match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2), Serve: serve})
+		rm.Bots = append(rm.Bots, match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2), Serve: serve})
 	}
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)

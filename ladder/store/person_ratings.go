@@ -11,31 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// newPersonRating returns the rating of a person who has played no rated game.
-func newPersonRating(game string, person int64) queries.PersonRating {
-	p := rating.NewPerson
-	return queries.PersonRating{Game: game, PersonID: person, Rating: p.Rating, Deviation: p.Deviation, Volatility: p.Volatility}
-}
-
-// ratePeople returns the ratings of people after a rated game, by seat.
-func ratePeople(v *rules.Variant, before []queries.PersonRating, ranks []int) (after []queries.PersonRating) {
-	people := make([]rating.Person, len(before))
-	for seat, r := range before {
-		people[seat] = rating.Person{Rating: r.Rating, Deviation: r.Deviation, Volatility: r.Volatility}
-	}
-	for seat, p := range rating.People(v, people, ranks) {
-		r, record := before[seat], rules.RecordOf(v, ranks, seat)
-		r.Rating, r.Deviation, r.Volatility = p.Rating, p.Deviation, p.Volatility
-		r.Wins += int64(record.Wins)
-		r.Draws += int64(record.Draws)
-		r.Losses += int64(record.Losses)
-		after = append(after, r)
-	}
-	return after
-}
-
 // ratePlay moves the ratings of the people of a rated game.
-func ratePlay(ctx context.Context, tx *Tx, id string, p ladder.Play, v *rules.Variant, ranks []int) error {
+func (tx *Tx) ratePlay(ctx context.Context, id string, p ladder.Play, v *rules.Variant, ranks []int) error {
 	last, err := tx.LastRated(ctx)
 	if err == nil {
 		err = tx.RatePlay(ctx, nullID(last+1), id)
@@ -43,27 +20,30 @@ func ratePlay(ctx context.Context, tx *Tx, id string, p ladder.Play, v *rules.Va
 	if err != nil {
 		return err
 	}
-	var before []queries.PersonRating
-	for _, s := range p.Seats {
+	rows := make([]queries.PersonRating, len(p.Seats))
+	before := make([]rating.Person, len(p.Seats))
+	for seat, s := range p.Seats {
 		r, err := tx.PersonRating(ctx, v.Game.Name, s.PersonID)
+		before[seat] = rating.Person{Rating: r.Rating, Deviation: r.Deviation, Volatility: r.Volatility}
 		if errors.Is(err, sql.ErrNoRows) {
-			r, err = newPersonRating(v.Game.Name, s.PersonID), nil
+			before[seat], err = tx.formula.Person, nil
 		}
 		if err != nil {
 			return err
 		}
-		before = append(before, r)
+		rows[seat] = r
 	}
-	for seat, r := range ratePeople(v, before, ranks) {
+	for seat, after := range tx.formula.People(v, before, ranks) {
 		err := tx.RatePlaySeat(ctx, queries.RatePlaySeatParams{
-			RatingBefore: someFloat(before[seat].Rating), RatingAfter: someFloat(r.Rating), PlayID: id, Seat: int64(seat),
+			RatingBefore: someFloat(before[seat].Rating), RatingAfter: someFloat(after.Rating), PlayID: id, Seat: int64(seat),
 		})
 		if err != nil {
 			return err
 		}
+		r, record := rows[seat], rules.RecordOf(v, ranks, seat)
 		err = tx.SetPersonRating(ctx, queries.SetPersonRatingParams{
-			Game: r.Game, PersonID: r.PersonID, Rating: r.Rating, Deviation: r.Deviation, Volatility: r.Volatility,
-			Wins: r.Wins, Draws: r.Draws, Losses: r.Losses,
+			Game: v.Game.Name, PersonID: p.Seats[seat].PersonID, Rating: after.Rating, Deviation: after.Deviation, Volatility: after.Volatility,
+			Wins: r.Wins + int64(record.Wins), Draws: r.Draws + int64(record.Draws), Losses: r.Losses + int64(record.Losses),
 		})
 		if err != nil {
 			return err

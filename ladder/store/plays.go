@@ -120,30 +120,33 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 // ratings of people if it is rated.
 func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
-	return s.update(ctx, func(tx *Tx) error {
-		ended := nullStamp(tx.now)
-		n, err := tx.FinishPlay(ctx, ended, data, id)
-		if err == nil && n == 0 {
-			err = noPlay(id)
-		}
-		var p ladder.Play
-		if err == nil {
-			p.Seats, err = playSeats(ctx, tx, id)
-		}
+	return s.update(ctx, func(tx *Tx) error { return tx.finishPlay(ctx, id, v, ranks, data) })
+}
+
+// finishPlay ends an open game whose replay is packed.
+func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
+	ended := nullStamp(tx.now)
+	n, err := tx.FinishPlay(ctx, ended, replay, id)
+	if err == nil && n == 0 {
+		err = noPlay(id)
+	}
+	var p ladder.Play
+	if err == nil {
+		p.Seats, err = playSeats(ctx, tx, id)
+	}
+	if err != nil {
+		return err
+	}
+	for seat, r := range p.Records(v, ranks) {
+		err := tx.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
 		if err != nil {
 			return err
 		}
-		for seat, r := range p.Records(v, ranks) {
-			err := tx.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
-			if err != nil {
-				return err
-			}
-		}
-		if !p.Rated(v) {
-			return nil
-		}
-		return ratePlay(ctx, tx, id, p, v, ranks)
-	})
+	}
+	if !p.Rated(v) {
+		return nil
+	}
+	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
 // BreakPlay ends an open game without a result, and keeps why; one that has ended stays as it is.

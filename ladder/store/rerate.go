@@ -1,22 +1,16 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/ladder/store/queries"
+	"strings"
 )
 
 // Rerated is a ladder that was rated again.
 type Rerated struct {
 	Ladder   string           `json:"ladder"`
 	Matches  int64            `json:"matches"`
-	Before   rating.Formula   `json:"before"`
-	After    rating.Formula   `json:"after"`
 	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
 }
 
@@ -29,128 +23,110 @@ type ReratedVersion struct {
 	After   float64 `json:"after"`
 }
 
-// Rerate computes all ratings of a ladder again by the current formula, from its matches in their
-// order, and keeps them with the formula; Verify then finds no difference. It is one transaction:
-// a stop changes nothing, and nor does a dry run. It reads a page of matches at a time. progress,
-// if not nil, is told how many of the matches are done. It is only for who has the directory's lock.
-func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
-	errDry := errors.New("a dry run")
-	err = s.update(ctx, func(tx *Tx) error {
-		l, err := tx.ladder(ctx, name)
-		if err != nil {
-			return err
-		}
-		from, err := rating.ParseFormula(l.Formula)
-		if err != nil {
-			return fmt.Errorf("data: ladder %q: %w", name, err)
-		}
-		r := &rerating{store: s, from: from}
-		if r.fold, err = newFold(ctx, tx, l, s.formula); err != nil {
-			return err
-		}
-		r.played, r.each, r.wrong = r.stored, r.change, r.damaged
-		err = r.run(func(done int64) {
-			if progress != nil {
-				progress(done, l.Finished)
-			}
-		})
-		if err == nil {
-			out, err = r.result()
-		}
-		if err == nil && dry {
-			err = errDry
-		}
-		if err == nil {
-			err = r.keep()
-		}
-		return err
-	})
-	if errors.Is(err, errDry) {
-		err = nil
+// ratedColumns are the columns that a formula computes, by table.
+var ratedColumns = map[string][]string{
+	"entries":        {"start", "elo", "uncertainty"},
+	"changes":        {"elo_before", "elo_after", "k", "score", "expected", "uncertainty"},
+	"play_seats":     {"rating_before", "rating_after"},
+	"person_ratings": {"rating", "deviation", "volatility"},
+}
+
+// Rerate computes all ratings again by the current formula, of versions from the matches and of people from their games,
+// in their order, and stores them with the formula's fingerprint; Verify then finds no difference. It is one transaction:
+// if it is stopped it has changed nothing. A dry run changes nothing either. If progress is not nil, it is called with how
+// many of the matches are done. Only the holder of the directory's lock may call it.
+//
+// An error tells that something else than the ratings does not follow from the matches; Verify lists all of that.
+func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []Rerated, err error) {
+	total, err := s.read.CountFinished(ctx)
+	if err != nil {
+		return nil, explain(err)
 	}
+	r, err := newRebuild(ctx, s, false)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer r.close()
+	done := int64(0)
+	if progress != nil {
+		r.progress = func(n int) {
+			done += int64(n)
+			progress(done, total)
+		}
+	}
+	if err = r.run(); err == nil {
+		err = r.compareTables(ratedColumns)
+	}
+	if err == nil && len(r.findings) > 0 {
+		err = unavailable("timba admin verify says what differs", "data: the ratings cannot be computed again: %s", r.findings[0])
+	}
+	if err == nil {
+		out, err = r.rerated()
+	}
+	if err == nil && !dry {
+		err = r.keepRatings()
+	}
+	return out, explain(err)
+}
+
+// rerated returns how the ratings of the ladders differ from the stored ones.
+func (r *rebuild) rerated() (out []Rerated, err error) {
+	err = r.update(func(tx *Tx) error {
+		ladders, err := tx.Ladders(r.ctx)
+		if err != nil {
+			return err
+		}
+		for _, l := range ladders {
+			ladder := Rerated{Ladder: l.Name, Matches: l.Finished, Versions: []ReratedVersion{}}
+			err := tx.each(r.ctx, func(scan func(...any) error) error {
+				var v ReratedVersion
+				err := scan(&v.Bot, &v.Number, &v.Matches, &v.Before, &v.After)
+				ladder.Versions = append(ladder.Versions, v)
+				return err
+			}, `SELECT bots.name, versions.number, now.matches, before.elo, now.elo
+				FROM main.entries AS now JOIN stored.entries AS before ON before.ladder_id = now.ladder_id AND before.version_id = now.version_id
+				JOIN main.versions ON versions.id = now.version_id JOIN main.bots ON bots.id = versions.bot_id
+				WHERE now.ladder_id = ? ORDER BY now.elo DESC, now.since, now.version_id`, l.ID)
+			if err != nil {
+				return err
+			}
+			out = append(out, ladder)
+		}
+		return nil
+	})
 	return out, err
 }
 
-// rerating is one run of Rerate.
-type rerating struct {
-	*fold
-	store *Store
-	from  rating.Formula
-}
-
-func (r *rerating) damaged(where, format string, args ...any) error {
-	return unavailable("timba admin verify says what differs",
-		"data: ladder %q cannot be rated again: %s: %s", r.ladder.Name, where, fmt.Sprintf(format, args...))
-}
-
-// stored returns matches with the games that are stored.
-func (r *rerating) stored(rows []queries.MatchRow) (out []*played, err error) {
-	list, err := r.tx.fill(r.ctx, rows)
+// keepRatings copies the ratings of a rebuild to the store that it was made from.
+func (r *rebuild) keepRatings() (err error) {
+	uri, err := databaseURI(r.again.dir.Database(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, m := range list {
-		p := &played{row: rows[i], match: m}
-		if p.variant, err = m.Variant(); err != nil {
-			return nil, err
-		}
-		result, err := r.tx.ResultOf(r.ctx, m.ID)
-		if err != nil {
-			return nil, err
-		}
-		if p.games, err = r.store.codec.games(result); err != nil {
-			return nil, r.damaged(p.where(), "%s", err)
-		}
-		out = append(out, p)
+	if _, err := r.source.writer.ExecContext(r.ctx, "ATTACH DATABASE ? AS again", uri); err != nil {
+		return err
 	}
-	return out, nil
-}
-
-// change keeps what a match moves.
-func (r *rerating) change(p *played, out rating.Outcome) error {
-	for slot, e := range out.Entries {
-		c := changeRow(r.ladder.ID, out.Changes[slot])
-		n, err := r.tx.RerateChange(r.ctx, queries.RerateChangeParams{
-			EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
-			MatchID: p.row.ID, Slot: int64(slot), VersionID: e.VersionID,
-		})
-		if err != nil {
-			return err
+	defer func() {
+		_, detached := r.source.writer.ExecContext(context.WithoutCancel(r.ctx), "DETACH DATABASE again")
+		err = errors.Join(err, detached)
+	}()
+	return r.source.update(r.ctx, func(tx *Tx) error {
+		tx.forgets = true
+		for table, columns := range ratedColumns {
+			_, key, err := tx.columns(r.ctx, table)
+			if err != nil {
+				return err
+			}
+			var same []string
+			for _, k := range key {
+				same = append(same, fmt.Sprintf("new.%s = %s.%s", k, table, k))
+			}
+			list := strings.Join(columns, ", ")
+			err = tx.exec(r.ctx, fmt.Sprintf("UPDATE %[1]s SET (%[2]s) = (SELECT %[2]s FROM again.%[1]s AS new WHERE %[3]s)", table, list, strings.Join(same, " AND ")))
+			if err != nil {
+				return err
+			}
 		}
-		if n != 1 {
-			return r.damaged(p.where(), "there is no change of slot %d", slot)
-		}
-	}
-	return nil
-}
-
-// keep keeps the new ratings and the formula.
-func (r *rerating) keep() error {
-	r.tx.forgets = true
-	for id, p := range r.rated {
-		err := r.tx.RerateEntry(r.ctx, queries.RerateEntryParams{
-			Start: p.start, Elo: p.Elo, Uncertainty: p.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return r.tx.SetFormula(r.ctx, r.formula.String(), r.ladder.ID)
-}
-
-// result returns what has changed.
-func (r *rerating) result() (Rerated, error) {
-	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.formula, Versions: []ReratedVersion{}}
-	for _, e := range r.entries {
-		p := r.rated[e.VersionID]
-		if p == nil {
-			return out, r.damaged(r.whereVersion(e.VersionID), "it came after match %d, and there is none", e.Since)
-		}
-		bot := r.bots[e.VersionID]
-		out.Versions = append(out.Versions, ReratedVersion{
-			Bot: bot.Name, Number: int(bot.Number), Matches: p.Matches, Before: e.Elo, After: p.Elo,
-		})
-	}
-	slices.SortStableFunc(out.Versions, func(a, b ReratedVersion) int { return cmp.Compare(b.After, a.After) })
-	return out, nil
+		return tx.SetFormula(r.ctx, r.source.formula.Fingerprint())
+	})
 }

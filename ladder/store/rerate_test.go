@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,14 +13,20 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// other has all constants changed.
-var other = rating.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
+// other has other constants.
+var other = func() rating.Formula {
+	f := rating.Current
+	f.Start, f.Anchor, f.Newcomer, f.Forget, f.Person.Deviation = 1200, 900, 10, 0.01, 300
+	return f
+}()
 
 // ratings returns all that a formula moves, by ladder.
 func (c *competition) ratings() (out []string) {
 	c.tb.Helper()
 	for _, query := range []string{
-		"SELECT 'ladder ' || id || ' ' || formula FROM ladders ORDER BY id",
+		"SELECT 'formula ' || fingerprint FROM formula",
+		"SELECT 'person ' || game || ' ' || person_id || ' ' || rating || ' ' || deviation || ' ' || volatility FROM person_ratings ORDER BY game, person_id",
+		"SELECT 'seat ' || play_id || ' ' || seat || ' ' || rating_before || ' ' || rating_after FROM play_seats WHERE rating_after IS NOT NULL ORDER BY play_id, seat",
 		"SELECT 'entry ' || ladder_id || ' ' || version_id || ' ' || start || ' ' || elo || ' ' || uncertainty || ' ' || matches || ' ' || wins FROM entries ORDER BY ladder_id, version_id",
 		"SELECT 'change ' || match_id || ' ' || slot || ' ' || elo_before || ' ' || elo_after || ' ' || k || ' ' || expected FROM changes ORDER BY match_id, slot",
 	} {
@@ -31,39 +38,47 @@ func (c *competition) ratings() (out []string) {
 	return out
 }
 
-func (c *competition) rerateAll(dry bool) (out []Rerated) {
-	c.tb.Helper()
-	ladders := kit.Get[[]LadderInfo](c.tb)(c.Ladders(bg))
-	for _, l := range ladders {
-		r := kit.Get[Rerated](c.tb)(c.Rerate(bg, l.Name, dry, nil))
-		out = append(out, r)
+// wantRerate wants verify to say that the ratings have to be computed again, and nothing else.
+func wantRerate(tb testing.TB, s *Store) {
+	tb.Helper()
+	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
+	if len(found) != 1 || !strings.Contains(found[0].String(), "timba admin rerate computes them again") {
+		tb.Errorf("verify says %v", found)
 	}
-	return out
 }
 
-// A release with other constants finds nothing wrong before its ratings are computed again, and
-// nothing after; going back gives the same bits as before.
+// After a constant has changed no server begins on the ratings, and verify says so, until they are computed again. Going
+// back gives the same bits as before.
 func TestRerate(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	first := c.ratings()
-	c.formula = other
-	wantSound(t, c.Store)
+	dir := string(c.Dir())
+	kit.Must(t, c.Close())
+	if _, err := open(dir, Options{Server: true, NoSync: true}, other); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(err.Error(), "compute them again: timba admin rerate --data ") {
+		t.Errorf("a server with other constants says %v", err)
+	}
+	again := kit.Get[*Store](t)(open(dir, Options{Now: c.clock.now, Exclusive: true, NoSync: true}, other))
+	t.Cleanup(func() { again.Close() })
+	c.Store = again
+	wantRerate(t, c.Store)
 
-	dry := c.rerateAll(true)
+	dry := kit.Get[[]Rerated](t)(c.Rerate(bg, true, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("a dry run changes (-before +after): %s", diff)
 	}
-	done := c.rerateAll(false)
+	wantRerate(t, c.Store)
+	last, total := int64(0), int64(0)
+	done := kit.Get[[]Rerated](t)(c.Rerate(bg, false, func(done, all int64) { last, total = done, all }))
+	if last != 7 || total != 7 {
+		t.Errorf("progress ended at %d of %d", last, total)
+	}
 	if diff := cmp.Diff(dry, done); diff != "" {
 		t.Errorf("(-dry +done): %s", diff)
 	}
 	wantSound(t, c.Store)
 	moved := 0
 	for _, l := range done {
-		if l.Before != rating.Current || l.After != other {
-			t.Errorf("%s: %v became %v", l.Ladder, l.Before, l.After)
-		}
 		for _, v := range l.Versions {
 			if v.Before != v.After {
 				moved++
@@ -79,17 +94,22 @@ func TestRerate(t *testing.T) {
 	if moved < 10 {
 		t.Errorf("only %d ratings have moved", moved)
 	}
+	for i, line := range c.ratings() {
+		if strings.HasPrefix(line, "person ") && line == first[i] {
+			t.Errorf("the rating of a person has not moved: %s", line)
+		}
+	}
 
 	c.formula = rating.Current
-	wantSound(t, c.Store)
-	c.rerateAll(false)
+	wantRerate(t, c.Store)
+	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("there and back (-before +after): %s", diff)
 	}
 
 	// Matches go on by a new formula, and new versions come by it.
 	c.formula = other
-	c.rerateAll(false)
+	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
 	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "carla", false))
@@ -102,22 +122,26 @@ func TestRerate(t *testing.T) {
 func TestRerateErrors(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	_, err := c.Rerate(bg, "mus", false, nil)
-	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: timba standings lists them`)
 	first := c.ratings()
 	c.formula = other
 	ctx, cancel := context.WithCancel(bg)
-	if _, err := c.Rerate(ctx, "tebes-4", false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := c.Rerate(ctx, false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
-	_, err = c.writer.Exec("UPDATE results SET data = zeroblob(9) WHERE match_id = 1")
-	kit.Must(t, err)
-	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
-		t.Errorf("a match without games is %v", err)
+	wantDamage := func(damage string) {
+		t.Helper()
+		_, err := c.writer.Exec(damage)
+		kit.Must(t, err)
+		_, err = c.Rerate(bg, false, nil)
+		if ladder.CodeOf(err) != ladder.Unavailable || !strings.HasSuffix(err.Error(), "timba admin verify says what differs") {
+			t.Errorf("%s: it says %v", damage, err)
+		}
 	}
+	wantDamage("UPDATE results SET data = zeroblob(9) WHERE match_id = 1") // a match without games
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
+	wantDamage("UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0")
 }
 
 // Nobody has the directory beside who rates it again.
@@ -153,7 +177,7 @@ func TestOlderVersionComesLater(t *testing.T) {
 	c.finished("tebes-4", c.ids("@random")[0], newer.ID)
 	wantSound(t, c.Store)
 	first := c.ratings()
-	c.rerateAll(false)
+	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("rated again (-before +after): %s", diff)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // schema is the schema of a database; schemaVersion, its PRAGMA user_version, counts its changes.
@@ -11,7 +13,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 11
+const schemaVersion = 12
 
 // prepareSchema gives an empty database its schema, and refuses another than this program's.
 func (s *Store) prepareSchema(ctx context.Context) error {
@@ -21,7 +23,7 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	case err != nil:
 		return err
 	case version == schemaVersion:
-		return nil
+		return s.checkFormula(ctx)
 	case version > schemaVersion:
 		return unavailable("use the timba that wrote it, or a newer one",
 			"data: the database in %q has schema %d, and this timba knows none above %d", s.dir, version, schemaVersion)
@@ -31,6 +33,18 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	case s.lock == nil:
 		return unavailable("start the server there first", "data: the database in %q is empty", s.dir)
 	}
-	_, err = s.writer.ExecContext(ctx, "BEGIN IMMEDIATE;\n"+schema+fmt.Sprintf("PRAGMA user_version = %d; COMMIT;", schemaVersion))
+	_, err = s.writer.ExecContext(ctx, "BEGIN IMMEDIATE;\n"+schema+fmt.Sprintf("PRAGMA user_version = %d; INSERT INTO formula VALUES (?); COMMIT;", schemaVersion), s.formula.Fingerprint())
+	return err
+}
+
+// checkFormula refuses to go on, for a server, with ratings that were computed by another formula.
+func (s *Store) checkFormula(ctx context.Context) error {
+	if !s.server {
+		return nil
+	}
+	stored, err := queries.New(s.readers).Formula(ctx)
+	if err == nil && stored != s.formula.Fingerprint() {
+		err = unavailable("compute them again: timba admin rerate --data "+string(s.dir), "data: the ratings in %q were computed by other constants than those of this timba", s.dir)
+	}
 	return err
 }

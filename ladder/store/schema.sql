@@ -137,8 +137,12 @@ CREATE TABLE ladders (
   house    TEXT    NOT NULL CHECK (json_valid(house)),
   position INTEGER NOT NULL, -- in which they are shown
   active   INTEGER NOT NULL CHECK (active IN (0, 1)),
-  finished INTEGER NOT NULL DEFAULT 0, -- matches: the order of the last one
-  formula  TEXT    NOT NULL CHECK (json_valid(formula)) -- that its ratings are computed by
+  finished INTEGER NOT NULL DEFAULT 0 -- matches: the order of the last one
+) STRICT;
+
+-- Its only row has the fingerprint of the formula by which all ratings were computed: see rating.Formula.
+CREATE TABLE formula (
+  fingerprint TEXT NOT NULL
 ) STRICT;
 
 -- What is played in a match.
@@ -162,6 +166,7 @@ CREATE TABLE matches (
   created     INTEGER NOT NULL,
   began       INTEGER,
   finished    INTEGER,
+  result_id   INTEGER, -- the ID of its result
   CHECK (ladder_id IS NULL OR asked_by IS NULL),
   CHECK (state NOT IN ('running', 'finished') OR began IS NOT NULL),
   CHECK ((finished IS NOT NULL) = (state IN ('finished', 'dropped')))

@@ -53,13 +53,14 @@ type Store struct {
 	dir      datadir.Dir
 	now      func() time.Time
 	readOnly bool
+	server   bool
 	lock     *flock.Flock
 	writer   *sql.DB      // one connection: SQLite has one writer at a time
 	opened   atomic.Int64 // connections of the writer, one after another
 	readers  *sql.DB
 	read     *Tx // each statement alone
 	codec    *codec
-	formula  rating.Formula // of new ladders, and of those that are rated again
+	formula  rating.Formula
 	archive  archive
 	group    group
 	cache    cache
@@ -71,8 +72,11 @@ type Store struct {
 }
 
 // Open opens the data directory.
-func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: rating.Current}
+func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Current) }
+
+// open opens the data directory, with the formula of its ratings.
+func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, turn: make(chan struct{}, 1), formula: formula}
 	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
@@ -98,7 +102,7 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	if err := s.prepareSchema(context.Background()); err != nil {
 		return nil, err
 	}
-	s.read = &Tx{Queries: queries.New(s.readers)}
+	s.read = &Tx{Queries: queries.New(s.readers), db: s.readers}
 	s.codec, err = newCodec()
 	return s, err
 }

@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 // Tx is a transaction.
 type Tx struct {
 	*queries.Queries
-	now time.Time // of all that it writes
+	db      queries.DBTX // for statements that are not in package queries
+	now     time.Time    // of all that it writes
+	formula rating.Formula
 
 	events  []events.Event // that its commit tells
 	changes []move         // that its commit makes in memory
@@ -28,7 +31,7 @@ func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.Rollback() // it has changed nothing
-	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), now: s.now()})))
+	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
 }
 
 // viewLadder is view, with a ladder that exists.
@@ -57,7 +60,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		return explain(err)
 	}
 	defer begun.Rollback() // what is not committed
-	tx := &Tx{Queries: queries.New(begun), now: s.now()}
+	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula}
 	if err = s.noticeOthers(ctx, begun); err == nil {
 		err = f(tx)
 	}
@@ -73,6 +76,47 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		s.events.Publish(e)
 	}
 	return nil
+}
+
+// exec executes a statement that is not in package queries.
+func (tx *Tx) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := tx.db.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// strings returns the text that a query finds.
+func (tx *Tx) strings(ctx context.Context, query string, args ...any) (list []string, err error) {
+	err = tx.each(ctx, func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		list = append(list, text)
+		return err
+	}, query, args...)
+	return list, err
+}
+
+// each calls f for each row that a query finds, with the function that reads it.
+func (tx *Tx) each(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := tx.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// columns returns the columns of a table, but for those that are generated, and those of its primary key.
+func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string, err error) {
+	if columns, err = tx.strings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
+		return nil, nil, err
+	}
+	key, err = tx.strings(ctx, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", table)
+	return columns, key, err
 }
 
 // tell tells an event when the transaction is committed.

@@ -3,30 +3,24 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Verify computes everything again that follows from something else, and says what
-// differs; nothing does when the list is empty.
+// Verify rebuilds everything that follows from something else, and returns how what is stored differs from that. The
+// list is empty if nothing differs. It compares
 //
 //   - the database by SQLite's own checks, then the uploads and the archive by their hashes;
-//   - every game of a match and of a person from its replay by the rules, with its seeds,
-//     commitments, players and results;
-//   - every rating, sum and count of every ladder from its matches in their order, and every
-//     rating of a person from their games, bit by bit.
+//   - every game of a match and of people with its replay, which it plays again by the rules, with its seeds,
+//     commitments and players;
+//   - all that the matches and the games of people give when they finish again in their order, by the code that has
+//     finished them: results, ratings, sums and counts, bit by bit.
 //
 // Of some columns nothing else in the database tells, so they are not compared:
 //
@@ -34,20 +28,22 @@ import (
 //   - of an attempt: its machine, and of one that was broken off its seed, when it ended, why and whether the
 //     referee failed, and when it began unless it is the first one;
 //   - of a game: how long it took, of which only the sum is known; the times and infos of its moves,
-//     as far as the clock permits them; and the bots' logs, which are not missed. What a match
+//     as far as the clock permits them; the hash of a house bot; and the bots' logs, which are not missed. What a match
 //     has of these is compared with its hash alone, and what a game of a person has with none;
 //   - of an entry: since when it is on the ladder as long as its first match and its Elo at
 //     the start are right, and its fit, which the server makes from all matches again, after the next one;
-//   - of a game of a person: when it began, when it ended unless it counts for a bot, and which of several
+//   - of a game of people: when it began, when it ended unless it counts for a bot, and which of several
 //     people opened its table;
 //   - of an archive file, when it was made.
 //
 // Matches may go on meanwhile: those that finish later are left for the next time.
-// progress, if not nil, is told how many of the matches and uploads are done. The
+// If progress is not nil, it is called with how many of the matches and uploads are done. The
 // error says that it could not go on; the list has what was found until then.
+//
+// It needs a temporary directory with room for the rows of the database, without replays and logs.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
 	v := &verifier{store: s, ctx: ctx, progress: progress}
-	for _, step := range []func() error{v.database, v.bundles, v.archives, v.unfinished, v.unrated, v.plays, v.ladders} {
+	for _, step := range []func() error{v.database, v.bundles, v.archives, v.rebuild} {
 		if err := step(); err != nil {
 			return v.findings, explain(err)
 		}
@@ -76,32 +72,15 @@ func (v *verifier) step(n int) {
 // file that is too damaged for that is a difference, too.
 func (v *verifier) database() error {
 	for _, query := range []string{
-		"SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
-		`SELECT printf('row %s of %s refers to nothing in %s', coalesce(rowid, '?'), "table", parent) FROM pragma_foreign_key_check`,
+		"SELECT 'database', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+		`SELECT 'database', printf('row %s of %s refers to nothing in %s', coalesce(rowid, '?'), "table", parent) FROM pragma_foreign_key_check`,
 	} {
-		if err := v.damages(query); err != nil {
+		if err := v.addAll(v.ctx, v.store.read, query); err != nil {
 			v.differ("database", "%s", explain(err))
 			return err
 		}
 	}
 	return nil
-}
-
-// damages notes what a query finds.
-func (v *verifier) damages(query string) error {
-	rows, err := v.store.readers.QueryContext(v.ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		v.differ("database", "%s", text)
-	}
-	return rows.Err()
 }
 
 // bundles compares the hash of every upload with its name.
@@ -178,116 +157,69 @@ func hashOf(dir datadir.Dir, sum string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unfinished looks for results of matches that have none, and at their attempts. No result is ever removed.
-func (v *verifier) unfinished() error {
-	results, err := v.store.read.CountResults(v.ctx)
+// rebuild compares all that follows from the matches and the games of people. Ratings of another formula are not
+// compared.
+func (v *verifier) rebuild() error {
+	stored, err := v.store.read.Formula(v.ctx)
 	if err != nil {
 		return err
 	}
-	if results.Count != results.Highest {
-		v.differ("database", "there are %d results, and the last one has the ID %d", results.Count, results.Highest)
+	if now := v.store.formula.Fingerprint(); stored != now {
+		v.differ("formula", "the ratings were computed by %s where this timba has %s: timba admin rerate computes them again", stored, now)
+		return nil
 	}
-	rows, err := v.store.read.UnfinishedWithResults(v.ctx)
+	r, err := newRebuild(v.ctx, v.store, true)
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
-		v.differ(fmt.Sprintf("match %d", r.ID), "it is %s, and has a result, replays, changes or faults", r.State)
+	defer r.close()
+	r.progress = v.step
+	if err = r.checkInputs(); err == nil {
+		err = r.run()
 	}
-	all, err := v.store.read.UnfinishedAttempts(v.ctx)
-	if err != nil {
+	if err == nil {
+		err = r.compareTables(nil)
+	}
+	v.findings = append(v.findings, r.findings...)
+	return err
+}
+
+// inputChecks find what cannot be in the rows that do not follow from others: a place, and what is wrong there.
+const inputChecks = `
+WITH a AS (
+  SELECT attempts.*, matches.state, matches.began AS match_began,
+    row_number() OVER w AS place, row_number() OVER (PARTITION BY match_id ORDER BY number DESC) = 1 AS last,
+    first_value(number) OVER (PARTITION BY match_id, seed ORDER BY number) AS same,
+    printf('attempts match_id=%d number=%d', match_id, number) AS name
+  FROM stored.attempts JOIN stored.matches ON matches.id = attempts.match_id WINDOW w AS (PARTITION BY match_id ORDER BY number)
+)
+SELECT name, printf('number is %d where %d is due', number, place) FROM a WHERE number <> place
+UNION ALL SELECT name, printf('began is %d where %s is due', began, coalesce(match_began, 'none')) FROM a WHERE place = 1 AND began IS NOT match_began
+UNION ALL SELECT name, 'it has not ended' FROM a WHERE ended IS NULL AND (NOT last OR state IN ('waiting', 'dropped'))
+UNION ALL SELECT name, 'it was not broken off, and another one follows' FROM a WHERE NOT last AND ended IS NOT NULL AND reason = ''
+UNION ALL SELECT name, printf('it runs, and it has the end %s, the reason "%s", and failed is %d', coalesce(ended, 'none'), reason, failed)
+  FROM a WHERE last AND state = 'running' AND (ended IS NOT NULL OR reason <> '' OR failed <> 0)
+UNION ALL SELECT name, printf('it has the seed of attempt %d', same) FROM a WHERE same <> number
+UNION ALL SELECT printf('matches id=%d', id), 'it is finished and was never begun' FROM stored.matches
+  WHERE state = 'finished' AND NOT EXISTS (SELECT 1 FROM stored.attempts WHERE attempts.match_id = matches.id)
+UNION ALL SELECT DISTINCT printf('documents match_id=%d', match_id), printf('the match is %s, and has replays or logs', matches.state)
+  FROM source.documents JOIN stored.matches ON matches.id = match_id WHERE matches.state <> 'finished'
+  AND (SELECT now.state FROM source.matches AS now WHERE now.id = match_id) <> 'finished'
+UNION ALL SELECT printf('match_slots match_id=%d slot=%d', match_id, slot), printf('it has slot %d where slot %d is due', slot, place)
+  FROM (SELECT match_id, slot, row_number() OVER (PARTITION BY match_id ORDER BY slot) - 1 AS place FROM stored.match_slots) WHERE slot <> place
+`
+
+// checkInputs finds what cannot be in the rows that do not follow from others.
+func (r *rebuild) checkInputs() error {
+	return r.update(func(tx *Tx) error { return r.addAll(r.ctx, tx, inputChecks) })
+}
+
+// addAll adds what a query finds: places, and what is wrong there.
+func (f *findings) addAll(ctx context.Context, tx *Tx, query string) error {
+	return tx.each(ctx, func(scan func(...any) error) error {
+		var d Difference
+		err := scan(&d.Where, &d.What)
+		*f = append(*f, d)
 		return err
-	}
-	for len(all) > 0 {
-		m := queries.MatchRow{ID: all[0].Attempt.MatchID, State: all[0].State, Began: all[0].MatchBegan}
-		var attempts []queries.Attempt
-		for len(all) > 0 && all[0].Attempt.MatchID == m.ID {
-			attempts, all = append(attempts, all[0].Attempt), all[1:]
-		}
-		v.checkAttempts(m, attempts)
-	}
-	return nil
-}
-
-// checkAttempts compares the attempts at a match with each other and with the match.
-func (f *findings) checkAttempts(m queries.MatchRow, list []queries.Attempt) {
-	seeds := map[string]int64{} // the numbers of their attempts
-	for i, a := range list {
-		where := fmt.Sprintf("match %d, attempt %d", m.ID, a.Number)
-		want := a
-		want.Number = int64(i + 1)
-		if i == 0 {
-			want.Began = m.Began.Int64
-		}
-		last := i == len(list)-1
-		switch {
-		case last && m.State == string(ladder.Finished):
-			want.Ended, want.Reason, want.Failed = m.Finished, "", 0
-		case last && m.State == string(ladder.Running):
-			want.Ended, want.Reason, want.Failed = sql.NullInt64{}, "", 0
-		case !a.Ended.Valid:
-			f.differ(where, "it has not ended")
-		case !last && a.Reason == "":
-			f.differ(where, "it was not broken off, and another one follows")
-		}
-		f.compare(where, a, want)
-		if other := seeds[string(a.Seed)]; other != 0 {
-			f.differ(where, "it has the seed of attempt %d", other)
-		}
-		seeds[string(a.Seed)] = a.Number
-	}
-}
-
-// unrated rebuilds the matches that are not on a ladder.
-func (v *verifier) unrated() error {
-	for last := int64(0); ; {
-		rows, err := v.store.read.FinishedUnrated(v.ctx, last, page)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		if _, err := v.rebuild(rows); err != nil {
-			return err
-		}
-		last = rows[len(rows)-1].ID
-	}
-}
-
-// rebuild rebuilds a page of matches on all processors, in their order.
-func (v *verifier) rebuild(rows []queries.MatchRow) ([]*rebuilt, error) {
-	out := make([]*rebuilt, len(rows))
-	err := onAllCores(v.ctx, len(rows), func(ctx context.Context, i int) (err error) {
-		out[i], err = v.store.rebuild(ctx, rows[i])
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range out {
-		v.findings = append(v.findings, r.findings...)
-	}
-	v.step(len(rows))
-	return out, nil
-}
-
-// onAllCores calls f for the numbers below n, some of them at the same time.
-func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error { return f(ctx, i) })
-	}
-	return group.Wait()
-}
-
-func (v *verifier) ladders() error {
-	rows, err := v.store.read.Ladders(v.ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range rows {
-		if err := v.ladder(l); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, query)
 }

@@ -10,10 +10,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -100,86 +103,88 @@ func TestVerifyDamage(t *testing.T) {
 		broken = "(SELECT match_id FROM attempts WHERE failed = 1)"
 	)
 	for _, d := range []struct{ name, sql, where, what string }{
-		{"elo", "UPDATE entries SET elo = elo + 1e-12 * elo WHERE version_id = (SELECT version_id FROM entries WHERE matches > 0 AND held = 0 ORDER BY version_id LIMIT 1)", "ladder ", "elo is "},
-		{"start", "UPDATE entries SET start = 1100 WHERE predecessor IS NOT NULL", "ladder ", "start is 1100 where "},
-		{"sums", "UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0", "ladder ", "wins is "},
-		{"the anchor", "UPDATE entries SET held = 1 - held WHERE ladder_id = 1", "ladder tebes-4, version ", "held is "},
-		{"who plays", "UPDATE entries SET active = 1 - active WHERE ladder_id = 1", "ladder tebes-4, version ", "active is "},
-		{"no predecessor", "UPDATE entries SET predecessor = NULL WHERE predecessor IS NOT NULL", "ladder ", `it has no predecessor, and another version of "anna-bot" came before it`},
-		{"another's predecessor", "UPDATE entries SET predecessor = (SELECT min(version_id) FROM entries) WHERE predecessor IS NOT NULL", "ladder ", `its predecessor is of "@`},
-		{"pairs", "UPDATE pairs SET score = score + 0.25", "ladder tebes-4, versions ", "score is "},
-		{"pairs too many", "INSERT INTO pairs SELECT ladder_id, min(version_id), max(version_id), 1, 1, 0.5, 0.25, 0, 0, 0 FROM entries WHERE matches = 0 GROUP BY ladder_id HAVING count(*) > 1", "ladder ", "have counts and no match"},
-		{"pairs too few", "DELETE FROM pairs WHERE a = (SELECT min(a) FROM pairs)", "ladder ", "have matches and no counts"},
-		{"change", "UPDATE changes SET k = k + 1", "match 1, slot 0", "k is "},
-		{"no change", "DELETE FROM changes WHERE match_id = 1 AND slot = 1", "match 1", "it has moved 1 versions, not its 2"},
-		{"order", "UPDATE results SET ord = ord + 10 WHERE match_id = 5", "ladder tebes-4", "no match has order "},
-		{"order beyond the last", "UPDATE results SET ord = 99 WHERE match_id = 2", "ladder tute-4", "it has finished 1 matches, and the last one has order 99"},
-		{"finished", "UPDATE ladders SET finished = finished + 1 WHERE name = 'tute-4'", "ladder tute-4", "it has finished 2 matches, and the last one has order 1"},
+		{"elo", "UPDATE entries SET elo = elo + 1e-12 * elo WHERE version_id = (SELECT version_id FROM entries WHERE matches > 0 AND held = 0 ORDER BY version_id LIMIT 1)", "entries ladder_id=", "elo is "},
+		{"start", "UPDATE entries SET start = 1100 WHERE predecessor IS NOT NULL", "entries ladder_id=", "start is 1100 where "},
+		{"sums", "UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0", "entries ladder_id=", "wins is "},
+		{"the anchor", "UPDATE entries SET held = 1 - held WHERE ladder_id = 1", "entries ladder_id=1 version_id=", "held is "},
+		{"who plays", "UPDATE entries SET active = 1 - active WHERE ladder_id = 1", "entries ladder_id=1 version_id=", "active is "},
+		{"no predecessor", "UPDATE entries SET predecessor = NULL WHERE predecessor IS NOT NULL", "entries ladder_id=", `it has no predecessor, and another version of "anna-bot" came before it`},
+		{"another's predecessor", "UPDATE entries SET predecessor = (SELECT min(version_id) FROM entries) WHERE predecessor IS NOT NULL", "entries ladder_id=", `its predecessor is of "@`},
+		{"pairs", "UPDATE pairs SET score = score + 0.25", "pairs ladder_id=1 a=", "score is "},
+		{"pairs too many", "INSERT INTO pairs SELECT ladder_id, min(version_id), max(version_id), 1, 1, 0.5, 0.25, 0, 0, 0 FROM entries WHERE matches = 0 GROUP BY ladder_id HAVING count(*) > 1", "pairs ladder_id=", "it is stored, and follows from nothing"},
+		{"pairs too few", "DELETE FROM pairs WHERE a = (SELECT min(a) FROM pairs)", "pairs ladder_id=", "it is missing"},
+		{"change", "UPDATE changes SET k = k + 1", "changes match_id=1 slot=0", "k is "},
+		{"no change", "DELETE FROM changes WHERE match_id = 1 AND slot = 1", "changes match_id=1 slot=1", "it is missing"},
+		{"order", "UPDATE results SET ord = ord + 10 WHERE match_id = 5", "results id=", "ord is "},
+		{"order beyond the last", "UPDATE results SET ord = 99 WHERE match_id = 2", "results id=", "ord is 99 where 1 is due"},
+		{"finished", "UPDATE ladders SET finished = finished + 1 WHERE name = 'tute-4'", "ladders id=3", "finished is 2 where 1 is due"},
 
-		{"no result", "DELETE FROM results WHERE match_id = 1", "ladder tebes-4", "no match has order 1"},
-		{"no result of an unrated match", "DELETE FROM results WHERE ladder_id IS NULL", "match ", "it is finished and has no result"},
-		{"a result of a running match", "UPDATE results SET match_id = (SELECT id FROM matches WHERE state = 'running') WHERE match_id = 1", "match ", "it is running, and has a result, replays, changes or faults"},
-		{"the result of another match", "UPDATE results SET data = (SELECT data FROM results WHERE match_id = 2) WHERE match_id = 1", "match 1", "deal 0, rotation 2 is there where deal 1, rotation 0 is due"},
-		{"a damaged result", "UPDATE results SET data = zeroblob(99) WHERE match_id = 1", "match 1", "the result: compressed data are damaged"},
-		{"the number of games", "UPDATE results SET games = games + 1 WHERE match_id = 1", "match 1", "games is 5 where 4 is due"},
-		{"the ID of a result", "UPDATE results SET id = id + 1 WHERE id = (SELECT max(id) FROM results)", "database", "results, and the last one has the ID "},
-		{"result of another ladder", "UPDATE results SET ladder_id = 2, ord = 2 WHERE match_id = 1; UPDATE ladders SET finished = 2 WHERE id = 2", "match 1", "ladder id is 2 where 1 is due"},
-		{"fingerprint", "UPDATE fingerprints SET fingerprint = fingerprint + 1 WHERE ord = 1", "match 1", "of a game is not kept"},
-		{"no fingerprint", "DELETE FROM fingerprints WHERE ord = 1", "match 1", "of a game is not kept"},
-		{"a fingerprint too many", "INSERT INTO fingerprints VALUES (1, 77, 1)", "ladder tebes-4", "fingerprints of games are kept, and its matches have "},
-		{"fingerprint of a later match", "UPDATE fingerprints SET ord = 2 WHERE ord = 1", "match 1", "or is of a later match"},
-		{"fingerprint of an earlier match", "UPDATE fingerprints SET ord = 1 WHERE ord = 2", "match ", "repeated is false where true is due"},
-		{"deals that count", "UPDATE results SET distinct_deals = 0 WHERE match_id = 1", "match 1", "distinct deals is 0 where "},
-		{"no deals that count", "PRAGMA ignore_check_constraints = 1; UPDATE results SET distinct_deals = NULL WHERE match_id = 1; PRAGMA ignore_check_constraints = 0", "match 1", "distinct deals is none where "},
-		{"no replays", "DELETE FROM documents WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
-		{"damaged replays", "UPDATE documents SET data = zeroblob(99) WHERE match_id = 1 AND kind = 'replays'", "match 1", "replays have the SHA-256 "},
-		{"size of the replays", "UPDATE documents SET size = size - 1 WHERE match_id = 1 AND kind = 'replays'", "match 1", "bytes, and had "},
-		{"damaged logs", "UPDATE documents SET hash = zeroblob(32) WHERE match_id = 1 AND kind = 'logs'", "match 1", "logs have the SHA-256 "},
-		{"replays of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 2 AND kind = 'replays') WHERE match_id = 1 AND kind = 'replays'", "match 1, deal 0, rotation 0", `the game is "tute", not "tebes"`},
-		{"logs of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 1 AND kind = 'logs') WHERE match_id = 2 AND kind = 'logs'", "match 2, deal 1, rotation 1", "the logs have one of seat 0, which there is not"},
+		{"no result", "DELETE FROM results WHERE match_id = 1", "results id=1", "it is missing"},
+		{"no result of an unrated match", "DELETE FROM results WHERE ladder_id IS NULL", "results id=", "it is missing"},
+		{"a result of a running match", "UPDATE results SET match_id = (SELECT id FROM matches WHERE state = 'running') WHERE match_id = 1", "results id=1", "match_id is "},
+		{"the result of another match", "UPDATE results SET data = (SELECT data FROM results WHERE match_id = 2) WHERE match_id = 1", "results match_id=1 deal=0 rotation=0", "plies is "},
+		{"a damaged result", "UPDATE results SET data = zeroblob(99) WHERE match_id = 1", "results match_id=1", "the result: compressed data are damaged"},
+		{"the number of games", "UPDATE results SET games = games + 1 WHERE match_id = 1", "results id=1", "games is 5 where 4 is due"},
+		{"the ID of a result", "UPDATE results SET id = id + 1 WHERE id = (SELECT max(id) FROM results)", "results id=", "follows from nothing"},
+		{"result of another ladder", "UPDATE results SET ladder_id = 2, ord = 2 WHERE match_id = 1; UPDATE ladders SET finished = 2 WHERE id = 2", "results id=1", "ladder_id is 2 where 1 is due"},
+		{"fingerprint", "UPDATE fingerprints SET fingerprint = fingerprint + 1 WHERE ord = 1", "fingerprints ladder_id=1 fingerprint=", "it is missing"},
+		{"no fingerprint", "DELETE FROM fingerprints WHERE ord = 1", "fingerprints ladder_id=1 fingerprint=", "it is missing"},
+		{"a fingerprint too many", "INSERT INTO fingerprints VALUES (1, 77, 1)", "fingerprints ladder_id=1 fingerprint=77", "it is stored, and follows from nothing"},
+		{"fingerprint of a later match", "UPDATE fingerprints SET ord = 2 WHERE ord = 1", "fingerprints ladder_id=1 fingerprint=", "ord is 2 where 1 is due"},
+		{"fingerprint of an earlier match", "UPDATE fingerprints SET ord = 1 WHERE ord = 2", "fingerprints ladder_id=1 fingerprint=", "ord is 1 where 2 is due"},
+		{"deals that count", "UPDATE results SET distinct_deals = 0 WHERE match_id = 1", "results id=1", "distinct_deals is 0 where "},
+		{"no deals that count", "PRAGMA ignore_check_constraints = 1; UPDATE results SET distinct_deals = NULL WHERE match_id = 1; PRAGMA ignore_check_constraints = 0", "results id=1", "distinct_deals is none where "},
+		{"no replays", "DELETE FROM documents WHERE match_id = 1", "documents match_id=1 deal=0 rotation=0", "the replay is missing"},
+		{"damaged replays", "UPDATE documents SET data = zeroblob(99) WHERE match_id = 1 AND kind = 'replays'", "documents match_id=1 kind=replays", "replays have the SHA-256 "},
+		{"size of the replays", "UPDATE documents SET size = size - 1 WHERE match_id = 1 AND kind = 'replays'", "documents match_id=1 kind=replays", "bytes, and had "},
+		{"damaged logs", "UPDATE documents SET hash = zeroblob(32) WHERE match_id = 1 AND kind = 'logs'", "documents match_id=1 kind=logs", "logs have the SHA-256 "},
+		{"replays of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 2 AND kind = 'replays') WHERE match_id = 1 AND kind = 'replays'", "documents match_id=1 deal=0 rotation=0 seat=0", `"anna-bot/1" sat there by the replay, and "@random" by the version`},
+		{"logs of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 1 AND kind = 'logs') WHERE match_id = 2 AND kind = 'logs'", "documents match_id=2 deal=1 rotation=1", "the logs have one of seat 0, which there is not"},
 		{"no archive", "INSERT INTO archives (id, hash, size, created) VALUES (1, zeroblob(32), 10, 0); UPDATE documents SET data = NULL, archive_id = 1, start = 0, length = 10 WHERE match_id = 1 AND kind = 'replays'", "archive file 0000000000000000000000000000000000000000000000000000000000000000, with the replays and logs of 1 matches", "it is missing"},
-		{"seed of the replay", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay is not of attempt 1: it has another seed"},
-		{"an attempt too many", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 1", "it was not broken off, and another one follows"},
-		{"an attempt twice", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "match 1, attempt 2", "it has the seed of attempt 1"},
-		{"an attempt too few", "DELETE FROM attempts WHERE number = 1 AND match_id = " + broken, "match ", "number is 2 where 1 is due"},
-		{"no attempt", "DELETE FROM attempts WHERE match_id = 1", "match 1", "it is finished and was never begun"},
-		{"the end of an attempt", "UPDATE attempts SET ended = ended + 1 WHERE match_id = 1", "match 1, attempt 1", "ended is "},
-		{"the beginning of an attempt", "UPDATE attempts SET began = began + 1 WHERE match_id = 1", "match 1, attempt 1", "began is "},
-		{"a failed attempt that counts", "UPDATE attempts SET failed = 1 WHERE match_id = 1", "match 1, attempt 1", "failed is 1 where 0 is due"},
-		{"the attempt of a running match", "UPDATE attempts SET ended = began WHERE match_id = (SELECT id FROM matches WHERE state = 'running')", "match ", "ended is "},
-		{"options", "UPDATE settings SET options = json_set(options, '$.board', 'random') WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "match 1, deal 0, rotation 0", "the replay's options are board=standard "},
-		{"clock", "UPDATE settings SET clock = json_set(clock, '$.margin', 1000) WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "match 1, deal 0, rotation 0", "the replay's clock is movetime=60000 bank=0 inc=0 margin=50, the match's movetime=60000 bank=0 inc=0 margin=1000"},
-		{"why it ended", "UPDATE matches SET reason = 'ended early' WHERE id = 1", "match 1", `reason is "ended early" where "" is due`},
-		{"who played", "UPDATE versions SET hash = bundle WHERE bundle > ''", "match 1, deal 0, rotation 0, seat 1", "ran by the replay"},
-		{"who played an unrated match", "UPDATE match_slots SET (version_id, bot_id) = (SELECT version_id, bot_id FROM match_slots WHERE match_id = 1 AND slot = 0) WHERE slot = 0 AND match_id IN (SELECT id FROM matches WHERE ladder_id IS NULL)", "match ", `"anna-bot/2" sat there by the replay, and "@random" by the version`},
-		{"replays of a running match", "INSERT INTO documents SELECT matches.id, kind, size, hash, data, archive_id, start, length FROM documents JOIN matches WHERE match_id = 1 AND matches.state = 'running'", "match ", "it is running, and has a result, replays, changes or faults"},
-		{"changes of an unrated match", "INSERT INTO changes SELECT match_slots.match_id, match_slots.slot, entries.ladder_id, entries.version_id, 99, 0, 0, 0, 0, 0, 0 FROM match_slots JOIN matches ON matches.id = match_id JOIN entries ON entries.version_id = match_slots.version_id WHERE matches.ladder_id IS NULL AND slot = 0 AND entries.ladder_id = 1", "match ", "it has changes of ratings and is not rated"},
-		{"took", "UPDATE results SET took = took + 1 WHERE match_id = 1", "match 1", "took is "},
+		{"seed of the replay", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "matches id=1", "the replay is not of attempt 1: it has another seed"},
+		{"results exchanged", "UPDATE results SET id = -id WHERE id IN (1, 2); UPDATE results SET id = 3 + id WHERE id < 0", "results id=1", "match_id is 2 where 1 is due"},
+		{"results of unrated matches exchanged", "UPDATE results SET id = -id WHERE id IN (1, 7); UPDATE results SET id = 8 + id WHERE id < 0", "results id=1", "match_id is "},
+		{"an attempt too many", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "attempts match_id=1 number=1", "it was not broken off, and another one follows"},
+		{"an attempt twice", "INSERT INTO attempts SELECT match_id, 2, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = 1", "attempts match_id=1 number=2", "it has the seed of attempt 1"},
+		{"an attempt too few", "DELETE FROM attempts WHERE number = 1 AND match_id = " + broken, "attempts match_id=", "number is 2 where 1 is due"},
+		{"no attempt", "DELETE FROM attempts WHERE match_id = 1", "matches id=1", "it is finished and was never begun"},
+		{"the end of an attempt", "UPDATE attempts SET ended = ended + 1 WHERE match_id = 1", "attempts match_id=1 number=1", "ended is "},
+		{"the beginning of an attempt", "UPDATE attempts SET began = began + 1 WHERE match_id = 1", "attempts match_id=1 number=1", "began is "},
+		{"a failed attempt that counts", "UPDATE attempts SET failed = 1 WHERE match_id = 1", "attempts match_id=1 number=1", "failed is 1 where 0 is due"},
+		{"the attempt of a running match", "UPDATE attempts SET ended = began WHERE match_id = (SELECT id FROM matches WHERE state = 'running')", "attempts match_id=", "it runs, and it has the end "},
+		{"options", "UPDATE settings SET options = json_set(options, '$.board', 'random') WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "matches id=1", "the replay's options are board=standard "},
+		{"clock", "UPDATE settings SET clock = json_set(clock, '$.margin', 1000) WHERE id = (SELECT settings_id FROM matches WHERE id = 1)", "matches id=1", "the replay's clock is movetime=60000 bank=0 inc=0 margin=50, the match's movetime=60000 bank=0 inc=0 margin=1000"},
+		{"why it ended", "UPDATE matches SET reason = 'ended early' WHERE id = 1", "matches id=1", `reason is "ended early" where "" is due`},
+		{"who played", "UPDATE versions SET hash = bundle WHERE bundle > ''", "documents match_id=1 deal=0 rotation=0 seat=1", "ran by the replay"},
+		{"who played an unrated match", "UPDATE match_slots SET (version_id, bot_id) = (SELECT version_id, bot_id FROM match_slots WHERE match_id = 1 AND slot = 0) WHERE slot = 0 AND match_id IN (SELECT id FROM matches WHERE ladder_id IS NULL)", "documents match_id=", `"anna-bot/2" sat there by the replay, and "@random" by the version`},
+		{"replays of a running match", "INSERT INTO documents SELECT matches.id, kind, size, hash, data, archive_id, start, length FROM documents JOIN matches WHERE match_id = 1 AND matches.state = 'running'", "documents match_id=", "the match is running, and has replays or logs"},
+		{"changes of an unrated match", "INSERT INTO changes SELECT match_slots.match_id, match_slots.slot, entries.ladder_id, entries.version_id, 99, 0, 0, 0, 0, 0, 0 FROM match_slots JOIN matches ON matches.id = match_id JOIN entries ON entries.version_id = match_slots.version_id WHERE matches.ladder_id IS NULL AND slot = 0 AND entries.ladder_id = 1", "changes match_id=", "it is stored, and follows from nothing"},
+		{"took", "UPDATE results SET took = took + 1 WHERE match_id = 1", "results id=1", "took is "},
 		{"a reference", "PRAGMA foreign_keys = 0; INSERT INTO messages (person_id, kind, bot, number, reason, created) VALUES (99, 'failed', '', 0, '', 0); PRAGMA foreign_keys = 1", "database", "row 2 of messages refers to nothing in people"},
-		{"the winner of a person's game", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a' AND seat = 0", "game game-a, seat 0", " is "},
-		{"no winner of a person's game", "UPDATE play_seats SET ended = NULL WHERE play_id = 'game-a' AND seat = 0", "game game-a, seat 0", "ended is none where "},
-		{"the record of a bot", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a' AND seat = 1", "game game-a, seat 1", " is "},
-		{"when a bot's game ended", "UPDATE play_seats SET ended = ended + 1 WHERE play_id = 'game-a' AND seat = 1", "game game-a, seat 1", "ended is "},
-		{"a partner's record", "UPDATE play_seats SET wins = 1 WHERE play_id = 'game-b' AND seat = 3", "game game-b, seat 3", "wins is 1 where 0 is due"},
-		{"a bot too few", "DELETE FROM play_seats WHERE play_id = 'game-b' AND seat = 3", "game game-b", "3 people and bots are not at 4 seats"},
-		{"another bot", "UPDATE play_seats SET (version_id, bot_id) = (SELECT version_id, bot_id FROM play_seats WHERE play_id = 'game-c' AND seat = 0) WHERE play_id = 'game-a' AND seat = 1", "game game-a, seat 1", `"@greedy" sat there by the replay, and "@random" by the version`},
-		{"another person", "UPDATE play_seats SET person_id = (SELECT id FROM people WHERE name = 'berta') WHERE play_id = 'game-a' AND seat = 0", "game game-a, seat 0", `"anna" sat there by the replay, and "berta" by the database`},
-		{"a guest", "UPDATE play_seats SET person_id = NULL WHERE play_id = 'game-a' AND seat = 0", "game game-a, seat 0", `"anna" sat there by the replay, and "guest" by the database`},
-		{"the seat of a person", "UPDATE plays SET opener = 1 - opener WHERE id = 'game-a'", "game game-a", "no person is at seat 1, from which the table was opened"},
-		{"no replay of a person's game", "PRAGMA ignore_check_constraints = 1; UPDATE plays SET replay = NULL WHERE id = 'game-a'; PRAGMA ignore_check_constraints = 0", "game game-a", "not a replay document"},
-		{"a byte of a person's game", "UPDATE plays SET replay = CAST(substr(replay, 1, 50) || x'00' || substr(replay, 52) AS BLOB) WHERE id = 'game-a'", "game game-a", "compressed data are damaged"},
-		{"the replay of another game", "UPDATE plays SET replay = (SELECT replay FROM plays WHERE id = 'game-b') WHERE id = 'game-a'", "game game-a", "2 people and bots are not at 4 seats"},
-		{"the commitment of a person's game", "UPDATE plays SET commitment = 'x' WHERE id = 'game-a'", "game game-a", "commitment is "},
-		{"the options of a person's game", "UPDATE plays SET options = json_set(options, '$.board', 'random') WHERE id = 'game-a'", "game game-a", "the options are "},
-		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', broken = 'stop', replay = NULL WHERE id = 'game-a'", "game game-a, seat 1", "ended is "},
-		{"the result of an open game", "UPDATE play_seats SET wins = 1 WHERE play_id = 'game-d'", "game game-d, seat 0", "wins is 1 where 0 is due"},
-		{"the rating of a person", "UPDATE person_ratings SET rating = rating + 1 WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "rating of person ", "rating is "},
-		{"no rating", "DELETE FROM person_ratings WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "rating of person ", "it is missing"},
-		{"a rating too many", "INSERT INTO person_ratings (game, person_id, rating, deviation, volatility, wins, draws, losses) SELECT 'tute', id, 1500, 350, 0.06, 1, 0, 0 FROM people WHERE name = 'anna'", "rating of person ", "they have played no rated game"},
-		{"the order of rated games", "UPDATE plays SET rated = rated + 5 WHERE id = 'game-g'", "ratings of people", "no game has order 2, and game game-g has 7"},
-		{"a rated game without an order", "UPDATE plays SET rated = NULL WHERE id = 'game-f'", "ratings of people", "no game has order 1, and game game-f has 0"},
-		{"a game that is not rated", "UPDATE plays SET rated = 3 WHERE id = 'game-a'", "game game-a", "rated is 3 where none is due"},
-		{"what a game has moved", "UPDATE play_seats SET rating_after = rating_after + 1 WHERE play_id = 'game-f' AND seat = 0", "game game-f, seat 0", "rating after is "},
+		{"the winner of a person's game", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a' AND seat = 0", "play_seats play_id=game-a seat=0", " is "},
+		{"no winner of a person's game", "UPDATE play_seats SET ended = NULL WHERE play_id = 'game-a' AND seat = 0", "play_seats play_id=game-a seat=0", "ended is none where "},
+		{"the record of a bot", "UPDATE play_seats SET (wins, losses) = (losses, wins) WHERE play_id = 'game-a' AND seat = 1", "play_seats play_id=game-a seat=1", " is "},
+		{"when a bot's game ended", "UPDATE play_seats SET ended = ended + 1 WHERE play_id = 'game-a' AND seat = 1", "play_seats play_id=game-a seat=1", "ended is "},
+		{"a partner's record", "UPDATE play_seats SET wins = 1 WHERE play_id = 'game-b' AND seat = 3", "play_seats play_id=game-b seat=3", "wins is 1 where 0 is due"},
+		{"a bot too few", "DELETE FROM play_seats WHERE play_id = 'game-b' AND seat = 3", "plays id=game-b", "3 people and bots are not at 4 seats"},
+		{"another bot", "UPDATE play_seats SET (version_id, bot_id) = (SELECT version_id, bot_id FROM play_seats WHERE play_id = 'game-c' AND seat = 0) WHERE play_id = 'game-a' AND seat = 1", "plays id=game-a seat=1", `"@greedy" sat there by the replay, and "@random" by the version`},
+		{"another person", "UPDATE play_seats SET person_id = (SELECT id FROM people WHERE name = 'berta') WHERE play_id = 'game-a' AND seat = 0", "plays id=game-a seat=0", `"anna" sat there by the replay, and "berta" by the database`},
+		{"a guest", "UPDATE play_seats SET person_id = NULL WHERE play_id = 'game-a' AND seat = 0", "plays id=game-a seat=0", `"anna" sat there by the replay, and "guest" by the database`},
+		{"the seat of a person", "UPDATE plays SET opener = 1 - opener WHERE id = 'game-a'", "plays id=game-a", "no person is at seat 1, from which the table was opened"},
+		{"no replay of a person's game", "PRAGMA ignore_check_constraints = 1; UPDATE plays SET replay = NULL WHERE id = 'game-a'; PRAGMA ignore_check_constraints = 0", "plays id=game-a", "not a replay document"},
+		{"a byte of a person's game", "UPDATE plays SET replay = CAST(substr(replay, 1, 50) || x'00' || substr(replay, 52) AS BLOB) WHERE id = 'game-a'", "plays id=game-a", "compressed data are damaged"},
+		{"the replay of another game", "UPDATE plays SET replay = (SELECT replay FROM plays WHERE id = 'game-b') WHERE id = 'game-a'", "plays id=game-a", "2 people and bots are not at 4 seats"},
+		{"the commitment of a person's game", "UPDATE plays SET commitment = 'x' WHERE id = 'game-a'", "plays id=game-a", "commitment is "},
+		{"the options of a person's game", "UPDATE plays SET options = json_set(options, '$.board', 'random') WHERE id = 'game-a'", "plays id=game-a", "the options are "},
+		{"a person's game that is not finished", "UPDATE plays SET state = 'broken', broken = 'stop', replay = NULL WHERE id = 'game-a'", "play_seats play_id=game-a seat=1", "ended is "},
+		{"the result of an open game", "UPDATE play_seats SET wins = 1 WHERE play_id = 'game-d'", "play_seats play_id=game-d seat=0", "wins is 1 where 0 is due"},
+		{"the rating of a person", "UPDATE person_ratings SET rating = rating + 1 WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "person_ratings game=tebes person_id=", "rating is "},
+		{"no rating", "DELETE FROM person_ratings WHERE person_id = (SELECT id FROM people WHERE name = 'anna')", "person_ratings game=tebes person_id=", "it is missing"},
+		{"a rating too many", "INSERT INTO person_ratings (game, person_id, rating, deviation, volatility, wins, draws, losses) SELECT 'tute', id, 1500, 350, 0.06, 1, 0, 0 FROM people WHERE name = 'anna'", "person_ratings game=tute person_id=", "it is stored, and follows from nothing"},
+		{"the order of rated games", "UPDATE plays SET rated = rated + 5 WHERE id = 'game-g'", "plays id=game-g", "rated is 7 where 2 is due"},
+		{"a rated game without an order", "UPDATE plays SET rated = NULL WHERE id = 'game-f'", "plays id=game-f", "rated is none where 2 is due"},
+		{"a game that is not rated", "UPDATE plays SET rated = 3 WHERE id = 'game-a'", "plays id=game-a", "rated is 3 where none is due"},
+		{"what a game has moved", "UPDATE play_seats SET rating_after = rating_after + 1 WHERE play_id = 'game-f' AND seat = 0", "play_seats play_id=game-f seat=0", "rating_after is "},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -343,25 +348,25 @@ func TestVerifyGames(t *testing.T) {
 	for _, i := range []int{0, 1, len(results) - 1} { // two sides, four, and an unrated match
 		r := results[i]
 		games := kit.Get[[]ladder.Game](t)(c.codec.games(r))
-		where := fmt.Sprintf("match %d, deal 0, rotation 1", r.MatchID)
+		where := fmt.Sprintf("results match_id=%d deal=0 rotation=1", r.MatchID)
 		for name, x := range map[string]struct {
 			change func(*ladder.Game)
 			where  string
 			what   string
 		}{
 			"plies":    {func(g *ladder.Game) { g.Plies++ }, where, "plies is "},
-			"took":     {func(g *ladder.Game) { g.Took += time.Microsecond }, fmt.Sprintf("match %d", r.MatchID), "took is "},
+			"took":     {func(g *ladder.Game) { g.Took += time.Microsecond }, fmt.Sprintf("results id=%d", r.ID), "took is "},
 			"repeated": {func(g *ladder.Game) { g.Repeated = !g.Repeated }, where, "repeated is "},
-			"deal":     {func(g *ladder.Game) { g.Deal += 9 }, fmt.Sprintf("match %d", r.MatchID), "deal 9, rotation 1 is there where deal 0, rotation 1 is due"},
-			"rotation": {func(g *ladder.Game) { g.Rotation += 9 }, fmt.Sprintf("match %d", r.MatchID), "deal 0, rotation 10 is there where deal 0, rotation 1 is due"},
-			"rank":     {func(g *ladder.Game) { g.Seats[1].Rank++ }, where + ", seat 1", "rank is "},
-			"points":   {func(g *ladder.Game) { g.Seats[0].Points = math.Nextafter(g.Seats[0].Points, 1e9) }, where + ", seat 0", "points is "},
-			"fault":    {func(g *ladder.Game) { g.Seats[0].Fault = "illegal" }, where + ", seat 0", "fault is "},
-			"faults":   {func(g *ladder.Game) { g.Seats[0].Faults++ }, where + ", seat 0", "faults is "},
+			"deal":     {func(g *ladder.Game) { g.Deal += 9 }, where, "deal is 9 where 0 is due"},
+			"rotation": {func(g *ladder.Game) { g.Rotation += 9 }, where, "rotation is 10 where 1 is due"},
+			"rank":     {func(g *ladder.Game) { g.Seats[1].Rank++ }, where + " seat=1", "rank is "},
+			"points":   {func(g *ladder.Game) { g.Seats[0].Points = math.Nextafter(g.Seats[0].Points, 1e9) }, where + " seat=0", "points is "},
+			"fault":    {func(g *ladder.Game) { g.Seats[0].Fault = "illegal" }, where + " seat=0", "fault is "},
+			"faults":   {func(g *ladder.Game) { g.Seats[0].Faults++ }, where + " seat=0", "faults is "},
 			"no seat":  {func(g *ladder.Game) { g.Seats = g.Seats[1:] }, where, "seats where the replay has "},
 			"one more": {func(g *ladder.Game) { g.Seats = append(g.Seats, ladder.GameSeat{}) }, where, "seats where the replay has "},
-			"slot":     {func(g *ladder.Game) { g.Seats[1].Slot++ }, where + ", seat 1", "slot is "},
-			"seat":     {func(g *ladder.Game) { g.Seats[1].Seat++ }, where + ", seat 1", "seat is "},
+			"slot":     {func(g *ladder.Game) { g.Seats[1].Slot++ }, where + " seat=1", "slot is "},
+			"seat":     {func(g *ladder.Game) { g.Seats[1].Seat++ }, where + " seat=1", "seat is "},
 		} {
 			changed := slices.Clone(games)
 			changed[1].Seats = slices.Clone(changed[1].Seats)
@@ -370,7 +375,7 @@ func TestVerifyGames(t *testing.T) {
 			t.Run(fmt.Sprintf("match %d, %s", r.MatchID, name), func(t *testing.T) { wantFound(t, c, x.where, x.what) })
 		}
 		put(r, games[:len(games)-1])
-		wantFound(t, c, fmt.Sprintf("match %d", r.MatchID), "games, not ")
+		wantFound(t, c, fmt.Sprintf("results match_id=%d deal=", r.MatchID), "the game is missing")
 		put(r, games)
 	}
 	wantSound(t, c.Store)
@@ -383,17 +388,20 @@ func TestVerifyParts(t *testing.T) {
 		change      func([]part) []part
 		where, what string
 	}{
-		"a replay twice":     {func(p []part) []part { return append(p, p[0]) }, "match 1, deal 0, rotation 0", "the replays have seat 0 twice"},
-		"a replay too many":  {func(p []part) []part { return append(p, part{Deal: 7, Data: p[0].Data}) }, "match 1, deal 7, rotation 0", "the replays have one of seat 0, which there is not"},
-		"no replay":          {func(p []part) []part { return p[1:] }, "match 1, deal 0, rotation 0", "the replay is missing"},
-		"another's replay":   {func(p []part) []part { p[0].Data = p[1].Data; return p }, "match 1, deal 0, rotation 0", "the replay is of deal 0, rotation 1"},
-		"a byte of a replay": {func(p []part) []part { return changed(p, `"moves": [`, `"moves" [`) }, "match 1, deal 0, rotation 0", "not a replay document"},
-		"points in a replay": {func(p []part) []part { return changed(p, `"points": [`, `"points": [1`) }, "match 1, deal 0, rotation 0", "points are "},
-		"a clock of a seat":  {func(p []part) []part { return changed(p, `"sha256"`, `"untimed":true,"sha256"`) }, "match 1, deal 0, rotation 0", "seat 0 has a clock of its own"},
-		"a name in a replay": {func(p []part) []part { return changed(p, `"@random/1"`, `"@first/1"`) }, "match 1, deal 0, rotation 0, seat 0", `"@first/1" sat there by the replay, and "@random" by the version`},
+		"a replay twice":                 {func(p []part) []part { return append(p, p[0]) }, "documents match_id=1 deal=0 rotation=0", "there are two replays of the game"},
+		"a replay too many":              {func(p []part) []part { return append(p, part{Deal: 7, Data: p[0].Data}) }, "documents match_id=1 deal=7 rotation=0", "the replay is of deal 0, rotation 0"},
+		"no replay":                      {func(p []part) []part { return p[1:] }, "documents match_id=1 deal=0 rotation=0", "the replay is missing"},
+		"another's replay":               {func(p []part) []part { p[0].Data = p[1].Data; return p }, "documents match_id=1 deal=0 rotation=0", "the replay is of deal 0, rotation 1"},
+		"a byte of a replay":             {func(p []part) []part { return changed(p, `"moves": [`, `"moves" [`) }, "documents match_id=1 deal=0 rotation=0", "not a replay document"},
+		"points in a replay":             {func(p []part) []part { return changed(p, `"points": [`, `"points": [1`) }, "documents match_id=1 deal=0 rotation=0", "points are "},
+		"a clock of a seat":              {func(p []part) []part { return changed(p, `"sha256"`, `"untimed":true,"sha256"`) }, "matches id=1", "deal 0, rotation 0: seat 0 has a clock of its own"},
+		"a name in a replay":             {func(p []part) []part { return changed(p, `"@random/1"`, `"@first/1"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `"@first/1" sat there by the replay, and "@random" by the version`},
+		"a version in a replay":          {func(p []part) []part { return changed(p, `"version":"1"`, `"version":"2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version "2" of "@random" ran by the replay, and "1" by the version`},
+		"a person's version in a replay": {func(p []part) []part { return changed(p, `"version":"1.0"`, `"version":"1.1"`) }, "documents match_id=1 deal=0 rotation=0 seat=1", `version "1.1" of "anna-bot" ran by the replay, and "1.0" by the version`},
+		"a number in a replay":           {func(p []part) []part { return changed(p, `"@random/1"`, `"@random/2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version 2 of "@random" sat there by the replay, and version 1 by the database`},
 		"scores in a replay": {func(p []part) []part {
 			return changed(p, `"moves": [`, `"adjudication": {"draw": {"plies": 8, "score": 1}}, "moves": [`)
-		}, "match 1, deal 0, rotation 0", "the game could be adjudicated by scores"},
+		}, "matches id=1", "the game could be adjudicated by scores"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -406,6 +414,76 @@ func TestVerifyParts(t *testing.T) {
 			kit.Must(t, err)
 			wantFound(t, c, x.where, x.what)
 		})
+	}
+}
+
+// Bytes after the last part of a document are found, which nothing reads.
+func TestVerifyBytesAfterParts(t *testing.T) {
+	t.Parallel()
+	c := template(t)
+	for _, kind := range []string{replaysKind, logsKind} {
+		joined := append(joinParts(kit.Get[[]part](t)(c.parts(bg, c.read, 1, kind))), "more"...)
+		data := c.codec.pack(joined)
+		sum := sha256.Sum256(data)
+		_, err := c.writer.Exec("UPDATE documents SET size = ?, hash = ?, data = ? WHERE match_id = 1 AND kind = ?", len(joined), sum[:], data, kind)
+		kit.Must(t, err)
+		wantFound(t, c, "documents match_id=1 kind="+kind, kind+" have 4 bytes after the last part")
+	}
+}
+
+// The versions of the bots in the replay of a game of people are compared.
+func TestVerifyVersionsInPlays(t *testing.T) {
+	t.Parallel()
+	for from, x := range map[string]struct{ to, what string }{
+		`"version":"1"`:   {`"version":"2"`, `version "2" of "@first" ran by the replay, and "1" by the version`},
+		`"version":"1.0"`: {`"version":"1.1"`, `version "1.1" of "anna-bot" ran by the replay, and "1.0" by the version`},
+	} {
+		t.Run(x.to, func(t *testing.T) {
+			t.Parallel()
+			c := template(t)
+			replay := kit.Get[[]byte](t)(c.PlayReplay(bg, "game-b"))
+			if !bytes.Contains(replay, []byte(from)) {
+				t.Fatalf("there is no %s in %.2000s", from, replay)
+			}
+			_, err := c.writer.Exec("UPDATE plays SET replay = ? WHERE id = 'game-b'", c.codec.pack(bytes.Replace(replay, []byte(from), []byte(x.to), 1)))
+			kit.Must(t, err)
+			wantFound(t, c, "plays id=game-b seat=", x.what)
+		})
+	}
+}
+
+// What unpacks to more than any document has is refused, and takes no memory.
+func TestUnpackBombs(t *testing.T) {
+	codec := kit.Get[*codec](t)(newCodec())
+	var stream bytes.Buffer
+	w := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(&stream))
+	zeros := make([]byte, 1<<20)
+	for range 300 {
+		kit.Get[int](t)(w.Write(zeros))
+	}
+	kit.Must(t, w.Close())
+	packed := codec.pack(zeros)
+	huge := bytes.Clone(packed) // its head says 1 GiB
+	var h zstd.Header
+	kit.Must(t, h.Decode(huge))
+	if !h.HasFCS || h.FrameContentSize != 1<<20 {
+		t.Fatalf("the head is %+v", h)
+	}
+	huge = bytes.Replace(huge, []byte{0, 0, 0x10, 0}, []byte{0, 0, 0, 0x40}, 1)
+	for name, data := range map[string][]byte{"a stream": stream.Bytes(), "two frames": append(bytes.Clone(packed), packed...), "a head with 1 GiB": huge} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := codec.unpack(data)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "compressed data are damaged") {
+			t.Errorf("%s: it says %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%s: it took %d bytes", name, took)
+		}
+	}
+	if out, err := codec.unpack(packed); err != nil || !bytes.Equal(out, zeros) {
+		t.Errorf("a document is read as %d bytes, %v", len(out), err)
 	}
 }
 

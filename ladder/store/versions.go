@@ -267,15 +267,11 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	if err = none(err, nil); err != nil {
 		return err
 	}
-	formula, err := rating.ParseFormula(l.Formula)
-	if err != nil {
-		return fmt.Errorf("data: ladder %q: %w", l.Name, err)
-	}
 	var predecessor *rating.Entry
 	if before.VersionID != 0 {
 		predecessor = &rating.Entry{VersionID: before.VersionID, Player: rating.Player{Elo: before.Elo}}
 	}
-	e := formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
+	e := tx.formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
 	return tx.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
 		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),

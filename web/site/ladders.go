@@ -151,9 +151,9 @@ func constants() []constant {
 	m := matchmaking.Constants()
 	return []constant{
 		{"anchor", ladder.Anchor},
-		{"anchor-elo", rating.AnchorElo},
-		{"start", rating.Start},
-		{"newcomer", rating.Newcomer},
+		{"anchor-elo", rating.Current.Anchor},
+		{"start", rating.Current.Start},
+		{"newcomer", rating.Current.Newcomer},
 		{"enough", ladder.EnoughMatches},
 		{"half-urgent", m.HalfUrgent},
 		{"uncertain", m.Uncertain},

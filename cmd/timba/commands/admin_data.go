@@ -83,7 +83,8 @@ func newVerify(f *adminFlags) *cobra.Command {
 		Use:   "verify",
 		Short: "Rebuild every game and every rating, and print the differences",
 		Long: "Rebuilds every game of matches and of people from its replay and every rating from the matches,\n" +
-			"and prints the differences from the database. The server may run meanwhile.\n\n" +
+			"and prints the differences from the database: a table and a key, a column, and the stored and the\n" +
+			"rebuilt value. The server may run meanwhile. It makes temporary files ($TMPDIR).\n\n" +
 			"Exit status: 0 no differences, 1 differences, 2 the data cannot be read, 3 interrupted.",
 		Example: "  timba admin verify --data /var/lib/timba",
 		Args:    cobra.NoArgs,
@@ -117,51 +118,33 @@ type rerated struct {
 func newRerate(f *adminFlags) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use:   "rerate [LADDER...]",
-		Short: "Compute all ratings again by the formula of this timba, and show how they change",
-		Long: "Computes the ratings of all ladders, or of some, again from their matches in their order: after a\n" +
-			"release that has other constants. Until then each ladder goes on by the constants that it has.\n" +
-			"The server must not run. A ladder changes as a whole or not at all; with --dry-run nothing\n" +
-			"changes.",
-		Example: "  timba admin rerate --data /var/lib/timba --dry-run\n  timba admin rerate --data /var/lib/timba brisca-2",
-		Args:    cobra.ArbitraryArgs,
+		Use:   "rerate",
+		Short: "Compute all ratings again by the constants of this timba, and show how they change",
+		Long: "Computes the ratings of all ladders and of people again from the matches and games in their order:\n" +
+			"after a release that has other constants, which refuses to serve until then. The server must not\n" +
+			"run. All ratings change or none; with --dry-run nothing changes.",
+		Example: "  timba admin rerate --data /var/lib/timba --dry-run\n  timba admin rerate --data /var/lib/timba",
+		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, and make none")
-	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (r rerated, err error) {
-		r = rerated{dry, []store.Rerated{}}
-		err = f.open(store.Options{Exclusive: true}, func(s *store.Store) error { return r.rerate(cmd, s, args) })
+	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (r rerated, err error) {
+		r.DryRun = dry
+		err = f.open(store.Options{Exclusive: true}, func(s *store.Store) (err error) {
+			bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
+			defer bar.Clear()
+			r.Ladders, err = s.Rerate(cmd.Context(), dry, func(done, total int64) { bar.Set(int(done), int(total)) })
+			return err
+		})
 		if errors.Is(err, context.Canceled) {
-			err = cli.ErrNoVerdict // the ladders until then have changed
+			err = cli.ErrNoVerdict
 		}
+		r.Ladders = append([]store.Rerated{}, r.Ladders...)
 		return r, err
 	}, func(w io.Writer, r rerated) {
 		for _, l := range r.Ladders {
 			showRerated(w, l, dry)
 		}
 	})
-}
-
-// rerate computes the ratings of some ladders, or of all, one after another.
-func (r *rerated) rerate(cmd *cobra.Command, s *store.Store, names []string) error {
-	if len(names) == 0 {
-		ladders, err := s.Ladders(cmd.Context())
-		if err != nil {
-			return err
-		}
-		for _, l := range ladders {
-			names = append(names, l.Name)
-		}
-	}
-	for _, name := range names {
-		bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
-		l, err := s.Rerate(cmd.Context(), name, r.DryRun, func(done, total int64) { bar.Set(int(done), int(total)) })
-		bar.Clear()
-		if err != nil {
-			return err
-		}
-		r.Ladders = append(r.Ladders, l)
-	}
-	return nil
 }
 
 // showRerated shows the versions of a ladder whose ratings change.
@@ -172,9 +155,6 @@ func showRerated(w io.Writer, r store.Rerated, dry bool) {
 		would = " would"
 	}
 	fmt.Fprintf(w, "%s: %s, %s of %s%s change\n", r.Ladder, text.Count(int(r.Matches), "match"), text.Count(len(changed), "rating"), text.Count(len(r.Versions), "version"), would)
-	if r.Before != r.After {
-		fmt.Fprintf(w, "formula before: %s\nformula after:  %s\n", r.Before, r.After)
-	}
 	if len(changed) > 0 {
 		text.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
 			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.Before), fmt.Sprintf("%.1f", v.After), fmt.Sprintf("%+.1f", v.After-v.Before)}

@@ -8,8 +8,8 @@ SELECT * FROM ladders WHERE name = ?;
 SELECT * FROM ladders WHERE id = ?;
 
 -- name: AddLadder :one
-INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active, formula)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) RETURNING *;
+INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING *;
 
 -- name: UpdateLadder :exec
 UPDATE ladders SET title = ?, game = ?, options = ?, clock = ?, deals = ?, slots = ?, house = ?, position = ?, active = 1 WHERE id = ?;
@@ -103,3 +103,9 @@ WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(
 SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(results.distinct_deals, 0) AS deals
 FROM results CROSS JOIN changes ON changes.match_id = results.match_id
 WHERE results.ladder_id = ? AND results.ord > sqlc.arg(after) ORDER BY results.ord, changes.slot;
+
+-- name: Formula :one
+SELECT fingerprint FROM formula;
+
+-- name: SetFormula :exec
+UPDATE formula SET fingerprint = ?;

@@ -76,8 +76,8 @@ func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
 }
 
 const addLadder = `-- name: AddLadder :one
-INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active, formula)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula
+INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, finished
 `
 
 type AddLadderParams struct {
@@ -90,7 +90,6 @@ type AddLadderParams struct {
 	Slots    int64
 	House    string
 	Position int64
-	Formula  string
 }
 
 func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, error) {
@@ -104,7 +103,6 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 		arg.Slots,
 		arg.House,
 		arg.Position,
-		arg.Formula,
 	)
 	var i Ladder
 	err := row.Scan(
@@ -120,7 +118,6 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 		&i.Position,
 		&i.Active,
 		&i.Finished,
-		&i.Formula,
 	)
 	return i, err
 }
@@ -302,6 +299,17 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 	return i, err
 }
 
+const formula = `-- name: Formula :one
+SELECT fingerprint FROM formula
+`
+
+func (q *Queries) Formula(ctx context.Context) (string, error) {
+	row := q.db.QueryRowContext(ctx, formula)
+	var fingerprint string
+	err := row.Scan(&fingerprint)
+	return fingerprint, err
+}
+
 const history = `-- name: History :many
 SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(results.distinct_deals, 0) AS deals
 FROM changes JOIN results ON results.match_id = changes.match_id
@@ -364,7 +372,7 @@ func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow,
 }
 
 const ladderByID = `-- name: LadderByID :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders WHERE id = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE id = ?
 `
 
 func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
@@ -383,13 +391,12 @@ func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
 		&i.Position,
 		&i.Active,
 		&i.Finished,
-		&i.Formula,
 	)
 	return i, err
 }
 
 const ladderByName = `-- name: LadderByName :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders WHERE name = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE name = ?
 `
 
 func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error) {
@@ -408,13 +415,12 @@ func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error)
 		&i.Position,
 		&i.Active,
 		&i.Finished,
-		&i.Formula,
 	)
 	return i, err
 }
 
 const ladders = `-- name: Ladders :many
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders ORDER BY active DESC, position, id
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders ORDER BY active DESC, position, id
 `
 
 func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
@@ -439,7 +445,6 @@ func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
 			&i.Position,
 			&i.Active,
 			&i.Finished,
-			&i.Formula,
 		); err != nil {
 			return nil, err
 		}
@@ -825,6 +830,15 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 		arg.LadderID,
 		arg.VersionID,
 	)
+	return err
+}
+
+const setFormula = `-- name: SetFormula :exec
+UPDATE formula SET fingerprint = ?
+`
+
+func (q *Queries) SetFormula(ctx context.Context, fingerprint string) error {
+	_, err := q.db.ExecContext(ctx, setFormula, fingerprint)
 	return err
 }
 

@@ -98,7 +98,8 @@ UPDATE matches SET state = 'waiting' WHERE id = ?;
 UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 
 -- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?;
+UPDATE matches SET state = 'finished', finished = ?, reason = ?, result_id = (SELECT results.id FROM results WHERE results.match_id = matches.id)
+WHERE matches.id = ?;
 
 -- name: IdleWaiting :many
 -- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is

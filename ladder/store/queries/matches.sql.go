@@ -239,7 +239,8 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) error {
 }
 
 const finishMatch = `-- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, reason = ? WHERE id = ?
+UPDATE matches SET state = 'finished', finished = ?, reason = ?, result_id = (SELECT results.id FROM results WHERE results.match_id = matches.id)
+WHERE matches.id = ?
 `
 
 func (q *Queries) FinishMatch(ctx context.Context, finished sql.NullInt64, reason string, iD int64) error {

@@ -88,7 +88,6 @@ type Ladder struct {
 	Position int64
 	Active   int64
 	Finished int64
-	Formula  string
 }
 
 type MatchRow struct {
@@ -153,21 +152,6 @@ type PersonRating struct {
 	Draws       int64
 	Losses      int64
 	Provisional int64
-}
-
-type Play struct {
-	ID         string
-	Game       string
-	Options    string
-	Opener     int64
-	Bank       int64
-	State      string
-	Commitment string
-	Began      int64
-	Ended      sql.NullInt64
-	Replay     []byte
-	Broken     string
-	Rated      sql.NullInt64
 }
 
 type PlaySeat struct {

@@ -117,3 +117,7 @@ ORDER BY version_rows.bot_id LIMIT ?;
 -- name: LiveVersionOf :one
 SELECT version_rows.* FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL;
+
+-- name: LastRated :one
+-- The order of the last game that has moved ratings of people.
+SELECT CAST(coalesce(max(plays.rated), 0) AS INTEGER) AS rated FROM plays;

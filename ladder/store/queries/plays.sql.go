@@ -200,6 +200,18 @@ func (q *Queries) GivePlay(ctx context.Context, personID sql.NullInt64, playID s
 	return result.RowsAffected()
 }
 
+const lastRated = `-- name: LastRated :one
+SELECT CAST(coalesce(max(plays.rated), 0) AS INTEGER) AS rated FROM plays
+`
+
+// The order of the last game that has moved ratings of people.
+func (q *Queries) LastRated(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, lastRated)
+	var rated int64
+	err := row.Scan(&rated)
+	return rated, err
+}
+
 const liveVersionOf = `-- name: LiveVersionOf :one
 SELECT version_rows.id, version_rows.bot_id, version_rows.number, version_rows.label, version_rows.bundle, version_rows.hash, version_rows.language, version_rows.games, version_rows.command, version_rows.state, version_rows.reason, version_rows.created, version_rows.began, version_rows.ended, version_rows.remote, version_rows.needs, version_rows.unplayable, version_rows.name, version_rows.person_id FROM bots CROSS JOIN version_rows ON version_rows.bot_id = bots.id LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL

@@ -10,154 +10,12 @@ import (
 	"database/sql"
 )
 
-const allEntries = `-- name: AllEntries :many
-
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? ORDER BY since, version_id
-`
-
-// Queries that read everything: only to verify a database.
-func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]StandingRow, error) {
-	rows, err := q.db.QueryContext(ctx, allEntries, ladderID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []StandingRow
-	for rows.Next() {
-		var i StandingRow
-		if err := rows.Scan(
-			&i.LadderID,
-			&i.VersionID,
-			&i.Predecessor,
-			&i.Since,
-			&i.Start,
-			&i.Elo,
-			&i.Uncertainty,
-			&i.Held,
-			&i.Active,
-			&i.Last,
-			&i.LastAt,
-			&i.Matches,
-			&i.Games,
-			&i.Wins,
-			&i.Draws,
-			&i.Losses,
-			&i.Faults,
-			&i.Fit,
-			&i.PlusMinus,
-			&i.Settled,
-			&i.Number,
-			&i.Remote,
-			&i.BotID,
-			&i.Name,
-			&i.PersonID,
-			&i.Owner,
-			&i.Ladder,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const allPairs = `-- name: AllPairs :many
-SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM pairs WHERE ladder_id = ? ORDER BY a, b
-`
-
-func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) {
-	rows, err := q.db.QueryContext(ctx, allPairs, ladderID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Pair
-	for rows.Next() {
-		var i Pair
-		if err := rows.Scan(
-			&i.LadderID,
-			&i.A,
-			&i.B,
-			&i.Matches,
-			&i.Deals,
-			&i.Score,
-			&i.Squares,
-			&i.Wins,
-			&i.Draws,
-			&i.Losses,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const allPersonRatings = `-- name: AllPersonRatings :many
-SELECT game, person_id, rating, deviation, volatility, wins, draws, losses, provisional FROM person_ratings ORDER BY game, person_id
-`
-
-func (q *Queries) AllPersonRatings(ctx context.Context) ([]PersonRating, error) {
-	rows, err := q.db.QueryContext(ctx, allPersonRatings)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PersonRating
-	for rows.Next() {
-		var i PersonRating
-		if err := rows.Scan(
-			&i.Game,
-			&i.PersonID,
-			&i.Rating,
-			&i.Deviation,
-			&i.Volatility,
-			&i.Wins,
-			&i.Draws,
-			&i.Losses,
-			&i.Provisional,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const countFingerprints = `-- name: CountFingerprints :one
-SELECT count(*) FROM fingerprints WHERE ladder_id = ? AND ord <= ?
-`
-
-// The games of a ladder that the matches up to an order had first.
-func (q *Queries) CountFingerprints(ctx context.Context, ladderID int64, ord int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countFingerprints, ladderID, ord)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countFinished = `-- name: CountFinished :one
+
 SELECT count(*) FROM matches WHERE state = 'finished'
 `
 
+// Queries that read everything: only to verify a database.
 func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countFinished)
 	var count int64
@@ -165,148 +23,38 @@ func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-const countResults = `-- name: CountResults :one
-SELECT count(*), CAST(coalesce(max(id), 0) AS INTEGER) AS highest FROM results
-`
-
-type CountResultsRow struct {
-	Count   int64
-	Highest int64
-}
-
-func (q *Queries) CountResults(ctx context.Context) (CountResultsRow, error) {
-	row := q.db.QueryRowContext(ctx, countResults)
-	var i CountResultsRow
-	err := row.Scan(&i.Count, &i.Highest)
-	return i, err
-}
-
-const finishedOnLadder = `-- name: FinishedOnLadder :many
-SELECT match_rows.id, match_rows.ladder_id, match_rows.game, match_rows.options, match_rows.clock, match_rows.deals, match_rows.state, match_rows.asked_by, match_rows.reason, match_rows.created, match_rows.began, match_rows.finished, match_rows.ord, match_rows.distinct_deals FROM results CROSS JOIN match_rows ON match_rows.id = results.match_id
-WHERE results.ladder_id = ? AND results.ord > ?2 AND results.ord <= ?3 ORDER BY results.ord LIMIT ?4
-`
-
-type FinishedOnLadderParams struct {
-	LadderID sql.NullInt64
-	Last     sql.NullInt64
-	Upto     sql.NullInt64
-	N        int64
-}
-
-func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, finishedOnLadder,
-		arg.LadderID,
-		arg.Last,
-		arg.Upto,
-		arg.N,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const finishedUnrated = `-- name: FinishedUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
-`
-
-func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]MatchRow, error) {
-	rows, err := q.db.QueryContext(ctx, finishedUnrated, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MatchRow
-	for rows.Next() {
-		var i MatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.DistinctDeals,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const hashesOf = `-- name: HashesOf :many
-SELECT match_slots.slot, match_slots.version_id, match_slots.faulty, versions.hash, bots.name, bots.person_id
+const playersOfMatch = `-- name: PlayersOfMatch :many
+SELECT match_slots.slot, versions.hash, versions.label, versions.number, versions.remote, bots.name, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot
 `
 
-type HashesOfRow struct {
-	Slot      int64
-	VersionID int64
-	Faulty    int64
-	Hash      string
-	Name      string
-	PersonID  sql.NullInt64
+type PlayersOfMatchRow struct {
+	Slot     int64
+	Hash     string
+	Label    string
+	Number   int64
+	Remote   int64
+	Name     string
+	PersonID sql.NullInt64
 }
 
-func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, hashesOf, matchID)
+// The versions of a match by slot.
+func (q *Queries) PlayersOfMatch(ctx context.Context, matchID int64) ([]PlayersOfMatchRow, error) {
+	rows, err := q.db.QueryContext(ctx, playersOfMatch, matchID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []HashesOfRow
+	var items []PlayersOfMatchRow
 	for rows.Next() {
-		var i HashesOfRow
+		var i PlayersOfMatchRow
 		if err := rows.Scan(
 			&i.Slot,
-			&i.VersionID,
-			&i.Faulty,
 			&i.Hash,
+			&i.Label,
+			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -323,54 +71,34 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 	return items, nil
 }
 
-const lastOrder = `-- name: LastOrder :one
-SELECT CAST(coalesce(max(ord), 0) AS INTEGER) AS ord FROM results WHERE ladder_id = ? AND ord IS NOT NULL
-`
-
-// The order of the last match of a ladder.
-func (q *Queries) LastOrder(ctx context.Context, ladderID sql.NullInt64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastOrder, ladderID)
-	var ord int64
-	err := row.Scan(&ord)
-	return ord, err
-}
-
-const lastRated = `-- name: LastRated :one
-SELECT CAST(coalesce(max(rated), 0) AS INTEGER) AS rated FROM plays
-`
-
-// The order of the last game that has moved ratings of people.
-func (q *Queries) LastRated(ctx context.Context) (int64, error) {
-	row := q.db.QueryRowContext(ctx, lastRated)
-	var rated int64
-	err := row.Scan(&rated)
-	return rated, err
-}
-
-const playersOf = `-- name: PlayersOf :many
-SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, play_seats.rating_before, play_seats.rating_after, coalesce(versions.hash, '') AS hash, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
+const playersOfPlay = `-- name: PlayersOfPlay :many
+SELECT play_seats.play_id, play_seats.seat, play_seats.version_id, play_seats.bot_id, play_seats.person_id, play_seats.session, play_seats.sat, play_seats.wins, play_seats.draws, play_seats.losses, play_seats.ended, play_seats.rating_before, play_seats.rating_after, coalesce(versions.hash, '') AS hash, coalesce(versions.label, '') AS label, coalesce(versions.number, 0) AS number,
+  coalesce(versions.remote, 0) AS remote, coalesce(bots.name, people.name, '') AS name, bots.person_id AS owner
 FROM play_seats LEFT JOIN versions ON versions.id = play_seats.version_id LEFT JOIN bots ON bots.id = play_seats.bot_id
 LEFT JOIN people ON people.id = play_seats.person_id
 WHERE play_seats.play_id = ? ORDER BY play_seats.seat
 `
 
-type PlayersOfRow struct {
+type PlayersOfPlayRow struct {
 	PlaySeat PlaySeat
 	Hash     string
+	Label    string
+	Number   int64
+	Remote   int64
 	Name     string
 	Owner    sql.NullInt64
 }
 
-// The people and bots of a game of people.
-func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, playersOf, playID)
+// The people and bots of a game of people by seat.
+func (q *Queries) PlayersOfPlay(ctx context.Context, playID string) ([]PlayersOfPlayRow, error) {
+	rows, err := q.db.QueryContext(ctx, playersOfPlay, playID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []PlayersOfRow
+	var items []PlayersOfPlayRow
 	for rows.Next() {
-		var i PlayersOfRow
+		var i PlayersOfPlayRow
 		if err := rows.Scan(
 			&i.PlaySeat.PlayID,
 			&i.PlaySeat.Seat,
@@ -386,167 +114,15 @@ func (q *Queries) PlayersOf(ctx context.Context, playID string) ([]PlayersOfRow,
 			&i.PlaySeat.RatingBefore,
 			&i.PlaySeat.RatingAfter,
 			&i.Hash,
+			&i.Label,
+			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.Owner,
 		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const playsAfter = `-- name: PlaysAfter :many
-SELECT id, game, options, opener, bank, state, commitment, began, ended, replay, broken, rated FROM plays WHERE id > ? ORDER BY id LIMIT ?
-`
-
-func (q *Queries) PlaysAfter(ctx context.Context, iD string, limit int64) ([]Play, error) {
-	rows, err := q.db.QueryContext(ctx, playsAfter, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Play
-	for rows.Next() {
-		var i Play
-		if err := rows.Scan(
-			&i.ID,
-			&i.Game,
-			&i.Options,
-			&i.Opener,
-			&i.Bank,
-			&i.State,
-			&i.Commitment,
-			&i.Began,
-			&i.Ended,
-			&i.Replay,
-			&i.Broken,
-			&i.Rated,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unfinishedAttempts = `-- name: UnfinishedAttempts :many
-SELECT attempts.match_id, attempts.number, attempts.seed, attempts.began, attempts.ended, attempts.reason, attempts.failed, attempts.machine, matches.state, matches.began AS match_began
-FROM matches JOIN attempts ON attempts.match_id = matches.id
-WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id, attempts.number
-`
-
-type UnfinishedAttemptsRow struct {
-	Attempt    Attempt
-	State      string
-	MatchBegan sql.NullInt64
-}
-
-func (q *Queries) UnfinishedAttempts(ctx context.Context) ([]UnfinishedAttemptsRow, error) {
-	rows, err := q.db.QueryContext(ctx, unfinishedAttempts)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UnfinishedAttemptsRow
-	for rows.Next() {
-		var i UnfinishedAttemptsRow
-		if err := rows.Scan(
-			&i.Attempt.MatchID,
-			&i.Attempt.Number,
-			&i.Attempt.Seed,
-			&i.Attempt.Began,
-			&i.Attempt.Ended,
-			&i.Attempt.Reason,
-			&i.Attempt.Failed,
-			&i.Attempt.Machine,
-			&i.State,
-			&i.MatchBegan,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unfinishedWithResults = `-- name: UnfinishedWithResults :many
-SELECT matches.id, matches.state FROM matches WHERE matches.state IN ('waiting', 'running', 'dropped') AND (
-  EXISTS (SELECT 1 FROM results WHERE results.match_id = matches.id)
-  OR EXISTS (SELECT 1 FROM documents WHERE documents.match_id = matches.id)
-  OR EXISTS (SELECT 1 FROM changes WHERE changes.match_id = matches.id)
-  OR EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = matches.id AND match_slots.faulty = 1)
-) ORDER BY matches.id
-`
-
-type UnfinishedWithResultsRow struct {
-	ID    int64
-	State string
-}
-
-// Matches that are not finished and have what only finished ones have.
-func (q *Queries) UnfinishedWithResults(ctx context.Context) ([]UnfinishedWithResultsRow, error) {
-	rows, err := q.db.QueryContext(ctx, unfinishedWithResults)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UnfinishedWithResultsRow
-	for rows.Next() {
-		var i UnfinishedWithResultsRow
-		if err := rows.Scan(&i.ID, &i.State); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const wronglyActive = `-- name: WronglyActive :many
-SELECT dues.version_id FROM dues
-LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
-WHERE dues.ladder_id = ? AND coalesce(entries.active, 0) <> dues.due ORDER BY dues.version_id
-`
-
-// The versions that play on a ladder and must not, or the other way round.
-// One that plays and has no entry is among them.
-func (q *Queries) WronglyActive(ctx context.Context, ladderID int64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, wronglyActive, ladderID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int64
-	for rows.Next() {
-		var version_id int64
-		if err := rows.Scan(&version_id); err != nil {
-			return nil, err
-		}
-		items = append(items, version_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

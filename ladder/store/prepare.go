@@ -1,0 +1,337 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+)
+
+// preparedMatch is a finished match with what is needed to finish it again, and what is wrong with that.
+type preparedMatch struct {
+	findings
+	finishedMatch
+	data  []byte        // its games as they are stored, unpacked
+	games []ladder.Game // nil if they are damaged
+	// played has the games as the replays have them; nil if these are damaged, or not asked for.
+	played []*referee.Result
+}
+
+func (m *preparedMatch) where(table string, deal, rotation int) string {
+	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
+}
+
+// differ adds why the match cannot finish again.
+func (m *preparedMatch) differ(to *rebuild, err error) {
+	to.findings.differ(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
+}
+
+// prepareMatch reads a match, and plays its games again by the rules.
+func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
+	m := &preparedMatch{finishedMatch: row}
+	result, err := r.source.read.ResultOf(ctx, m.id)
+	if err = none(err, nil); err != nil {
+		return nil, err
+	}
+	if result.ID != 0 {
+		if m.games, err = r.source.codec.games(result); err != nil {
+			m.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "%s", err)
+		} else if m.data, err = r.source.codec.unpack(result.Data); err != nil {
+			return nil, err
+		}
+	}
+	if !r.replays {
+		return m, nil
+	}
+	replays, err := r.parts(ctx, m, replaysKind)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := r.parts(ctx, m, logsKind)
+	if err != nil {
+		return nil, err
+	}
+	players, err := r.source.read.PlayersOfMatch(ctx, m.id)
+	if err != nil || replays == nil || len(players) == 0 {
+		return m, err
+	}
+	m.read(replays, players)
+	m.checkLogs(logs)
+	return m, nil
+}
+
+// parts returns the replays or the logs of a match, nil if they are damaged.
+func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
+	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
+	if d := new(damage); errors.As(err, d) {
+		m.findings.differ(fmt.Sprintf("documents match_id=%d kind=%s", m.id, kind), "%s", *d)
+		return nil, nil
+	}
+	return append([]part{}, parts...), err
+}
+
+// read takes the games of the match from their replays. Where one is missing or damaged, or there is one too many, the
+// match has none.
+func (m *preparedMatch) read(replays []part, players []queries.PlayersOfMatchRow) {
+	type place struct{ deal, rotation int }
+	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
+	for _, g := range m.games {
+		took[place{g.Deal, g.Rotation}] = g.Took
+	}
+	for _, p := range replays {
+		at, where := place{p.Deal, p.Rotation}, m.where("documents", p.Deal, p.Rotation)
+		replay, err := referee.DecodeReplay(p.Data)
+		switch {
+		case seen[at]:
+			err = errors.New("there are two replays of the game")
+		case err != nil:
+		case p.Seat != 0:
+			err = fmt.Errorf("the replay is of seat %d", p.Seat)
+		case replay.Match.Deal != p.Deal || replay.Match.Rotation != p.Rotation:
+			err = fmt.Errorf("the replay is of deal %d, rotation %d", replay.Match.Deal, replay.Match.Rotation)
+		}
+		seen[at] = true
+		if err != nil {
+			m.findings.differ(where, "%s", err)
+			whole = false
+			continue
+		}
+		g := &referee.Result{Replay: *replay, Took: took[at]}
+		for seat := range replay.Seats {
+			g.Bots = append(g.Bots, rules.BotAt(seat, p.Rotation, len(players)))
+		}
+		m.played = append(m.played, g)
+		m.checkReplay(where, g, players)
+	}
+	for _, g := range m.games {
+		if len(replays) < len(m.games) && !seen[place{g.Deal, g.Rotation}] {
+			m.findings.differ(m.where("documents", g.Deal, g.Rotation), "the replay is missing")
+			whole = false
+		}
+	}
+	if !whole {
+		m.played = nil
+	}
+	slices.SortStableFunc(m.played, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+}
+
+// checkReplay plays a game again by the rules, and compares who sat there by its replay with the versions of the match.
+func (m *preparedMatch) checkReplay(where string, g *referee.Result, players []queries.PlayersOfMatchRow) {
+	m.rerun(where, &g.Replay)
+	for seat, s := range g.Seats {
+		p := players[g.Bots[seat]]
+		m.sat(fmt.Sprintf("%s seat=%d", where, seat), s, satBot{p.Name, p.Number, p.Label, p.Hash, p.PersonID.Valid, p.Remote != 0})
+	}
+}
+
+// checkLogs looks for logs that are there twice, or of games and seats that are not there.
+func (m *preparedMatch) checkLogs(logs []part) {
+	seats := map[[2]int]int{}
+	for _, g := range m.games {
+		seats[[2]int{g.Deal, g.Rotation}] = len(g.Seats)
+	}
+	seen := map[[3]int]bool{}
+	for _, p := range logs {
+		key, where := [3]int{p.Deal, p.Rotation, p.Seat}, m.where("documents", p.Deal, p.Rotation)
+		if p.Seat >= seats[[2]int{p.Deal, p.Rotation}] {
+			m.findings.differ(where, "the logs have one of seat %d, which there is not", p.Seat)
+		}
+		if seen[key] {
+			m.findings.differ(where, "the logs have seat %d twice", p.Seat)
+		}
+		seen[key] = true
+	}
+}
+
+// compareGames compares the stored games of a match with those that it finished with again.
+func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
+	if m.games == nil || bytes.Equal(m.data, []byte(text(again))) {
+		return
+	}
+	before := len(r.findings)
+	for i := range max(len(m.games), len(again)) {
+		switch {
+		case i >= len(again):
+			r.findings.differ(m.where("results", m.games[i].Deal, m.games[i].Rotation), "the game is stored, and there is no such")
+			continue
+		case i >= len(m.games):
+			r.findings.differ(m.where("results", again[i].Deal, again[i].Rotation), "the game is missing")
+			continue
+		}
+		got, want := m.games[i], again[i]
+		where, seats, due := m.where("results", want.Deal, want.Rotation), got.Seats, want.Seats
+		got.ID, got.MatchID, got.Seats, want.Seats = 0, 0, nil, nil
+		r.compare(where, got, want)
+		if len(seats) != len(due) {
+			r.findings.differ(where, "there are %d seats where the replay has %d", len(seats), len(due))
+		}
+		for i := range min(len(seats), len(due)) {
+			r.compare(fmt.Sprintf("%s seat=%d", where, i), seats[i], due[i])
+		}
+	}
+	if len(r.findings) == before {
+		r.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "data has other text than that of its games")
+	}
+}
+
+// rerun plays a replay again by the rules.
+func (f *findings) rerun(where string, r *referee.Replay) {
+	g, err := games.Find(r.Game)
+	if err != nil {
+		f.differ(where, "%s", err)
+		return
+	}
+	for _, err := range r.Verify(g) {
+		f.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
+	}
+}
+
+// satBot is the version of a bot that sat at a seat by the database.
+type satBot struct {
+	name    string
+	number  int64
+	label   string
+	hash    string
+	private bool // it is a person's
+	remote  bool
+}
+
+// sat compares who sat at a seat by its replay with the version that did. The program of a house bot
+// changes with timba, so that the hash is only compared of the versions of people.
+func (f *findings) sat(where string, s referee.ReplaySeat, b satBot) {
+	full, _, _ := strings.Cut(s.Name, "#")
+	name, number, numbered := strings.Cut(full, "/")
+	if name != b.name {
+		f.differ(where, "%q sat there by the replay, and %q by the version", s.Name, b.name)
+	} else if numbered && number != fmt.Sprint(b.number) {
+		f.differ(where, "version %s of %q sat there by the replay, and version %d by the database", number, name, b.number)
+	}
+	label := b.label
+	if label == "" && !b.remote {
+		label = fmt.Sprint(b.number)
+	}
+	unknown := !b.private && s.Version == "" // a house bot tells its version itself, unless it ends before
+	if label != "" && s.Version != label && !unknown {
+		f.differ(where, "version %q of %q ran by the replay, and %q by the version", s.Version, name, label)
+	}
+	if b.private && s.SHA256 != b.hash {
+		f.differ(where, "the program %s ran by the replay, and %s by the version", s.SHA256, b.hash)
+	}
+}
+
+// preparedPlay is a finished game of people with what is needed to finish it again, and what is wrong with that.
+type preparedPlay struct {
+	findings
+	id      string
+	ended   int64
+	variant *rules.Variant // nil if it cannot finish again
+	ranks   []int
+}
+
+func (p *preparedPlay) where() string { return "plays id=" + p.id }
+
+// preparePlay reads a game of people, and plays it again by the rules.
+func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, error) {
+	p := &preparedPlay{id: id}
+	var row queries.PlayRow
+	var packed []byte
+	var seats []queries.PlayersOfPlayRow
+	err := r.source.view(ctx, func(tx *Tx) (err error) {
+		if row, err = tx.Play(ctx, id); err != nil {
+			return err
+		}
+		p.ended = row.Ended.Int64
+		if packed, err = tx.PlayReplay(ctx, id); err != nil {
+			return err
+		}
+		seats, err = tx.PlayersOfPlay(ctx, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.source.codec.unpack(packed)
+	var replay *referee.Replay
+	if err == nil {
+		replay, err = referee.DecodeReplay(data)
+	}
+	var g *rules.Game
+	if err == nil {
+		g, err = games.Find(replay.Game)
+	}
+	var v *rules.Variant
+	if err == nil {
+		v, err = replay.Resolve(g)
+	}
+	if err == nil {
+		err = checkPlayers(v, replay, int(row.Opener), seats)
+	}
+	if err != nil {
+		p.differ(p.where(), "%s", err)
+		return p, nil
+	}
+	p.variant, p.ranks = v, replay.Ranks
+	if r.replays {
+		p.check(row, replay, seats)
+	}
+	return p, nil
+}
+
+// checkPlayers returns an error unless a bot or a person is at every seat, and a person at that of who opened the table.
+func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queries.PlayersOfPlayRow) error {
+	if len(r.Ranks) != v.Players {
+		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)
+	}
+	if len(seats) != v.Players {
+		return fmt.Errorf("%d people and bots are not at %d seats", len(seats), v.Players)
+	}
+	for seat, s := range seats { // in order, each once
+		if int(s.PlaySeat.Seat) != seat {
+			return fmt.Errorf("nobody is at seat %d", seat)
+		}
+	}
+	if opener < 0 || opener >= v.Players || seats[opener].PlaySeat.BotID.Valid {
+		return fmt.Errorf("no person is at seat %d, from which the table was opened", opener)
+	}
+	return nil
+}
+
+// check compares a game of people with its replay, the replay with the rules, and who sat there.
+func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
+	type known struct {
+		Game, Commitment string
+		Bank             int64
+	}
+	p.compare(p.where(), known{row.Game, row.Commitment, row.Bank}, known{r.Game, r.Commitment.String(), r.ClockOf(int(row.Opener)).Bank})
+	p.rerun(p.where(), r)
+	if r.Match.Seed == nil {
+		p.differ(p.where(), "the replay does not have its seed")
+	}
+	var options map[string]string
+	if err := parse("options", row.Options, &options); err != nil || !maps.Equal(options, r.Options) {
+		p.differ(p.where(), "the options are %s where the replay has %s", optionsText(options), optionsText(r.Options))
+	}
+	for seat, s := range seats {
+		where := fmt.Sprintf("%s seat=%d", p.where(), seat)
+		if s.PlaySeat.BotID.Valid {
+			p.sat(where, r.Seats[seat], satBot{s.Name, s.Number, s.Label, s.Hash, s.Owner.Valid, s.Remote != 0})
+			continue
+		}
+		// A name that others have, too, is marked.
+		name, _, _ := strings.Cut(strings.ReplaceAll(r.Seats[seat].Name, " (person)", ""), "#")
+		if want := cmp.Or(s.Name, ladder.GuestName); name != want {
+			p.differ(where, "%q sat there by the replay, and %q by the database", r.Seats[seat].Name, want)
+		}
+	}
+}
