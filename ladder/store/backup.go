@@ -79,7 +79,7 @@ func backupError(err error) error {
 	if ladder.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
 		return err
 	}
-	if err := explain(err); ladder.CodeOf(err) != "" {
+	if err := machineError(err); ladder.CodeOf(err) != "" {
 		return err
 	}
 	return unavailable("check the disk and the permissions of the directory", "backup: %w", err)

@@ -53,7 +53,7 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 		return invalid("house bots begin with @", "house bot: name cannot be %q", h.Name)
 	}
 	b, err := tx.BotByName(ctx, h.Name)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
 	if b.ID == 0 {
@@ -83,7 +83,7 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 // live returns a bot's live version, with ID 0 where it has none.
 func (tx *Tx) live(ctx context.Context, botID int64) (queries.VersionRow, error) {
 	row, err := tx.LiveVersion(ctx, botID)
-	return row, none(err, nil)
+	return row, ifNoRows(err, nil)
 }
 
 // retire takes a bot's live version, if any, off the ladders at a moment.
@@ -172,7 +172,7 @@ func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.
 	}
 	if number, err := tx.OpenVersion(ctx, b.ID); err == nil {
 		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
-	} else if err := none(err, nil); err != nil {
+	} else if err := ifNoRows(err, nil); err != nil {
 		return err
 	}
 	live, err := tx.live(ctx, b.ID)
@@ -203,7 +203,7 @@ const versionsTime = 24 * time.Hour
 // anybody's when its versions do not count any more in the limit of a day: they would be forgotten there, too.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return b, err
 	}
 	if b.ID != 0 {
@@ -248,13 +248,13 @@ func forget(ctx context.Context, tx *Tx, botID int64) error {
 // Bots lists bots with an ID above after, at most n: all, or with house only house bots or only others.
 func (s *Store) Bots(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
-	return each(rows, bot), explain(err)
+	return each(rows, bot), machineError(err)
 }
 
 // OwnBots lists the bots of a person with an ID above after, at most n.
 func (s *Store) OwnBots(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
-	return each(rows, bot), explain(err)
+	return each(rows, bot), machineError(err)
 }
 
 // houseParam returns what queries take for a filter of house bots.
@@ -268,7 +268,7 @@ func houseParam(house *bool) int64 {
 // Bot returns a bot by its name.
 func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
 	b, err := s.read.BotByName(ctx, name)
-	return bot(b), explain(none(err, noBot(name)))
+	return bot(b), machineError(ifNoRows(err, noBot(name)))
 }
 
 func noBot(name string) error {
@@ -279,7 +279,7 @@ func noBot(name string) error {
 func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, text(bots))
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	list, err := versions(rows)
 	out := make(map[int64]ladder.Version, len(list))
@@ -293,7 +293,7 @@ func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladde
 func (s *Store) Version(ctx context.Context, id int64) (out ladder.Version, err error) {
 	row, err := s.read.VersionByID(ctx, id)
 	if err != nil {
-		return out, explain(none(err, noVersion(id)))
+		return out, machineError(ifNoRows(err, noVersion(id)))
 	}
 	return version(row)
 }

@@ -252,7 +252,7 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 	defer s.leaveTurn()
 	rows, err := s.read.Met(ctx, l.row.ID, versionID)
 	if err != nil {
-		return explain(err)
+		return machineError(err)
 	}
 	met := make(map[int64]int, len(rows))
 	for _, m := range rows {

@@ -15,7 +15,7 @@ func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason strin
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
 		if err != nil {
-			return none(err, noMatch(matchID))
+			return ifNoRows(err, noMatch(matchID))
 		}
 		return tx.cancel(ctx, m, by, reason)
 	})

@@ -64,9 +64,9 @@ type damage struct{ error }
 // Unwrap returns the error itself.
 func (d damage) Unwrap() error { return d.error }
 
-// served returns the error of documents of a match that cannot be served. Of damage, users see that there is
+// damageError returns the error of documents of a match that cannot be served. Of damage, users see that there is
 // some, and the log what it is.
-func served(err error, matchID int64, kind string) error {
+func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {
-		return nil, none(err, nil)
+		return nil, ifNoRows(err, nil)
 	}
 	data, where := row.Data, kind
 	if len(row.Archive) > 0 {

@@ -12,6 +12,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
+// ErrOver is the cause of an error for an attempt at a match that has ended, or is not the last one.
+var ErrOver = errors.New("the attempt is over")
+
 func unavailable(hint, format string, args ...any) error {
 	return ladder.Errorf(ladder.Unavailable, hint, format, args...)
 }
@@ -28,17 +31,17 @@ func notFound(hint, format string, args ...any) error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// none returns instead for a query without rows, and err otherwise.
-func none(err, instead error) error {
+// ifNoRows returns instead for a query without rows, and err otherwise.
+func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead
 	}
 	return err
 }
 
-// explain returns an error of the machine (disk full, read-only or broken) as one for
+// machineError returns an error of the machine (disk full, read-only or broken) as one for
 // users, and other errors unchanged.
-func explain(err error) error {
+func machineError(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) || ladder.CodeOf(err) != "" {
 		return err

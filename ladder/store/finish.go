@@ -203,7 +203,7 @@ func (f *finish) mark() error {
 	f.prints = fingerprints(f.replays, f.variant, f.match.Versions)
 	return markRepeats(f.games, f.prints, func(print int64) (int64, error) {
 		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
-		return first, none(err, nil)
+		return first, ifNoRows(err, nil)
 	})
 }
 
@@ -217,7 +217,7 @@ func (f *finish) rate() error {
 	for slot, id := range f.match.Versions {
 		row, err := f.tx.Entry(f.ctx, f.ladder.ID, id)
 		if err != nil {
-			return none(err, fmt.Errorf("match %d: version %d is not on the ladder", f.match.ID, id))
+			return ifNoRows(err, fmt.Errorf("match %d: version %d is not on the ladder", f.match.ID, id))
 		}
 		before[slot] = entry(row)
 	}

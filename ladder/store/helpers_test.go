@@ -194,7 +194,7 @@ func (c *competition) attempt(m ladder.Match) rules.Seed {
 func (c *competition) last(match int64) int {
 	c.tb.Helper()
 	a, err := c.read.LastAttempt(bg, match)
-	kit.Must(c.tb, none(err, nil))
+	kit.Must(c.tb, ifNoRows(err, nil))
 	return int(a.Number)
 }
 

@@ -43,7 +43,7 @@ func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.Ladder) error 
 func (s *Store) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
 	options, clock, house := text(c.Options), text(c.Clock), list(c.House)
 	l, err := tx.LadderByName(ctx, c.Name)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
 	if l.ID == 0 {
@@ -94,7 +94,7 @@ type LadderInfo struct {
 func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
 	rows, err := s.read.Ladders(ctx)
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	for _, l := range rows {
 		info, err := ladderInfo(l)
@@ -110,7 +110,7 @@ func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
 func (s *Store) Ladder(ctx context.Context, name string) (out LadderInfo, err error) {
 	l, err := s.read.ladder(ctx, name)
 	if err != nil {
-		return out, explain(err)
+		return out, machineError(err)
 	}
 	return ladderInfo(l)
 }
@@ -122,7 +122,7 @@ func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	l, err := tx.LadderByName(ctx, name)
-	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
+	return l, ifNoRows(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be

@@ -72,7 +72,7 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 	case f.Bot != "":
 		b, err := tx.BotByName(ctx, f.Bot)
 		if err != nil {
-			return nil, none(err, noBot(f.Bot))
+			return nil, ifNoRows(err, noBot(f.Bot))
 		}
 		if open {
 			return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
@@ -94,7 +94,7 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
 	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
-		return []queries.MatchRow{m}, none(err, noMatch(id))
+		return []queries.MatchRow{m}, ifNoRows(err, noMatch(id))
 	})
 	if err != nil {
 		return out, err
@@ -162,7 +162,7 @@ func (s *Store) History(ctx context.Context, name string, versionID int64, limit
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)
 		if err != nil {
-			return none(err, notFound("", "version %d has not played on ladder %q", versionID, name))
+			return ifNoRows(err, notFound("", "version %d has not played on ladder %q", versionID, name))
 		}
 		step := int64(1)
 		if limit > 0 {

@@ -203,14 +203,14 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
-		return row, none(err, noVersion(id))
+		return row, ifNoRows(err, noVersion(id))
 	}
 	if ladderID == 0 {
 		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
 			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
 		}
 		owner, err := tx.Person(ctx, row.PersonID.Int64)
-		if err = none(err, nil); err != nil { // a house bot has none
+		if err = ifNoRows(err, nil); err != nil { // a house bot has none
 			return row, err
 		}
 		if owner.Blocked.Valid {
@@ -229,7 +229,7 @@ func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRo
 		return row, conflict(hint, "match: version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return row, err
 	}
 	if e.Active == 0 {
@@ -323,16 +323,13 @@ func (tx *Tx) waiting(ctx context.Context, id int64) (out ladder.Match, number i
 func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
-		return m, none(err, noMatch(id))
+		return m, ifNoRows(err, noMatch(id))
 	}
 	if m.State != string(state) {
 		return m, conflict("", "match %d is %s, not %s", id, m.State, state)
 	}
 	return m, nil
 }
-
-// ErrOver is in the errors of those who come with an attempt that is over.
-var ErrOver = errors.New("the attempt is over")
 
 // attemptIn finds a running match and its attempt of a number. An attempt that is over is an
 // ErrOver.
@@ -419,5 +416,5 @@ func (s *Store) Running(ctx context.Context) (out []RunningAttempt, err error) {
 	for _, r := range rows {
 		out = append(out, RunningAttempt{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})
 	}
-	return out, explain(err)
+	return out, machineError(err)
 }

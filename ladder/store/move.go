@@ -46,7 +46,7 @@ func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err
 	if err = m.sweep(); err == nil {
 		err = m.run()
 	}
-	return m.done, explain(err)
+	return m.done, machineError(err)
 }
 
 // WouldMove returns what Move would do now in an archive of any size, and whether it is too much for that: it works
@@ -57,11 +57,11 @@ func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Move
 	}
 	used, err := s.read.ArchivedBytes(ctx)
 	if err != nil {
-		return would, explain(err)
+		return would, machineError(err)
 	}
 	due, err := s.read.KeptBefore(ctx, someID(stamp(s.mover(ctx, rules).until)))
 	full := rules.Size > 0 && used+due.Bytes > int64(rules.Size)
-	return Moved{Matches: int(due.Matches), Bytes: due.Bytes, Full: full}, explain(err)
+	return Moved{Matches: int(due.Matches), Bytes: due.Bytes, Full: full}, machineError(err)
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {

@@ -57,7 +57,7 @@ func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int
 	for _, r := range rows {
 		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 	}
-	return out, explain(err)
+	return out, machineError(err)
 }
 
 // Languages returns the languages that bots are written in, by name, at most n.
@@ -65,7 +65,7 @@ func (s *Store) Languages(ctx context.Context, n int) (out []string, err error) 
 	last := ""
 	for len(out) < n {
 		if last, err = s.read.NextLanguage(ctx, last); err != nil {
-			return out, explain(none(err, nil))
+			return out, machineError(ifNoRows(err, nil))
 		}
 		out = append(out, last)
 	}
@@ -94,7 +94,7 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 func (s *Store) Versions(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, below(int64(before)), int64(n))
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	return versions(rows)
 }
@@ -103,7 +103,7 @@ func (s *Store) Versions(ctx context.Context, botID int64, before, n int) ([]lad
 func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
 	row, err := s.read.VersionByNumber(ctx, b.ID, int64(number))
 	if err != nil {
-		return out, explain(none(err, NoVersionOf(b.Name, number)))
+		return out, machineError(ifNoRows(err, NoVersionOf(b.Name, number)))
 	}
 	return version(row)
 }
@@ -112,7 +112,7 @@ func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out la
 func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
-		return nil, explain(none(err, nil))
+		return nil, machineError(ifNoRows(err, nil))
 	}
 	return s.PlacesOf(ctx, id)
 }
@@ -243,12 +243,12 @@ type Forfeit struct {
 func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	for _, r := range rows {
 		games, err := s.codec.games(r.ResultRow)
 		if err != nil {
-			return nil, served(err, r.ResultRow.MatchID, "results")
+			return nil, damageError(err, r.ResultRow.MatchID, "results")
 		}
 		for _, g := range games {
 			for _, seat := range g.Seats {
@@ -264,7 +264,7 @@ func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
 func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
-	return each(rows, message), explain(err)
+	return each(rows, message), machineError(err)
 }
 
 // LadderSummary is a ladder with its first places.

@@ -33,24 +33,24 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 // People lists everybody in the order in which they came.
 func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
 	rows, err := s.read.People(ctx)
-	return each(rows, person), explain(err)
+	return each(rows, person), machineError(err)
 }
 
 // Person returns a person by ID.
 func (s *Store) Person(ctx context.Context, id int64) (ladder.Person, error) {
 	p, err := s.read.person(ctx, id)
-	return person(p), explain(err)
+	return person(p), machineError(err)
 }
 
 func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 	p, err := tx.Person(ctx, id)
-	return p, none(err, notFound("", "person %d does not exist", id))
+	return p, ifNoRows(err, notFound("", "person %d does not exist", id))
 }
 
 // PersonByName returns a person by name.
 func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, error) {
 	p, err := s.read.PersonByName(ctx, name)
-	return person(p), explain(none(err, notFound("timba admin people lists them", "person %q does not exist", name)))
+	return person(p), machineError(ifNoRows(err, notFound("timba admin people lists them", "person %q does not exist", name)))
 }
 
 // Blocked returns who is blocked, and since when.
@@ -60,7 +60,7 @@ func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 	for _, r := range rows {
 		people[r.ID] = nullMoment(r.Blocked)
 	}
-	return people, explain(err)
+	return people, machineError(err)
 }
 
 // BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
@@ -107,19 +107,19 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 // Messages returns those to a person after an ID, the oldest first, at most limit.
 func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
-	return each(rows, message), explain(err)
+	return each(rows, message), machineError(err)
 }
 
 // LastMessages returns the last messages to a person, the newest first, at most limit.
 func (s *Store) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
-	return each(rows, message), explain(err)
+	return each(rows, message), machineError(err)
 }
 
 // CountUnseen returns how many messages to a person are unread.
 func (s *Store) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	n, err := s.read.CountUnseen(ctx, personID)
-	return int(n), explain(err)
+	return int(n), machineError(err)
 }
 
 // SetSeen notes that a person has read the messages with IDs from the first to the last one.
@@ -156,7 +156,7 @@ func (s *Store) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 		i.From = r.Inviter
 		list = append(list, i)
 	}
-	return list, explain(err)
+	return list, machineError(err)
 }
 
 // RevokeInvite takes an invite back that nobody has used.
@@ -210,7 +210,7 @@ func (tx *Tx) invite(ctx context.Context, code, name string) (queries.Invite, er
 	}
 	i, err := tx.InviteByPublic(ctx, key.public)
 	if err != nil {
-		return i, none(err, refused)
+		return i, ifNoRows(err, refused)
 	}
 	switch {
 	case !key.matches(i.Hash):

@@ -57,7 +57,7 @@ func someFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, V
 // RatingsOf returns the ratings of a person, by game.
 func (s *Store) RatingsOf(ctx context.Context, personID int64) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatingsOf(ctx, personID)
-	return each(rows, personRating), explain(err)
+	return each(rows, personRating), machineError(err)
 }
 
 // CountRated returns how many people have a rating, by game: of those who are not blocked.
@@ -67,7 +67,7 @@ func (s *Store) CountRated(ctx context.Context) (map[string]int, error) {
 	for _, r := range rows {
 		people[r.Game] = int(r.People)
 	}
-	return people, explain(err)
+	return people, machineError(err)
 }
 
 // RatedPeople returns the ratings of a game, the highest first and the provisional ones last, at most n from skip on: of
@@ -79,7 +79,7 @@ func (s *Store) RatedPeople(ctx context.Context, game string, skip, n int) (list
 		p.Person = r.Name
 		list = append(list, p)
 	}
-	return list, explain(err)
+	return list, machineError(err)
 }
 
 func personRating(r queries.PersonRating) ladder.PersonRating {

@@ -43,7 +43,7 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 func (s *Store) SitPlay(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
-			return cmp.Or(none(err, noPlay(id)), error(noPlay(id)))
+			return cmp.Or(ifNoRows(err, noPlay(id)), error(noPlay(id)))
 		}
 		key, session, err = tx.sit(ctx, id, seat, address, perDay, newGuest)
 		return err
@@ -171,7 +171,7 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 	err = s.view(ctx, func(tx *Tx) error {
 		r, err := tx.Play(ctx, id)
 		if err != nil {
-			return none(err, noPlay(id))
+			return ifNoRows(err, noPlay(id))
 		}
 		p = ladder.Play{
 			ID: r.ID, Game: r.Game, Opener: int(r.Opener), Bank: time.Duration(r.Bank) * time.Millisecond, State: ladder.PlayState(r.State),
@@ -251,7 +251,7 @@ func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []la
 			Record: recordOf(r.Wins, r.Draws, r.Losses),
 		})
 	}
-	return list, explain(err)
+	return list, machineError(err)
 }
 
 func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
@@ -260,7 +260,7 @@ func noPlay(id string) error { return notFound("", "game %q does not exist", id)
 func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.read.PlayReplay(ctx, id)
 	if err != nil {
-		return nil, explain(none(err, noPlay(id)))
+		return nil, machineError(ifNoRows(err, noPlay(id)))
 	}
 	data, err := s.codec.unpack(packed)
 	if err != nil {
@@ -272,14 +272,14 @@ func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 // RecordAgainstPeople returns how often a bot has won against people, with all its versions.
 func (s *Store) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
 	r, err := s.read.RecordAgainstPeople(ctx, nullID(botID))
-	return recordOf(r.Wins, r.Draws, r.Losses), explain(err)
+	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
 // LiveVersions returns the live versions of bots that play, the oldest bots first, at most n.
 func (s *Store) LiveVersions(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	return versions(rows)
 }
@@ -288,7 +288,7 @@ func (s *Store) LiveVersions(ctx context.Context, n int) ([]ladder.Version, erro
 func (s *Store) LiveVersion(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {
-		return ladder.Version{}, explain(none(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))
+		return ladder.Version{}, machineError(ifNoRows(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))
 	}
 	return version(r)
 }

@@ -41,7 +41,7 @@ func (m *preparedMatch) differ(to *rebuild, err error) {
 func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
 	m := &preparedMatch{finishedMatch: row}
 	result, err := r.source.read.ResultOf(ctx, m.id)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return nil, err
 	}
 	if result.ID != 0 {

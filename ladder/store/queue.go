@@ -61,7 +61,7 @@ func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
 	for i, w := range order {
 		out[i] = w.Version
 	}
-	return out, explain(err)
+	return out, machineError(err)
 }
 
 // Place returns the place of a version among those that wait to be begun: 1 is next,
@@ -69,7 +69,7 @@ func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
 func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
 	order, err := queue(ctx, s.read)
 	if err != nil {
-		return 0, explain(err)
+		return 0, machineError(err)
 	}
 	place := 0
 	for _, w := range order {

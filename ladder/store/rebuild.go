@@ -234,7 +234,7 @@ func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 		return nil, err
 	}
 	v, err := tx.VersionByID(r.ctx, row.VersionID)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return nil, err
 	}
 	if v.Name != a.bot {
@@ -360,7 +360,7 @@ func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 	tx.now = moment(m.finished)
 	attempt, err := tx.LastAttempt(r.ctx, m.id)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
 	f := &finish{ctx: r.ctx, tx: tx, codec: r.again.codec, formula: tx.formula, played: m.played}

@@ -51,7 +51,7 @@ func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersi
 func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.New {
-		return out, none(err, nil) // addRemote refuses another's
+		return out, ifNoRows(err, nil) // addRemote refuses another's
 	}
 	if b.Withdrawn.Valid {
 		return out, withdrawn(b)

@@ -40,11 +40,11 @@ var ratedColumns = map[string][]string{
 func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []Rerated, err error) {
 	total, err := s.read.CountFinished(ctx)
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	r, err := newRebuild(ctx, s, false)
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	defer r.close()
 	done := int64(0)
@@ -66,7 +66,7 @@ func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total 
 	if err == nil && !dry {
 		err = r.keepRatings()
 	}
-	return out, explain(err)
+	return out, machineError(err)
 }
 
 // rerated returns how the ratings of the ladders differ from the stored ones.

@@ -33,7 +33,7 @@ func (c *codec) games(r queries.ResultRow) (games []ladder.Game, err error) {
 func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {
-			return none(err, noMatch(matchID))
+			return ifNoRows(err, noMatch(matchID))
 		}
 		var err error
 		out, err = s.gamesOf(ctx, tx, matchID)
@@ -46,10 +46,10 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 func (s *Store) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
 	r, err := tx.ResultOf(ctx, matchID)
 	if err != nil {
-		return nil, none(err, nil)
+		return nil, ifNoRows(err, nil)
 	}
 	games, err := s.codec.games(r)
-	return games, served(err, matchID, "results")
+	return games, damageError(err, matchID, "results")
 }
 
 // GamesOf returns the games of matches by the ID of the match, as Games does. A match without games is left out.
@@ -83,11 +83,11 @@ func (s *Store) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, er
 	missing := notFound("", "game %d does not exist", id)
 	r, err := tx.Result(ctx, id/maxGames)
 	if err != nil {
-		return out, none(err, missing)
+		return out, ifNoRows(err, missing)
 	}
 	games, err := s.codec.games(r)
 	if err != nil {
-		return out, served(err, r.MatchID, "results")
+		return out, damageError(err, r.MatchID, "results")
 	}
 	if place := int(id % maxGames); place < len(games) {
 		return games[place], nil
@@ -118,7 +118,7 @@ func (s *Store) document(ctx context.Context, gameID int64, kind string, seat in
 		}
 		parts, err := s.parts(ctx, tx, g.MatchID, kind)
 		data = find(parts, g.Deal, g.Rotation, seat)
-		return served(err, g.MatchID, kind)
+		return damageError(err, g.MatchID, kind)
 	})
 	return data, err
 }
@@ -145,7 +145,7 @@ const resultsPage = 64
 // which they were kept: who comes again with the last one's Game misses none. An
 // error of f ends it.
 func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
-	return explain(s.eachResult(ctx, cursor/maxGames, filter, func(r queries.ResultRow) error {
+	return machineError(s.eachResult(ctx, cursor/maxGames, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
 		for _, replay := range list {
 			if err == nil && replay.Game > cursor {
@@ -160,11 +160,11 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
 	games, err := s.codec.games(r)
 	if err != nil {
-		return nil, served(err, r.MatchID, "results")
+		return nil, damageError(err, r.MatchID, "results")
 	}
 	parts, err := s.parts(ctx, s.read, r.MatchID, replaysKind)
 	if err != nil {
-		return nil, served(err, r.MatchID, replaysKind)
+		return nil, damageError(err, r.MatchID, replaysKind)
 	}
 	for _, g := range games {
 		data := find(parts, g.Deal, g.Rotation, 0)
@@ -180,11 +180,11 @@ func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repla
 func (s *Store) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
-			return none(err, noMatch(f.Match))
+			return ifNoRows(err, noMatch(f.Match))
 		}
 		r, err := s.read.ResultOf(ctx, f.Match)
 		if err != nil {
-			return none(err, nil)
+			return ifNoRows(err, nil)
 		}
 		return do(r)
 	}
@@ -222,7 +222,7 @@ func (s *Store) eachResult(ctx context.Context, id int64, f ReplayFilter, do fun
 func (s *Store) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {
-		return none(err, noBot(bot))
+		return ifNoRows(err, noBot(bot))
 	}
 	ids, err := s.read.ResultsOfBot(ctx, b.ID, first, nullID(ladderID))
 	if err != nil {

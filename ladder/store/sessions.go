@@ -74,7 +74,7 @@ func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p la
 	}
 	row, err := s.read.SessionByPublic(ctx, k.public)
 	if err != nil {
-		return x, p, t, explain(none(err, sessionEnded()))
+		return x, p, t, machineError(ifNoRows(err, sessionEnded()))
 	}
 	now := s.now()
 	if !k.matches(row.Hash) || row.Expires <= stamp(now) {
@@ -83,7 +83,7 @@ func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p la
 	if row.TokenID.Valid {
 		by, err := s.read.Token(ctx, row.TokenID.Int64)
 		if err != nil {
-			return x, p, t, explain(err)
+			return x, p, t, machineError(err)
 		}
 		p, t = person(by.Person), token(by.Token)
 	}
@@ -113,14 +113,14 @@ func (s *Store) Access(ctx context.Context, session, tokenID int64) (until time.
 	if session == 0 {
 		row, err := s.read.Token(ctx, tokenID)
 		if err != nil {
-			return until, explain(err)
+			return until, machineError(err)
 		}
 		t := token(row.Token)
 		return t.Expires, usable(person(row.Person), t, now)
 	}
 	row, err := s.read.Session(ctx, session)
 	if err != nil {
-		return until, explain(none(err, sessionEnded()))
+		return until, machineError(ifNoRows(err, sessionEnded()))
 	}
 	if until = moment(row.Expires); !until.After(now) {
 		return until, sessionEnded()
@@ -135,7 +135,7 @@ func session(r queries.Session) ladder.Session {
 // Sessions lists a person's sessions, those used last first.
 func (s *Store) Sessions(ctx context.Context, personID int64) (list []ladder.Session, err error) {
 	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
-	return each(rows, session), explain(err)
+	return each(rows, session), machineError(err)
 }
 
 // EndSession ends a session of a person.

@@ -1,6 +1,7 @@
 // Package store stores a competition in a directory: an SQLite database with people,
-// bots, matches, their results and ratings. Every method is one transaction: its success is
-// on the disk, its failure changes nothing.
+// bots, matches, their results and ratings. A change is made in one transaction: when a
+// method returns without an error the change is on the disk, and a change that fails changes nothing. Begin and Finish
+// share a transaction with others that come at the same time, and Session and SignIn read what they check before it.
 //
 // The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
 // those is generated from them.
@@ -84,7 +85,7 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	defer func() {
 		if err != nil {
 			s.Close()
-			err = explain(err)
+			err = machineError(err)
 		}
 	}()
 	path := s.dir.Database()
@@ -186,7 +187,7 @@ func (s *Store) Close() error {
 	if s.lock != nil {
 		errs = append(errs, s.lock.Unlock())
 	}
-	return explain(errors.Join(errs...))
+	return machineError(errors.Join(errs...))
 }
 
 // Events returns the hub on which the store tells what it has committed.

@@ -101,7 +101,7 @@ func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, l
 	now := s.now()
 	p, t, err := s.read.authenticate(ctx, text, now)
 	if err != nil {
-		return ladder.Person{}, ladder.Token{}, explain(err)
+		return ladder.Person{}, ladder.Token{}, machineError(err)
 	}
 	if now.Sub(t.Used) >= usedEvery && !s.readOnly {
 		// A note only: a full disk does not shut anybody out.
@@ -120,7 +120,7 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 	}
 	row, err := tx.TokenByPublic(ctx, k.public)
 	if err != nil {
-		return p, t, none(err, refused)
+		return p, t, ifNoRows(err, refused)
 	}
 	p, t = person(row.Person), token(row.Token)
 	if !k.matches(row.Token.Hash) {
@@ -145,7 +145,7 @@ func usable(p ladder.Person, t ladder.Token, now time.Time) error {
 // Tokens lists a person's tokens, revoked ones, too.
 func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
 	rows, err := s.read.TokensOf(ctx, personID)
-	return each(rows, token), explain(err)
+	return each(rows, token), machineError(err)
 }
 
 // RevokeToken makes a person's token invalid for ever, and ends its sessions.

@@ -28,10 +28,10 @@ type Tx struct {
 func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 	begun, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
-		return explain(err)
+		return machineError(err)
 	}
 	defer begun.Rollback() // it has changed nothing
-	return explain(undone(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
+	return machineError(contextError(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
 }
 
 // viewLadder is view, with a ladder that exists.
@@ -57,7 +57,7 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 	defer s.leaveTurn()
 	begun, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
-		return explain(err)
+		return machineError(err)
 	}
 	defer begun.Rollback() // what is not committed
 	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula}
@@ -65,11 +65,11 @@ func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
 		err = f(tx)
 	}
 	if err != nil {
-		return explain(undone(ctx, err))
+		return machineError(contextError(ctx, err))
 	}
 	if err := begun.Commit(); err != nil {
 		s.cache.forget() // it may have been committed
-		return explain(undone(ctx, err))
+		return machineError(contextError(ctx, err))
 	}
 	s.cache.apply(tx)
 	for _, e := range tx.events {
@@ -167,12 +167,12 @@ func (s *Store) notice(ctx context.Context) error {
 	default:
 		return nil
 	}
-	return explain(s.noticeOthers(ctx, s.writer))
+	return machineError(s.noticeOthers(ctx, s.writer))
 }
 
-// undone returns the context's error where err only says that the end of the context
+// contextError returns the context's error where err only says that the end of the context
 // has undone the transaction.
-func undone(ctx context.Context, err error) error {
+func contextError(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		return ctx.Err()
 	}

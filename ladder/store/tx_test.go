@@ -25,6 +25,6 @@ func TestUpdatePanics(t *testing.T) {
 	}()
 	kit.Must(t, c.update(bg, func(tx *Tx) error {
 		_, err := tx.SessionByPublic(bg, "")
-		return none(err, nil)
+		return ifNoRows(err, nil)
 	}))
 }

@@ -15,14 +15,14 @@ import (
 // deleted. A version that failed before it was built needs none.
 func (s *Store) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
-	return hashes, explain(err)
+	return hashes, machineError(err)
 }
 
 // NeededBuilds lists the hashes of the versions that play or are on their way, and of those in matches
 // that wait or run and in games of people, in their order.
 func (s *Store) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
-	return hashes, explain(err)
+	return hashes, machineError(err)
 }
 
 // dropUploads deletes the uploads among some that no version needs. It holds the writer, so that nobody

@@ -55,7 +55,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 		return u, err
 	}
 	if u.Tables, err = s.tableUsage(ctx); err != nil {
-		return u, explain(undone(ctx, err))
+		return u, machineError(contextError(ctx, err))
 	}
 	var pages, size int64
 	err = s.readers.QueryRowContext(ctx, "SELECT * FROM pragma_freelist_count, pragma_page_size").Scan(&pages, &size)
@@ -63,7 +63,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 		u.Unused = pages * size
 		err = s.gameUsage(ctx, &u)
 	}
-	return u, explain(undone(ctx, err))
+	return u, machineError(contextError(ctx, err))
 }
 
 // fileBytes returns the size of the database with the files that SQLite keeps beside it.

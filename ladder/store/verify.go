@@ -45,7 +45,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([
 	v := &verifier{store: s, ctx: ctx, progress: progress}
 	for _, step := range []func() error{v.database, v.bundles, v.archives, v.rebuild} {
 		if err := step(); err != nil {
-			return v.findings, explain(err)
+			return v.findings, machineError(err)
 		}
 	}
 	return v.findings, nil
@@ -76,7 +76,7 @@ func (v *verifier) database() error {
 		`SELECT 'database', printf('row %s of %s refers to nothing in %s', coalesce(rowid, '?'), "table", parent) FROM pragma_foreign_key_check`,
 	} {
 		if err := v.addAll(v.ctx, v.store.read, query); err != nil {
-			v.differ("database", "%s", explain(err))
+			v.differ("database", "%s", machineError(err))
 			return err
 		}
 	}

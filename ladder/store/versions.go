@@ -16,7 +16,7 @@ import (
 func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
-		return row, none(err, noVersion(id))
+		return row, ifNoRows(err, noVersion(id))
 	}
 	if !ladder.State(row.State).Open() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
@@ -109,7 +109,7 @@ func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stag
 func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
 	rows, err := s.read.Stages(ctx, versionID)
 	if err != nil {
-		return nil, explain(err)
+		return nil, machineError(err)
 	}
 	var out []ladder.Stage
 	for _, r := range rows {
@@ -168,7 +168,7 @@ func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason stri
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
-			return none(err, noVersion(versionID))
+			return ifNoRows(err, noVersion(versionID))
 		}
 		if suspended = v.State == string(ladder.Live); !suspended {
 			return nil
@@ -260,11 +260,11 @@ func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
 // it goes on with what it had.
 func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
 	was, err := tx.Entry(ctx, l.ID, v.ID)
-	if err = none(err, nil); err != nil || was.VersionID != 0 {
+	if err = ifNoRows(err, nil); err != nil || was.VersionID != 0 {
 		return err
 	}
 	before, err := tx.LastEntryOfBot(ctx, v.BotID, l.ID)
-	if err = none(err, nil); err != nil {
+	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
 	var predecessor *rating.Entry
@@ -312,7 +312,7 @@ func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing stri
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
-			return none(err, noVersion(versionID))
+			return ifNoRows(err, noVersion(versionID))
 		}
 		if row.Unplayable == missing {
 			return nil

@@ -17,7 +17,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 		}
 		if number, err := tx.OpenVersion(ctx, botID); err == nil {
 			return conflict("wait for its end, or cancel it: timba bots cancel "+b.Name, "bot %q: version %d is still on its way", b.Name, number)
-		} else if err := none(err, nil); err != nil {
+		} else if err := ifNoRows(err, nil); err != nil {
 			return err
 		}
 		now := nullStamp(tx.now)
@@ -40,7 +40,7 @@ func (s *Store) Restore(ctx context.Context, botID int64) error {
 		}
 		id, err := tx.RetiredSince(ctx, botID, b.Withdrawn)
 		if err != nil {
-			return none(err, nil)
+			return ifNoRows(err, nil)
 		}
 		return tx.setLive(ctx, id)
 	})
@@ -52,7 +52,7 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
-			return none(err, NoVersionOf(b.Name, number))
+			return ifNoRows(err, NoVersionOf(b.Name, number))
 		}
 		switch ladder.State(v.State) {
 		case ladder.Live:
@@ -83,7 +83,7 @@ func (s *Store) updateBot(ctx context.Context, botID int64, change func(*Tx, que
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)
 		if err != nil {
-			return none(err, notFound("", "bot %d does not exist", botID))
+			return ifNoRows(err, notFound("", "bot %d does not exist", botID))
 		}
 		if !b.PersonID.Valid {
 			return ladder.Errorf(ladder.Forbidden, "the configuration of the ladders names them", "bot %q is of the house", b.Name)
