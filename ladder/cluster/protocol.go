@@ -71,8 +71,8 @@ const (
 	// PartTime is how long a part may take to be there and answered.
 	PartTime = 30 * time.Second
 	// CheckTime is how long the check of a result may take at most, plus checkGameTime for each game of the match: many
-	// times as long as a check takes on an idle core.
-	CheckTime     = 30 * time.Second
+	// times as long as a check takes on a busy machine, because a machine whose check takes longer is suspended.
+	CheckTime     = 5 * time.Minute
 	checkGameTime = 100 * time.Millisecond
 	// StopTime is how long a machine has to end a match that is not wanted any more.
 	StopTime = 5 * time.Second

@@ -17,7 +17,7 @@ var stateFaults = []struct{ name, says string }{
 	{"no fault", ""},
 	{"deal any", "deal: seed 0 gives two different positions"},
 	{"deal one", "deal: every seed gives the same position"},
-	{"shape", "shape: sliceState.memory is a slice"},
+	{"shape", "shape: sliceState._ is a slice"},
 	{"turn", "turn: 2 is not a seat"},
 	{"legal empty", "and over is false"},
 	{"legal overwrites", "legal: does not append"},
@@ -100,7 +100,7 @@ type state struct {
 // sliceState is a state of the wrong shape.
 type sliceState struct {
 	state
-	memory []int
+	_ []int
 }
 
 // spoiled returns a change of a game that gives its states a fault.
