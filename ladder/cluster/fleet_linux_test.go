@@ -209,7 +209,7 @@ func TestSentAgain(t *testing.T) {
 	longAgo := func() (sent bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		at := a.attempts[attemptOf{1, 1}]
+		at := a.attempts.all[attemptOf{1, 1}]
 		if at == nil || at.state == preparing {
 			return false
 		}

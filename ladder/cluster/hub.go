@@ -46,27 +46,20 @@ type HubOptions struct {
 // Hub is the server's side: it hands jobs to machines and waits for their results. It implements runner.Fleet.
 type Hub struct {
 	HubOptions
-	keys     *Keys
 	embedded *embedded // nil with a cluster that exists
 	link     *Link
 	builds   *builds
 	metrics  *hubMetrics
+	checks   *checkSlots
+	changed  chan struct{}
 
-	changed chan struct{}
-	checks  *checkSlots
 	ending  context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
-	down    bool // NATS could not be reached when watch looked
 
 	mu       sync.Mutex
-	began    time.Time
-	detached map[attemptOf]bool // left to the next server
 	machines map[string]*machine
-	attempts map[attemptOf]*awaited
-	// byMachine has the same attempts: a heartbeat looks at those of its machine alone.
-	byMachine map[string]map[attemptOf]*awaited
-	over      map[attemptOf]bool // attempts that have ended, of those that an earlier server may have handed out
+	attempts awaitedSet
 }
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is.
@@ -80,8 +73,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer),
 		changed: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
-		machines: map[string]*machine{}, attempts: map[attemptOf]*awaited{}, byMachine: map[string]map[attemptOf]*awaited{},
-		detached: map[attemptOf]bool{}, over: map[attemptOf]bool{},
+		machines: map[string]*machine{}, attempts: newAwaitedSet(),
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := h.open(ctx); err != nil {
@@ -102,7 +94,7 @@ func (h *Hub) open(ctx context.Context) error {
 	if h.builds, err = openBuilds(filepath.Join(h.Dir, "bots")); err != nil {
 		return err
 	}
-	h.began = time.Now()
+	h.attempts.adoptionEnd = time.Now().Add(h.AckTime)
 	for subject, take := range map[string]nats.MsgHandler{
 		machinesSubject("*"): h.handleHeartbeat, resultsSubject("*"): h.handleResult, filesSubject("*"): h.handleFile,
 	} {
@@ -127,10 +119,11 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	if h.keys, err = OpenKeys(h.Dir); err != nil {
+	keys, err := OpenKeys(h.Dir)
+	if err != nil {
 		return err
 	}
-	h.embedded, err = startEmbedded(h.keys, h.Listen, h.Certificate, h.Log)
+	h.embedded, err = startEmbedded(keys, h.Listen, h.Certificate, h.Log)
 	if err != nil {
 		h.embedded = nil // not what is half open
 		return err
@@ -210,7 +203,7 @@ func (h *Hub) watch() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
 	defer h.link.RemoveStatusListener(connected)
-	last := time.Now()
+	last, reachable := time.Now(), true
 	for {
 		select {
 		case <-h.ending.Done():
@@ -224,10 +217,11 @@ func (h *Hub) watch() {
 			}
 		case <-connected: // nobody was heard meanwhile
 			h.renew()
-			h.checkConnection()
+			reachable = h.checkConnection(reachable)
 		case <-heartbeats:
 			// Who was stopped or cut off has heard of nobody.
-			if !h.checkConnection() || time.Since(last) > h.AckTime/2 {
+			reachable = h.checkConnection(reachable)
+			if !reachable || time.Since(last) > h.AckTime/2 {
 				h.renew()
 			}
 			last = time.Now()
@@ -247,17 +241,16 @@ func (h *Hub) Err() error {
 	return nil
 }
 
-// checkConnection tells whether NATS can be reached, and reports it.
-func (h *Hub) checkConnection() (connected bool) {
+// checkConnection returns whether NATS can be reached, and reports it unless it was so before.
+func (h *Hub) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {
-	case err != nil && !h.down:
+	case err != nil && before:
 		h.metrics.down.Set(1)
 		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
-	case err == nil && h.down:
+	case err == nil && !before:
 		h.metrics.down.Set(0)
 		h.Log.Info("the fleet goes on")
 	}
-	h.down = err != nil
 	return err == nil
 }

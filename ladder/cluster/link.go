@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,14 +18,23 @@ import (
 type Link struct {
 	*nats.Conn
 	Name string // of the user: a machine's, or anything of a server
+	url  string
+	log  *slog.Logger
 
-	mu        sync.Mutex
-	connected context.Context // until the connection is lost that there is now
-	lose      context.CancelFunc
-	refused   context.Context // until NATS refuses the credentials; new when it takes them again
-	refuse    context.CancelFunc
-	missed    bool // it was logged that nobody answers, since there was a connection
+	mu      sync.Mutex
+	state   linkState
+	changed chan struct{} // closed when the state changes
 }
+
+// linkState is the state of a Link. The handlers of the NATS client change it.
+type linkState int
+
+const (
+	stateConnecting  linkState = iota // there is no connection yet, or it was lost
+	stateUnreachable                  // the same, and an attempt to connect has failed, which is logged
+	stateConnected
+	stateRefused // NATS refuses the credentials; the client goes on trying
+)
 
 // Dial connects to NATS with a file of credentials. Where nobody answers it tries again
 // until the context ends.
@@ -46,7 +55,7 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	if err != nil {
 		return nil, err
 	}
-	if err := l.wait(ctx, log); err != nil {
+	if err := l.wait(ctx); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -86,33 +95,32 @@ const (
 	dialTime = 10 * time.Second
 )
 
+// newLink returns a link without a connection.
+func newLink(url, name string, log *slog.Logger) *Link {
+	return &Link{Name: name, url: url, log: log, changed: make(chan struct{})}
+}
+
 // connect connects under a name.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
-	l = &Link{Name: name}
-	l.connected, l.lose = context.WithCancel(context.Background())
-	l.refused, l.refuse = context.WithCancel(context.Background())
+	l = newLink(url, name, log)
 	options = append(options,
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1), // what cannot be sent now is sent again by who wants it
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			l.lost()
-			if err != nil {
-				log.Warn("the connection to NATS is lost", "err", err)
-			}
-		}),
+		nats.ConnectHandler(func(*nats.Conn) { l.handleConnected() }),
 		nats.ReconnectHandler(func(c *nats.Conn) {
-			l.taken()
+			l.handleConnected()
 			log.Info("connected to NATS again", "url", c.ConnectedUrl())
 		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.handleLost(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			if !l.refusedBy(err, log) {
-				l.missedBy(err, url, log)
+			if !l.handleRefused(err) {
+				l.handleUnreachable(err)
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if !l.refusedBy(err, log) {
+			if !l.handleRefused(err) {
 				log.Warn("NATS reports an error", "err", err)
 			}
 		}),
@@ -123,93 +131,124 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 	return l, nil
 }
 
-// refusal matches what NATS says to credentials that are not, or no longer, valid.
-var refusal = regexp.MustCompile(`(?i)authorization violation|authentication (expired|revoked)`)
+// current returns the state, and a channel that is closed when it changes.
+func (l *Link) current() (linkState, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state, l.changed
+}
+
+// await waits until the link is in a state. The error is that of the context.
+func (l *Link) await(ctx context.Context, wanted linkState) error {
+	for {
+		state, changed := l.current()
+		if state == wanted {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// enter changes the state, if the link is in one of the others. It reports whether it was.
+func (l *Link) enter(state linkState, from ...linkState) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(from, l.state) {
+		return false
+	}
+	l.state = state
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return true
+}
+
+func (l *Link) handleConnected() {
+	l.enter(stateConnected, stateConnecting, stateUnreachable, stateRefused)
+}
+
+func (l *Link) handleLost(err error) {
+	l.enter(stateConnecting, stateConnected)
+	if err != nil {
+		l.log.Warn("the connection to NATS is lost", "err", err)
+	}
+}
+
+func (l *Link) handleUnreachable(err error) {
+	if l.enter(stateUnreachable, stateConnecting) {
+		l.log.Warn("nobody answers as NATS: trying again until somebody does", "url", l.url, "err", err)
+	}
+}
+
+// refusals are the errors of the NATS client that say that NATS refuses the credentials.
+var refusals = []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired}
 
 var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
 	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
-// refusal returns a context that ends when NATS refuses the credentials.
-func (l *Link) refusal() context.Context {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.refused
-}
-
-// refusedBy reports whether an error says that NATS refuses the credentials. It logs the first that does.
-func (l *Link) refusedBy(err error, log *slog.Logger) bool {
-	if !refusal.MatchString(err.Error()) {
+// handleRefused reports whether an error says that NATS refuses the credentials.
+func (l *Link) handleRefused(err error) bool {
+	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refused.Err() == nil {
-		log.Error(errRefused.Error(), "name", l.Name, "err", err)
+	if l.enter(stateRefused, stateConnecting, stateUnreachable, stateConnected) {
+		l.log.Error(errRefused.Error(), "name", l.Name, "err", err)
 	}
-	l.refuse()
 	return true
-}
-
-// missedBy logs the first error of a connection that cannot be made.
-func (l *Link) missedBy(err error, url string, log *slog.Logger) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.missed {
-		log.Warn("nobody answers as NATS: trying again until somebody does", "url", url, "err", err)
-	}
-	l.missed = true
-}
-
-// taken notes that NATS has taken the credentials.
-func (l *Link) taken() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.missed = false
-	if l.refused.Err() != nil {
-		l.refused, l.refuse = context.WithCancel(context.Background())
-	}
-}
-
-// lost ends what waits for an answer on a connection that is lost.
-func (l *Link) lost() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lose()
-	l.connected, l.lose = context.WithCancel(context.Background())
 }
 
 // ask sends a request and returns the answer. It waits for PartTime at most, and no longer than the connection
 // lasts.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	state, changed := l.current()
+	switch state {
+	case stateConnected:
+	case stateRefused:
+		return nil, errRefused
+	default:
+		return nil, nats.ErrDisconnected
+	}
 	within, cancel := context.WithTimeout(ctx, PartTime)
 	defer cancel()
-	l.mu.Lock()
-	connected := l.connected
-	l.mu.Unlock()
-	defer context.AfterFunc(connected, cancel)()
+	go func() {
+		select {
+		case <-changed:
+			cancel()
+		case <-within.Done():
+		}
+	}()
 	msg, err := l.RequestWithContext(within, subject, data)
 	switch {
 	case err == nil:
 		return msg.Data, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case l.refusal().Err() != nil:
-		return nil, errRefused
-	case connected.Err() != nil, errors.Is(err, nats.ErrReconnectBufExceeded): // nothing is kept for the next connection
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // the connection is lost, and nothing is kept for the next one
 		return nil, nats.ErrDisconnected
 	}
-	return nil, err
+	select {
+	case <-changed:
+		if state, _ := l.current(); state == stateRefused {
+			return nil, errRefused
+		}
+		return nil, nats.ErrDisconnected
+	default:
+		return nil, err
+	}
 }
 
-// wait waits for the first connection. Before it NATS tells no handler that the credentials are refused.
-func (l *Link) wait(ctx context.Context, log *slog.Logger) error {
+// wait waits for the first connection. Before it the client calls no handler when NATS refuses the credentials.
+func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
 		if err := l.LastError(); err != nil {
-			l.refusedBy(err, log)
+			l.handleRefused(err)
 		}
 		switch l.Status() {
 		case nats.CONNECTED:
-			l.taken()
+			l.handleConnected()
 			return nil
 		case nats.CLOSED:
 			return fmt.Errorf("nats: %w", errors.Join(nats.ErrConnectionClosed, l.LastError()))
@@ -217,7 +256,7 @@ func (l *Link) wait(ctx context.Context, log *slog.Logger) error {
 		select {
 		case <-status:
 		case <-ctx.Done():
-			if l.refusal().Err() != nil {
+			if state, _ := l.current(); state == stateRefused {
 				return fmt.Errorf("worker %q: %w", l.Name, errRefused)
 			}
 			return fmt.Errorf("nats: nobody answers: %w", errors.Join(ctx.Err(), l.LastError()))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -58,21 +59,66 @@ func TestDialSays(t *testing.T) {
 	}
 }
 
-// Who waits to hear that the credentials are refused hears nothing of a connection that is made again.
-func TestTakenAgain(t *testing.T) {
+// What NATS reports moves a link from one state to another, whoever waits for a state hears of it, and what nobody can mend
+// is logged once.
+func TestLinkStates(t *testing.T) {
 	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	l := kit.Get[*Link](t)(connect("nats://127.0.0.1:1", "lab-1", log, nats.RetryOnFailedConnect(true)))
-	defer l.Close()
-	refused := l.refusal()
-	if l.taken(); refused.Err() != nil {
-		t.Error("a connection counts as a refusal")
+	const refusal, timeout = "NATS refuses the credentials", "nobody answers as NATS"
+	var log kit.Output
+	l := newLink("nats://arena", "lab-1", slog.New(slog.NewTextHandler(&log, nil))) // without a client: the test reports what it would
+	for i, step := range []struct {
+		report   func()
+		want     linkState
+		logs     string
+		logTimes int
+	}{
+		{func() { l.handleUnreachable(nats.ErrTimeout) }, stateUnreachable, timeout, 1},
+		{func() { l.handleLost(nil) }, stateUnreachable, "is lost", 0},
+		{l.handleConnected, stateConnected, "", 0},
+		{func() { l.handleRefused(nats.ErrPermissionViolation) }, stateConnected, refusal, 0},
+		{func() { l.handleUnreachable(nats.ErrTimeout) }, stateConnected, timeout, 1},
+		{func() { l.handleLost(io.EOF) }, stateConnecting, "is lost", 1},
+		{func() { l.handleUnreachable(nats.ErrTimeout) }, stateUnreachable, timeout, 2},
+		{func() { l.handleRefused(nats.ErrAuthRevoked) }, stateRefused, refusal, 1},
+		{func() { l.handleLost(nil) }, stateRefused, "", 0},
+		{func() { l.handleUnreachable(nats.ErrTimeout) }, stateRefused, timeout, 2},
+		{func() { l.handleRefused(fmt.Errorf("again: %w", nats.ErrAuthorization)) }, stateRefused, refusal, 1},
+		{l.handleConnected, stateConnected, "", 0},
+		{func() { l.handleRefused(nats.ErrAuthExpired) }, stateRefused, refusal, 2},
+		{l.handleConnected, stateConnected, "", 0},
+		{func() { l.handleRefused(nats.ErrAccountAuthExpired) }, stateRefused, refusal, 3},
+	} {
+		before, changed := l.current()
+		step.report()
+		if got, _ := l.current(); got != step.want {
+			t.Errorf("step %d: the state is %d, want %d", i, got, step.want)
+		}
+		select {
+		case <-changed:
+			if before == step.want {
+				t.Errorf("step %d: a state that stays counts as a change", i)
+			}
+		default:
+			if before != step.want {
+				t.Errorf("step %d: nobody hears of the change", i)
+			}
+		}
+		if got := strings.Count(log.String(), step.logs); step.logs != "" && got != step.logTimes {
+			t.Errorf("step %d: %q is logged %d times, want %d", i, step.logs, got, step.logTimes)
+		}
 	}
-	if l.refusedBy(errors.New("Authorization Violation"), log); refused.Err() == nil {
-		t.Error("a refusal is not told")
+}
+
+// Nothing is asked over a link without a connection, and the error says why.
+func TestAskWithoutConnection(t *testing.T) {
+	t.Parallel()
+	l := newLink("nats://arena", "lab-1", slog.New(slog.DiscardHandler))
+	if _, err := l.ask(t.Context(), "x", nil); !errors.Is(err, nats.ErrDisconnected) {
+		t.Errorf("it ends with %v", err)
 	}
-	if l.taken(); l.refusal().Err() != nil {
-		t.Error("what was taken stays refused")
+	l.handleRefused(nats.ErrAuthorization)
+	if _, err := l.ask(t.Context(), "x", nil); !errors.Is(err, errRefused) {
+		t.Errorf("it ends with %v", err)
 	}
 }
 

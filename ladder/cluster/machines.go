@@ -154,14 +154,14 @@ func sameMachine(a, b attempt.Machine) bool {
 func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 	for _, p := range m.Playing {
 		key := attemptOf{p.Match, p.Attempt}
-		a := h.attempts[key]
+		a := h.attempts.all[key]
 		switch {
 		case a != nil && a.machine == m.Name:
 			a.named = time.Now()
 			if a.state == sent {
 				a.state = acknowledged
 			}
-		case a == nil && h.mayCome(key):
+		case a == nil && h.attempts.mayCome(key):
 		default:
 			over = append(over, key)
 		}
@@ -169,22 +169,13 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 	return over
 }
 
-// mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment,
-// or the next one. Whoever calls it holds the lock.
-func (h *Hub) mayCome(key attemptOf) bool {
-	return h.detached[key] || h.isNew() && !h.over[key]
-}
-
-// isNew reports whether attempts that an earlier server has handed out may not be adopted yet.
-func (h *Hub) isNew() bool { return time.Since(h.began) < h.AckTime }
-
 // settle is how long what was handed in last may be on its way.
 const settle = 2 * time.Second
 
 // expireSoon makes the attempts of a machine be lost in a moment that it does not name again. Whoever calls it
 // holds the lock.
 func (h *Hub) expireSoon(name string) {
-	for _, a := range h.byMachine[name] {
+	for _, a := range h.attempts.byMachine[name] {
 		a.named = time.Now().Add(settle - h.AckTime)
 	}
 }
@@ -197,7 +188,7 @@ func (h *Hub) renew() {
 	for _, m := range h.machines {
 		m.Seen = now
 	}
-	for _, a := range h.attempts {
+	for _, a := range h.attempts.all {
 		a.named = now
 	}
 }
@@ -217,9 +208,9 @@ func (h *Hub) expire(now time.Time) {
 		}
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
-	for key, a := range h.attempts {
+	for key, a := range h.attempts.all {
 		switch {
-		case a.state > preparing && now.Sub(a.named) > h.AckTime:
+		case (a.state == sent || a.state == acknowledged) && now.Sub(a.named) > h.AckTime:
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
 		case a.state == sent && a.job != nil && now.Sub(a.sentAt) >= HeartbeatTime:

@@ -44,6 +44,7 @@ const patience = time.Hour
 // arena is a server's fleet in a test.
 type arena struct {
 	*Hub
+	keys *Keys // nil with a cluster that exists
 	t    testing.TB
 	dir  string
 	bots string // the directory of the built bots, each under its hash
@@ -81,6 +82,9 @@ func (a *arena) open(change func(*HubOptions)) {
 	var err error
 	a.Hub, err = OpenHub(a.t.Context(), o)
 	a.must(err)
+	if a.embedded != nil {
+		a.keys = a.embedded.accounts.keys
+	}
 	a.lead(a.Address())
 	hub := a.Hub
 	a.t.Cleanup(hub.Close)
@@ -169,7 +173,7 @@ func workerProcess(text string) error {
 	if err != nil {
 		return err
 	}
-	w.about.Protocol = cmp.Or(s.Protocol, Protocol)
+	w.heartbeats.machine.Protocol = cmp.Or(s.Protocol, Protocol)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	go func() {
@@ -266,7 +270,7 @@ func (a *arena) silent(name string) {
 	if m := a.machines[name]; m != nil {
 		m.Seen = past
 	}
-	for _, at := range a.attempts {
+	for _, at := range a.attempts.all {
 		if at.machine == name {
 			at.named = past
 		}
@@ -339,7 +343,7 @@ func (a *arena) sent(match int64, number int) {
 	kit.Until(a.t, "the attempt is sent", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		at := a.attempts[attemptOf{match, number}]
+		at := a.attempts.all[attemptOf{match, number}]
 		return at != nil && at.state > preparing
 	})
 }

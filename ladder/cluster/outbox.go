@@ -24,37 +24,40 @@ type packedResult struct {
 
 // outbox keeps results on the disk until the server has them, so that a worker which is killed
 // hands them in when it is back.
-type outbox struct{ dir string }
+type outbox struct {
+	dir  string
+	left []packedResult // by an earlier run
+}
 
 const resultSuffix = ".result"
 
-// openOutbox opens the directory and returns what an earlier run left there.
-func openOutbox(dir string) (o outbox, left []packedResult, err error) {
+// openOutbox opens the directory and reads what an earlier run left there.
+func openOutbox(dir string) (o outbox, err error) {
 	o.dir = dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return o, nil, fmt.Errorf("results: %w", err)
+		return o, fmt.Errorf("results: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return o, nil, fmt.Errorf("results: %w", err)
+		return o, fmt.Errorf("results: %w", err)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return o, nil, fmt.Errorf("results: %w", err)
+			return o, fmt.Errorf("results: %w", err)
 		}
 		r, err := Unpack(data)
 		info, statErr := e.Info()
 		if err != nil || statErr != nil || !strings.HasSuffix(path, resultSuffix) || time.Since(info.ModTime()) > KeepResults {
 			if err := os.Remove(path); err != nil { // half written, or too old to be wanted
-				return o, nil, fmt.Errorf("results: %w", err)
+				return o, fmt.Errorf("results: %w", err)
 			}
 			continue
 		}
-		left = append(left, packedResult{attemptOf{r.Match, r.Attempt}, data})
+		o.left = append(o.left, packedResult{attemptOf{r.Match, r.Attempt}, data})
 	}
-	return o, left, nil
+	return o, nil
 }
 
 func (o outbox) path(a attemptOf) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
@@ -78,7 +81,7 @@ func (o outbox) drop(a attemptOf) error {
 // deliver hands in a result, a part at a time, until the server says that it may be forgotten. It gives up when
 // the attempt is over, or the worker ends: then the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
-	defer w.exit(p.attemptOf)
+	defer w.attempts.remove(p.attemptOf)
 	w.metrics.waiting.Inc()
 	defer w.metrics.waiting.Dec()
 	sum := sha256.Sum256(p.packed)
@@ -117,7 +120,7 @@ func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r rec
 	}
 	part := packed[p.Offset:min(p.Offset+PartSize, len(packed))]
 	message = append(append(message, '\n'), part...)
-	answer, err := w.ask(ctx, w.up, len(part), resultsSubject(w.link.Name), message)
+	answer, err := w.server.handIn(ctx, len(part), message)
 	if err == nil {
 		err = json.Unmarshal(answer, &r)
 	}

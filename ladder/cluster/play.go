@@ -5,44 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
-
-// state is how far an attempt is on its way to a result.
-type state int
-
-const (
-	preparing    state = iota // its bots are packed: its machine does not know of it, and it cannot be lost
-	sent                      // its job is sent to the machine, again until a heartbeat names it
-	acknowledged              // a heartbeat has named it, or an earlier server has handed it out
-	received                  // its result is complete, and is checked and stored
-)
-
-// awaited is an attempt that the hub waits for, from its begin to one of these ends: its result is stored or
-// refused, it is cancelled, or it is lost, because no heartbeat has named it for AckTime. Then it is over, and a
-// result that still comes is refused. Or it is detached: left to the next server.
-type awaited struct {
-	attemptOf
-	machine  string
-	expected Expected
-	hashes   []string // of the bots that the machine fetches
-	job      []byte   // as it goes to the machine; nil where it is not to be sent again
-	state    state
-	sentAt   time.Time // last
-	named    time.Time // last, by a heartbeat, or when it was sent
-	upload   upload
-	lastPart *nats.Msg // of the result: its answer says that the machine may forget it
-	result   chan Delivery
-	lost     chan struct{}
-	lose     func() // closes lost
-}
 
 // Play hands a job to a machine and its result to keep; see runner.Fleet.
 func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
@@ -67,24 +35,19 @@ func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitme
 }
 
 // begin makes the hub wait for an attempt.
-func (h *Hub) begin(machine string, e Expected, s state) (*awaited, error) {
+func (h *Hub) begin(machine string, e Expected, s attemptState) (*awaited, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := attemptOf{e.Match, e.Attempt}
-	if h.attempts[key] != nil {
+	if h.attempts.all[key] != nil {
 		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
 	a := &awaited{
 		attemptOf: key, machine: machine, expected: e, state: s, named: time.Now(),
-		result: make(chan Delivery, 1), lost: make(chan struct{}),
+		result: make(chan Delivery, 1), loss: make(chan struct{}),
 	}
-	a.lose = sync.OnceFunc(func() { close(a.lost) })
-	h.attempts[key] = a
-	if h.byMachine[machine] == nil {
-		h.byMachine[machine] = map[attemptOf]*awaited{}
-	}
-	h.byMachine[machine][key] = a
-	h.metrics.open.Set(float64(len(h.attempts)))
+	h.attempts.add(a)
+	h.metrics.open.Set(float64(len(h.attempts.all)))
 	return a, nil
 }
 
@@ -145,7 +108,7 @@ func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) er
 	select {
 	case d := <-a.result:
 		return h.finish(a, d, keep)
-	case <-a.lost:
+	case <-a.loss:
 		err := h.endWith(a, attempt.ErrLost, keep)
 		if errors.Is(err, attempt.ErrLost) {
 			h.metrics.lost.Inc()
@@ -165,7 +128,7 @@ func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) er
 	select {
 	case d := <-a.result:
 		a.result <- d
-	case <-a.lost:
+	case <-a.loss:
 	case <-time.After(StopTime):
 	case <-h.ending.Done():
 	}
@@ -225,21 +188,9 @@ func (h *Hub) withdraw(a *awaited) {
 func (h *Hub) forget(a *awaited, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.attempts, a.attemptOf)
-	of := h.byMachine[a.machine]
-	if delete(of, a.attemptOf); len(of) == 0 {
-		delete(h.byMachine, a.machine)
-	}
-	h.metrics.open.Set(float64(len(h.attempts)))
-	if !over {
-		h.detached[a.attemptOf] = true
-		return
-	}
-	delete(h.detached, a.attemptOf)
-	if h.isNew() {
-		h.over[a.attemptOf] = true
-	}
-	if a.lastPart != nil {
+	h.attempts.remove(a, over)
+	h.metrics.open.Set(float64(len(h.attempts.all)))
+	if over && a.lastPart != nil {
 		h.reply(a.lastPart, receipt{Forget: true})
 	}
 }

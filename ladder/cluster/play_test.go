@@ -43,7 +43,7 @@ func TestLeft(t *testing.T) {
 		t.Fatalf("the server's stop gave %v", got.err)
 	}
 	a.mu.Lock()
-	a.began = time.Now().Add(-2 * a.AckTime)
+	a.attempts.adoptionEnd = time.Now()
 	a.mu.Unlock()
 	got := a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
 	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {

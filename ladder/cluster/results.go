@@ -40,9 +40,9 @@ func (h *Hub) handleResult(msg *nats.Msg) {
 func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := h.attempts[p.attemptOf]
+	a := h.attempts.all[p.attemptOf]
 	switch {
-	case a == nil && h.mayCome(p.attemptOf):
+	case a == nil && h.attempts.mayCome(p.attemptOf):
 		return gotAgain, answer, nil
 	case a == nil:
 		return gotOld, answer, nil
@@ -54,7 +54,7 @@ func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outco
 	case p.Size < 0 || p.Size > MaxPacked:
 		return gotUnreadable, answer, fmt.Errorf("result: it has %d bytes of at most %d", p.Size, MaxPacked)
 	case p.Sum != a.upload.Sum || p.Size != a.upload.Size:
-		if h.uploading(name)-a.upload.Size+p.Size > MaxUploads {
+		if h.attempts.uploading(name)-a.upload.Size+p.Size > MaxUploads {
 			return gotPart, receipt{Full: true}, nil
 		}
 		a.upload = upload{Sum: p.Sum, Size: p.Size}
@@ -93,12 +93,4 @@ func (u *upload) unpack() (Delivery, error) {
 		return Delivery{}, fmt.Errorf("result: its %d bytes do not have the hash %.64q", u.Size, u.Sum)
 	}
 	return Unpack(u.packed)
-}
-
-// uploading returns how many bytes the results have that a machine hands in. Whoever calls it holds the lock.
-func (h *Hub) uploading(machine string) (bytes int) {
-	for _, a := range h.byMachine[machine] {
-		bytes += a.upload.Size
-	}
-	return bytes
 }

@@ -44,34 +44,119 @@ type WorkerOptions struct {
 // Worker plays matches that a server hands to it.
 type Worker struct {
 	WorkerOptions
-	link    *Link
-	about   attempt.Machine
-	session string
-	cache   *cache
-	outbox  outbox
-	left    []packedResult // by an earlier run
-	metrics *workerMetrics
-	journal attempt.Journal
-	cores   map[int]chan struct{} // each with room for its matches
-	up      *semaphore.Weighted   // the line to the server, with room for PartSize; see ask
-	down    *semaphore.Weighted   // and from there
-	change  chan struct{}         // makes the next heartbeat come now
-	jobs    sync.WaitGroup
-
-	draining context.Context // until Drain is called
-	drain    context.CancelFunc
-
-	mu      sync.Mutex
-	playing map[attemptOf]*playing
-	refused string
-	stopped bool // it takes no more jobs
+	server     serverLine
+	heartbeats heartbeats
+	cache      *cache
+	outbox     outbox
+	metrics    *workerMetrics
+	journal    attempt.Journal
+	cores      map[int]chan struct{} // each with room for its matches
+	attempts   attemptSet
+	drained    chan struct{} // closed by drain
+	drain      func()        // closes drained
 }
 
-// playing is an attempt that the worker has, until it is handed in.
+// serverLine is the link of a worker to its server, with bounds for the parts of bots and results that are on their way:
+// the heartbeats of the connection wait behind them.
+type serverLine struct {
+	*Link
+	results *semaphore.Weighted // bytes of results that may be on their way to the server
+	files   *semaphore.Weighted // bytes of bots that may be on their way from the server
+}
+
+func newServerLine(l *Link) serverLine {
+	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
+}
+
+// handIn sends a part of a result and returns the answer.
+func (s serverLine) handIn(ctx context.Context, part int, message []byte) ([]byte, error) {
+	return s.within(ctx, s.results, part, resultsSubject(s.Name), message)
+}
+
+// fetch asks for a part of a bot and returns it.
+func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
+	return s.within(ctx, s.files, PartSize, filesSubject(s.Name), request)
+}
+
+// within sends a request when so many bytes may be on their way, too.
+func (s serverLine) within(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
+	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
+		return nil, err
+	}
+	defer bound.Release(int64(bytes))
+	return s.ask(ctx, subject, data)
+}
+
+// heartbeats is what a worker tells the server of itself.
+type heartbeats struct {
+	machine attempt.Machine
+	session string
+	early   chan struct{} // has an element when the next heartbeat is to be sent at once
+	refused string        // the server's last reason to give no jobs; of the goroutine that sends heartbeats
+}
+
+// attemptSet has the attempts of a worker, from the command until the result is handed in.
+type attemptSet struct {
+	mu     sync.Mutex
+	table  map[attemptOf]*playing
+	closed bool // no more are added
+	count  sync.WaitGroup
+}
+
+// playing is an attempt that the worker has.
 type playing struct {
 	core   int
 	over   context.CancelCauseFunc // ends all of it
 	cancel context.CancelCauseFunc // ends playing: what is played already is handed in
+}
+
+// add adds an attempt. It reports false if the worker has it already, or takes no more.
+func (a *attemptSet) add(key attemptOf, p *playing) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.table[key] != nil || a.closed {
+		return false
+	}
+	a.table[key] = p
+	a.count.Add(1)
+	return true
+}
+
+func (a *attemptSet) remove(key attemptOf) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.table, key)
+	a.count.Done()
+}
+
+// get returns an attempt, or nil.
+func (a *attemptSet) get(key attemptOf) *playing {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.table[key]
+}
+
+// list returns the attempts as a heartbeat names them.
+func (a *attemptSet) list() (list []attempt.Playing) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key, p := range a.table {
+		list = append(list, attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
+	}
+	return list
+}
+
+// close makes the worker take no more attempts, and returns a context that ends when it has none.
+func (a *attemptSet) close() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	busy, end := context.WithCancel(context.Background())
+	go func() {
+		defer end()
+		a.count.Wait()
+	}()
+	return busy
 }
 
 // Why a worker ends an attempt.
@@ -90,19 +175,17 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	w := &Worker{
-		WorkerOptions: o, link: link, session: rand.Text(), metrics: newWorkerMetrics(o.Registerer),
-		cores: map[int]chan struct{}{}, change: make(chan struct{}, 1),
-		up: semaphore.NewWeighted(PartSize), down: semaphore.NewWeighted(PartSize),
-		playing: map[attemptOf]*playing{}, journal: attempt.Journal{Log: o.Log},
+		WorkerOptions: o, server: newServerLine(link), metrics: newWorkerMetrics(o.Registerer), journal: attempt.Journal{Log: o.Log},
+		cores: map[int]chan struct{}{}, attempts: attemptSet{table: map[attemptOf]*playing{}}, drained: make(chan struct{}),
 	}
-	w.draining, w.drain = context.WithCancel(context.Background())
+	w.drain = sync.OnceFunc(func() { close(w.drained) })
 	if o.Play == nil {
 		w.Play = attempt.Play
 	}
-	w.about = attempt.Machine{
+	w.heartbeats = heartbeats{session: rand.Text(), early: make(chan struct{}, 1), machine: attempt.Machine{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
-	}
+	}}
 	for _, core := range o.Cores {
 		w.cores[core] = make(chan struct{}, cap(w.cores[core])+1)
 	}
@@ -112,7 +195,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if err := datadir.Empty(w.Temp()); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
-	w.outbox, w.left, err = openOutbox(filepath.Join(o.Dir, "results"))
+	w.outbox, err = openOutbox(filepath.Join(o.Dir, "results"))
 	return w, err
 }
 
@@ -126,20 +209,29 @@ func (w *Worker) Drain() {
 	w.notify()
 }
 
+func (w *Worker) isDraining() bool {
+	select {
+	case <-w.drained:
+		return true
+	default:
+		return false
+	}
+}
+
 // Run plays until the context ends or, after Drain, until nothing is left, or nothing can be handed in any
 // more. A match that is interrupted is played again elsewhere. The error is why the server wants no such worker.
 func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	for _, p := range w.left {
+	for _, p := range w.outbox.left {
 		ctx, over := context.WithCancelCause(under)
-		w.enter(p.attemptOf, &playing{cores.Any, over, func(error) {}})
+		w.attempts.add(p.attemptOf, &playing{cores.Any, over, func(error) {}})
 		go func() {
 			defer over(nil)
 			w.deliver(ctx, p)
 		}()
 	}
-	commands, err := w.link.Subscribe(jobsSubject(w.link.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
+	commands, err := w.server.Subscribe(jobsSubject(w.server.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -150,22 +242,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	heartbeats.Go(func() { w.sendHeartbeats(over, end) })
 	select {
 	case <-under.Done():
-	case <-w.draining.Done():
+	case <-w.drained:
 	}
-	w.mu.Lock()
-	w.stopped = true
-	w.mu.Unlock()
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		w.jobs.Wait()
-	}()
-	select {
-	case <-w.link.refusal().Done():
-		end(fmt.Errorf("worker %q: %w", w.link.Name, errRefused))
-	case <-finished:
+	busy := w.attempts.close()
+	if w.server.await(busy, stateRefused) == nil {
+		end(fmt.Errorf("worker %q: %w", w.server.Name, errRefused))
 	}
-	<-finished
+	<-busy.Done()
 	stopHeartbeats()
 	heartbeats.Wait()
 	w.leave(ctx)
@@ -187,7 +270,7 @@ func (w *Worker) leave(ctx context.Context) {
 // notify makes the next heartbeat come now.
 func (w *Worker) notify() {
 	select {
-	case w.change <- struct{}{}:
+	case w.heartbeats.early <- struct{}{}:
 	default: // it is about to come
 	}
 }
@@ -214,25 +297,21 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 		case <-ctx.Done():
 			return
 		case <-time.After(HeartbeatTime - heartbeatGap):
-		case <-w.change:
+		case <-w.heartbeats.early:
 		}
 	}
 }
 
 // sendHeartbeat sends a heartbeat and takes the answer.
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
-	w.mu.Lock()
-	b := heartbeat{Machine: w.about, Session: w.session, Leaving: leaving}
-	b.Draining = leaving || w.draining.Err() != nil
-	for key, p := range w.playing {
-		b.Playing = append(b.Playing, attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
-	}
-	w.mu.Unlock()
+	b := heartbeat{Machine: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
+	b.Playing = w.attempts.list()
+	b.Draining = leaving || w.isDraining()
 	data, err := json.Marshal(b)
 	if err != nil {
 		return a, err
 	}
-	answer, err := w.link.ask(ctx, machinesSubject(w.link.Name), data)
+	answer, err := w.server.ask(ctx, machinesSubject(w.server.Name), data)
 	if err != nil {
 		return a, err
 	}
@@ -245,14 +324,12 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 
 // handleReply takes the answer to a heartbeat.
 func (w *Worker) handleReply(a heartbeatReply) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a.Refused != "" && a.Refused != w.refused {
+	if a.Refused != "" && a.Refused != w.heartbeats.refused {
 		w.Log.Error("the server refuses this worker", "why", a.Refused)
 	}
-	w.refused = a.Refused
+	w.heartbeats.refused = a.Refused
 	for _, key := range a.Over {
-		if p := w.playing[key]; p != nil {
+		if p := w.attempts.get(key); p != nil {
 			w.Log.Info("an attempt is over before its result is in", "match", key.Match, "attempt", key.Attempt)
 			p.over(errOver)
 		}
@@ -265,17 +342,15 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	err := json.Unmarshal(msg.Data, &c)
 	switch o := c.Play; {
 	case c.End != nil:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if p := w.playing[*c.End]; p != nil {
+		if p := w.attempts.get(*c.End); p != nil {
 			p.cancel(errCancelled)
 		}
-	case o == nil || o.Machine != w.link.Name:
+	case o == nil || o.Machine != w.server.Name:
 		w.Log.Warn("a command of the server is not for this worker", "err", err)
 	default:
 		under, over := context.WithCancelCause(ctx)
 		plays, cancel := context.WithCancelCause(under)
-		if !w.enter(attemptOf{o.Match, o.Attempt}, &playing{o.Core, over, cancel}) { // it came twice
+		if !w.attempts.add(attemptOf{o.Match, o.Attempt}, &playing{o.Core, over, cancel}) { // it came twice
 			over(nil)
 			return
 		}
@@ -285,23 +360,4 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 		}()
 		w.notify()
 	}
-}
-
-// enter notes an attempt, until exit. It reports false if the worker has it already, or takes no more.
-func (w *Worker) enter(key attemptOf, p *playing) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.playing[key] != nil || w.stopped {
-		return false
-	}
-	w.playing[key] = p
-	w.jobs.Add(1)
-	return true
-}
-
-func (w *Worker) exit(key attemptOf) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.playing, key)
-	w.jobs.Done()
 }

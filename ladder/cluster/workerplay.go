@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/match"
@@ -23,15 +21,15 @@ func (w *Worker) play(ctx, plays context.Context, o order) {
 	key := attemptOf{o.Match, o.Attempt}
 	r := w.playOnCore(plays, o)
 	if ctx.Err() != nil {
-		w.exit(key)
+		w.attempts.remove(key)
 		return
 	}
-	r.Machine = w.link.Name
+	r.Machine = w.server.Name
 	w.count(r)
 	packed, err := Pack(r, MaxPacked)
 	if err != nil {
 		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
-		w.exit(key)
+		w.attempts.remove(key)
 		return
 	}
 	p := packedResult{key, packed}
@@ -60,7 +58,7 @@ func (w *Worker) count(r attempt.Result) {
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
-		return attempt.Failed(o.Job, fmt.Errorf("%s does not play on core %d", w.link.Name, o.Core))
+		return attempt.Failed(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
 	}
 	select {
 	case w.cores[o.Core] <- struct{}{}:
@@ -129,7 +127,7 @@ func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		part, err := w.ask(within, w.down, PartSize, filesSubject(w.link.Name), data)
+		part, err := w.server.fetch(within, data)
 		switch {
 		case err == nil && len(part) > 0:
 			return part, nil
@@ -144,16 +142,6 @@ func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
 		case <-time.After(wait):
 		}
 	}
-}
-
-// ask sends a request of so many bytes, or for so many, when the line is free for them: on one that is slow
-// the heartbeats of the connection wait behind all that is on its way.
-func (w *Worker) ask(ctx context.Context, line *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
-	if err := line.Acquire(ctx, int64(bytes)); err != nil {
-		return nil, err
-	}
-	defer line.Release(int64(bytes))
-	return w.link.ask(ctx, subject, data)
 }
 
 // How handing in and fetching are tried again.
