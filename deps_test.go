@@ -85,9 +85,22 @@ var never = []struct{ dir, unwanted, reason string }{
 
 // TestDependencies: packages depend on what they may.
 func TestDependencies(t *testing.T) {
+	all := binaries.Dependencies(t)
+	dependencies := func(pattern string) (deps []string) {
+		dir, below := strings.CutSuffix(pattern, "/...")
+		for pkg, list := range all {
+			if name := strings.TrimPrefix(pkg, module); name == dir || below && strings.HasPrefix(name, dir+"/") {
+				deps = append(deps, list...)
+			}
+		}
+		if deps == nil {
+			t.Errorf("%s is no package", pattern)
+		}
+		return deps
+	}
 	for dir, names := range only {
 		allowed := regexp.MustCompile(`^(` + names + `)$`)
-		for _, dep := range binaries.Dependencies(t, "./"+dir) {
+		for _, dep := range dependencies(dir) {
 			top, _, _ := strings.Cut(dep, "/")
 			name := strings.TrimPrefix(dep, module)
 			if strings.Contains(top, ".") && !allowed.MatchString(name) { // else it is of the standard library
@@ -97,7 +110,7 @@ func TestDependencies(t *testing.T) {
 	}
 	for _, n := range never {
 		unwanted := regexp.MustCompile(n.unwanted)
-		for _, dep := range binaries.Dependencies(t, "./"+n.dir) {
+		for _, dep := range dependencies(n.dir) {
 			if unwanted.MatchString(dep) {
 				t.Errorf("%s depends on %s, but %s", n.dir, dep, n.reason)
 			}

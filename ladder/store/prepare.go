@@ -45,10 +45,8 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 		return nil, err
 	}
 	if result.ID != 0 {
-		if m.games, err = r.source.codec.games(result); err != nil {
+		if m.games, m.data, err = r.source.codec.gamesAndText(result); err != nil {
 			m.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "%s", err)
-		} else if m.data, err = r.source.codec.unpack(result.Data); err != nil {
-			return nil, err
 		}
 	}
 	if !r.replays {

@@ -14,18 +14,24 @@ import (
 const maxGames = 100_000
 
 // games returns the games of a result. The error is a damage.
-func (c *codec) games(r queries.ResultRow) (games []ladder.Game, err error) {
-	data, err := c.unpack(r.Data)
+func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
+	games, _, err := c.gamesAndText(r)
+	return games, err
+}
+
+// gamesAndText returns the games of a result, and the JSON in which they are stored.
+func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []byte, err error) {
+	text, err = c.unpack(r.Data)
 	if err == nil {
-		err = json.Unmarshal(data, &games)
+		err = json.Unmarshal(text, &games)
 	}
 	if err != nil {
-		return nil, damaged("the result: %w", err)
+		return nil, nil, damaged("the result: %w", err)
 	}
 	for i := range games {
 		games[i].ID, games[i].MatchID = r.ID*maxGames+int64(i), r.MatchID
 	}
-	return games, nil
+	return games, text, nil
 }
 
 // Games returns the games of a finished match in the order of deals and rotations,

@@ -94,15 +94,19 @@ func (c cleaning) Run() int {
 	return c.tests.Run()
 }
 
-// Dependencies returns the import paths of all packages that a package depends on, and its own. The package is named as
-// for the go command: "." is that of the test.
-func Dependencies(t testing.TB, pkg string) []string {
+// Dependencies returns the import paths of all packages that each package of this module depends on, by its own.
+func Dependencies(t testing.TB) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", pkg).Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Fields(string(out))
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		all[words[0]] = words[1:]
+	}
+	return all
 }
 
 // depend looks at the sources of a package of this module and of those that it imports. The go
