@@ -61,9 +61,9 @@ func TestRooms(t *testing.T) {
 var only = map[string]string{
 	"protocol":       `protocol(/.*)?`,
 	"sandbox":        `sandbox(/.*)?|internal/proc|golang\.org/.*|github\.com/.*`,
-	"rules":          `(protocol|rules)(/.*)?`,
-	"referee":        `(protocol|rules)(/.*)?|referee|referee/fault`,
-	"ladder":         `(protocol|rules)(/.*)?|referee|referee/fault|internal/size|ladder`,
+	"rules":          `(protocol|rules)(/.*)?|internal/phrase`,
+	"referee":        `(protocol|rules)(/.*)?|referee|referee/fault|internal/phrase`,
+	"ladder":         `(protocol|rules)(/.*)?|referee|referee/fault|internal/(size|phrase)|ladder`,
 	"ladder/datadir": `ladder/datadir|internal/proc|golang\.org/x/sys/unix`,
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // Code is the kind of an error that a user can do something about.
@@ -24,25 +26,33 @@ const (
 // its hint says what to try.
 type Error struct {
 	Code Code
-	Text string
-	Hint string // "" for none
-	Err  error  // the cause, for the log; not shown
+	Text phrase.Text
+	Hint phrase.Text // empty for none
+	Err  error       // the cause, for the log; not shown
 	// Retry is the time after which to try again, of TooMany and Unavailable; 0: not
 	// known.
 	Retry time.Duration
 }
 
-// Errorf returns an error for a user.
+// Errorf returns an error for a user. The hint has no values.
 func Errorf(code Code, hint, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Text: err.Error(), Hint: hint, Err: errors.Unwrap(err)}
+	return &Error{Code: code, Text: phrase.New(format, args...), Hint: phrase.New(hint), Err: errors.Unwrap(fmt.Errorf(format, args...))}
 }
 
-func (e *Error) Error() string {
-	if e.Hint == "" {
+// Try sets the hint of an error, with values, and returns the error.
+func (e *Error) Try(hint string, args ...any) *Error {
+	e.Hint = phrase.New(hint, args...)
+	return e
+}
+
+func (e *Error) Error() string { return e.Phrase().String() }
+
+// Phrase returns the text and the hint.
+func (e *Error) Phrase() phrase.Text {
+	if e.Hint.IsZero() {
 		return e.Text
 	}
-	return e.Text + ": " + e.Hint
+	return phrase.New("%s: %s", e.Text, e.Hint)
 }
 
 // Unwrap returns the cause.

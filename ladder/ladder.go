@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
@@ -100,9 +101,9 @@ type Version struct {
 	Needs    Needs    // of its build
 	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
-	Reason   string // why it failed or was suspended, or why a live one is not played
-	// Unplayable says what no machine has that a live version needs; "" for one that can be played.
-	Unplayable string
+	Reason   phrase.Text // why it failed or was suspended, or why a live one is not played
+	// Unplayable says what no machine has that a live version needs; empty for one that can be played.
+	Unplayable phrase.Text
 	Created    time.Time
 	Began      time.Time // when it last went live; zero: not yet
 	Ended      time.Time // when it was retired, failed or suspended; zero: not yet
@@ -146,9 +147,9 @@ type Stage struct {
 	Name    string // "unpack", "build", "check", "trial"
 	OK      bool
 	Began   time.Time
-	Ended   time.Time // zero: still running
-	Log     string    // plain text, shortened in the middle when it is too long
-	Summary string    // one line
+	Ended   time.Time   // zero: still running
+	Log     string      // plain text, shortened in the middle when it is too long
+	Summary phrase.Text // one line
 }
 
 // MatchState is the state of a match.
@@ -177,7 +178,7 @@ type Match struct {
 	Remote   []bool   // by slot, whether the version is remote
 	State    MatchState
 	AskedBy  int64 // the person who requested an unrated match; 0: nobody
-	Reason   string
+	Reason   phrase.Text
 	Created  time.Time
 	Began    time.Time
 	Finished time.Time
@@ -223,7 +224,7 @@ type Attempt struct {
 	Seed       *rules.Hex // nil while it runs
 	Began      time.Time
 	Ended      time.Time
-	Reason     string // why it was interrupted, "" if it was not
+	Reason     phrase.Text // why it was interrupted, empty if it was not
 }
 
 // Game is a finished game of a match. The store keeps those of a match as JSON.
@@ -353,7 +354,7 @@ type Message struct {
 	Bot     string
 	Number  int   // of the version
 	Match   int64 // that it is about, or in which the version had its last fault; 0 for none
-	Reason  string
+	Reason  phrase.Text
 	Created time.Time
 	Seen    time.Time // zero: it is unread
 }
@@ -370,18 +371,17 @@ const (
 	MessageDropped    MessageKind = "dropped"
 )
 
-// Text returns the message in English.
-func (m Message) Text() string {
-	version := fmt.Sprintf("version %d of %s ", m.Number, m.Bot)
+// Text returns what the message says.
+func (m Message) Text() phrase.Text {
 	switch m.Kind {
 	case MessageFailed:
-		return version + "failed: " + m.Reason
+		return phrase.New("version %d of %s failed: %s", m.Number, m.Bot, m.Reason)
 	case MessageSuspended:
-		return version + "is suspended: " + m.Reason
+		return phrase.New("version %d of %s is suspended: %s", m.Number, m.Bot, m.Reason)
 	case MessageUnplayable:
-		return version + "cannot be played: no machine has what it needs: " + m.Reason
+		return phrase.New("version %d of %s cannot be played: no machine has what it needs: %s", m.Number, m.Bot, m.Reason)
 	case MessagePlayable:
-		return version + "is played again"
+		return phrase.New("version %d of %s is played again", m.Number, m.Bot)
 	}
-	return fmt.Sprintf("match %d was dropped: %s", m.Match, m.Reason)
+	return phrase.New("match %d was dropped: %s", m.Match, m.Reason)
 }

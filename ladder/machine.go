@@ -1,6 +1,10 @@
 package ladder
 
-import "time"
+import (
+	"time"
+
+	"github.com/timba-arena/timba/internal/phrase"
+)
 
 // MachineState is whether a machine gets matches.
 type MachineState string
@@ -26,8 +30,8 @@ type Machine struct {
 	Name   string
 	Local  bool // it is the server's own
 	State  MachineState
-	Reason string    // why it gets no matches; "" for no reason. It is public
-	Until  time.Time // end of its rest
+	Reason phrase.Text // why it gets no matches; empty for no reason. It is public
+	Until  time.Time   // end of its rest
 
 	// What follows is what the machine says of itself; empty while it is away.
 	Version      string // of timba

@@ -1,9 +1,9 @@
 package ladder
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
@@ -45,7 +45,7 @@ func (l Ladder) Sides() ([]int, error) {
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {
-		return nil, fmt.Errorf("the number of bots cannot be %d in a game of %d seats: try %d", slots, players, players)
+		return nil, phrase.Errorf("the number of bots cannot be %d in a game of %d seats: try %d", slots, players, players)
 	}
 	var sides []int
 	for rotation := range slots {
@@ -53,7 +53,7 @@ func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 		for seat := range players {
 			slot := rules.BotAt(seat, rotation, slots)
 			if side := v.Side(seat); now[slot] >= 0 && now[slot] != side {
-				return nil, fmt.Errorf("the number of bots cannot be %d in a game of %d seats, where a bot would play against itself: try %d", slots, players, players)
+				return nil, phrase.Errorf("the number of bots cannot be %d in a game of %d seats, where a bot would play against itself: try %d", slots, players, players)
 			}
 			now[slot] = v.Side(seat)
 		}
@@ -63,7 +63,7 @@ func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 		for i := range slots {
 			for j := range i {
 				if (now[i] == now[j]) != (sides[i] == sides[j]) {
-					return nil, fmt.Errorf("the number of bots cannot be %d in a game of %d seats, where partners would change: try %d", slots, players, players)
+					return nil, phrase.Errorf("the number of bots cannot be %d in a game of %d seats, where partners would change: try %d", slots, players, players)
 				}
 			}
 		}

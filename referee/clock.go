@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 )
 
@@ -54,14 +55,17 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 }
 
 // String returns the time for a move, or for a game.
-func (c Clock) String() string {
+func (c Clock) String() string { return c.Phrase().String() }
+
+// Phrase returns the clock as a text for people.
+func (c Clock) Phrase() phrase.Text {
 	switch {
 	case c.Bank == 0:
-		return fmt.Sprintf("%s a move", span(c.Move))
+		return phrase.New("%s a move", span(c.Move))
 	case c.Inc == 0:
-		return fmt.Sprintf("%s a game", span(c.Bank))
+		return phrase.New("%s a game", span(c.Bank))
 	}
-	return fmt.Sprintf("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
+	return phrase.New("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
 }
 
 // span returns a time in seconds if it is whole ones, else in milliseconds.

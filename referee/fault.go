@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
@@ -49,6 +50,9 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 		}
 		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
 			c.Legal = list(s.State)
+			if _, err := (&Game{State: s.State}).parse(string(f.Reason.Move)); err != nil && f.Reason.Kind == fault.IllegalMove {
+				c.Refusal = phrase.Of(err)
+			}
 		}
 	}
 	if f.Reason.Kind == fault.MoveUnasked && c.Turns > 0 && string(f.Reason.Line) == "move "+c.Last {

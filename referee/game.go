@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
@@ -165,27 +166,31 @@ type Spent struct{ Took, Credit time.Duration }
 // is the fault.Reason of a move that is not legal.
 func (g *Game) Move(text []byte, t Spent, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: credits(t.Credit), Info: info}
-	m, why, ok := g.parse(rec.Move)
-	if !ok {
-		return fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(text), Detail: why}
+	m, err := g.parse(rec.Move)
+	if err != nil {
+		return fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(text), Detail: err.Error()}
 	}
 	g.Record.Moves = append(g.Record.Moves, rec)
 	g.make(m)
 	return nil
 }
 
-// parse returns the legal move that a text means, written as the list of the turn has it, or why there is
-// none.
-func (g *Game) parse(text string) (m rules.Move, why string, ok bool) {
+// errUnlisted is the error of a legal move that is not written as the list of the turn has it.
+var errUnlisted = phrase.Errorf("is not in the list of the turn")
+
+// parse returns the legal move that a text means. The error says why there is none.
+func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
 		err = g.State.Check(m)
 	}
 	if err != nil {
-		return 0, err.Error(), false
+		return 0, err
 	}
-	g.text = g.State.MoveText(g.text[:0], m)
-	return m, "is not in the list of the turn", string(g.text) == text
+	if g.text = g.State.MoveText(g.text[:0], m); string(g.text) != text {
+		return 0, errUnlisted
+	}
+	return m, nil
 }
 
 // StandIn makes the move of the stand-in for a seat that has forfeited.
@@ -198,9 +203,9 @@ func (g *Game) StandIn() {
 // Give makes a move of the opening, before any bot has moved.
 func (g *Game) Give(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
-	m, why, ok := g.parse(text)
-	if !ok {
-		return fmt.Errorf("opening: %q: %s", text, why)
+	m, err := g.parse(text)
+	if err != nil {
+		return fmt.Errorf("opening: %q: %v", text, err)
 	}
 	g.Record.Moves = append(g.Record.Moves, rec)
 	g.make(m)

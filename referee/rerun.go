@@ -168,9 +168,9 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	} else if turn != rec.Seat {
 		return 0, fmt.Errorf("replay: move %d, %q: it is the turn of seat %d, not of seat %d", i, rec.Move, turn, rec.Seat)
 	}
-	m, why, ok := r.game.parse(rec.Move)
-	if !ok {
-		return 0, fmt.Errorf("replay: move %d of seat %d: %s", i, rec.Seat, why)
+	m, err := r.game.parse(rec.Move)
+	if err != nil {
+		return 0, fmt.Errorf("replay: move %d of seat %d: %v", i, rec.Seat, err)
 	}
 	return m, nil
 }
@@ -250,7 +250,7 @@ func (r *rerun) fault(i int) {
 		r.pass(false, g.Ask())
 	}
 	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.Over() {
-		if _, _, legal := g.parse(move); legal {
+		if _, err := g.parse(move); err == nil {
 			r.differ("fault %d: the move %q is legal", i, move)
 		}
 	}

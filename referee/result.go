@@ -1,9 +1,10 @@
 package referee
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -49,7 +50,12 @@ type FaultAt struct {
 
 // String returns the culprit, the place and the text of the fault.
 func (f FaultAt) String() string {
-	return fmt.Sprintf("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.Text)
+	return f.Phrase().String()
+}
+
+// Phrase returns the same as a phrase.
+func (f FaultAt) Phrase() phrase.Text {
+	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
 
 // Tally adds up the games of a match.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // Option is an option of a game: its value is one of Values, or a number from Min to Max.
@@ -42,7 +44,7 @@ func (o Option) Resolve(value string) (string, error) {
 	} else if n, err := strconv.Atoi(value); err == nil && n >= o.Min && n <= o.Max {
 		return strconv.Itoa(n), nil
 	}
-	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
+	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
 }
 
 // Setting is an option with its value.
@@ -102,13 +104,13 @@ func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 		}
 		value, err := o.Resolve(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", g.Name, err)
+			return nil, phrase.Errorf("%s: %w", g.Name, err)
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s: unknown option %q: try %s", g.Name, name, strings.Join(names, ", "))
+			return nil, phrase.Errorf("%s: unknown option %q: try %s", g.Name, name, strings.Join(names, ", "))
 		}
 	}
 	return g.Variant(g, settings)

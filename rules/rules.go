@@ -7,8 +7,9 @@
 package rules
 
 import (
-	"errors"
 	"io/fs"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // Move is a move as a small number; State.MoveText returns its text. Legal moves are
@@ -27,7 +28,7 @@ const (
 )
 
 // ErrOver is why no move is legal after the end.
-var ErrOver = errors.New("the game is over")
+var ErrOver = phrase.Errorf("the game is over")
 
 // Game is the rules of one game. A package of a game has one; nobody changes it.
 type Game struct {

@@ -2,9 +2,10 @@
 package tomltext
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // What the TOML package says: in all errors, of a value of another type than its key has, and of text without
@@ -18,46 +19,47 @@ var (
 )
 
 // types has what people write for the types of the TOML package.
-var types = map[string]string{
-	"string": "text in quotes", "integer": "a whole number without quotes", "int64": "a number without quotes", "float": "a number without quotes",
-	"float64": "a number with a point", "boolean": "true or false", "bool": "true or false",
-	"slice": "a list in brackets, or a list of tables, as in [[name]]", "[]any": "a list in brackets",
-	"map[string]any": "a table", "[]map[string]any": "a list of tables", "time.Time": "a date or a time",
+var types = map[string]phrase.Text{
+	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
+	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),
+	"slice": phrase.New("a list in brackets, or a list of tables, as in [[name]]"), "[]any": phrase.New("a list in brackets"),
+	"map[string]any": phrase.New("a table"), "[]map[string]any": phrase.New("a list of tables"), "time.Time": phrase.New("a date or a time"),
 }
 
 // Message returns the message of an error of the TOML package: the line, the key and what belongs there.
-func Message(err error) string {
+func Message(err error) phrase.Text {
 	m := place.FindStringSubmatch(err.Error())
 	if m == nil {
-		return err.Error()
+		return phrase.Plain(err.Error())
 	}
-	line, key, says := m[1], m[2], m[3]
-	if m := otherType.FindStringSubmatch(says); m != nil {
-		says = fmt.Sprintf("must be %s, not %s", typeName(m[2]), typeName(m[1]))
-	} else if m := noTable.FindStringSubmatch(says); m != nil {
-		says = fmt.Sprintf("must be a table, as in {name = value}, not %s", typeName(m[1]))
-	} else if m := noQuotes.FindStringSubmatch(says); m != nil {
-		says = fmt.Sprintf(`%s is not in quotes: write text as "text", and a list of words as ["one", "two"]`, m[1])
-	} else if curly.MatchString(says) {
-		says = `text begins and ends with straight quotes: write "text"`
-	} else if says == "strings cannot contain newlines" {
-		says = "the quote that ends the text is missing: both quotes stand in one line"
-	}
+	line, key, text := m[1], m[2], m[3]
 	for _, detail := range []string{" for int64", " for float64"} {
-		says, _, _ = strings.Cut(says, detail)
+		text, _, _ = strings.Cut(text, detail)
+	}
+	says := phrase.Plain(text)
+	if m := otherType.FindStringSubmatch(text); m != nil {
+		says = phrase.New("must be %s, not %s", typeName(m[2]), typeName(m[1]))
+	} else if m := noTable.FindStringSubmatch(text); m != nil {
+		says = phrase.New("must be a table, as in {name = value}, not %s", typeName(m[1]))
+	} else if m := noQuotes.FindStringSubmatch(text); m != nil {
+		says = phrase.New(`%s is not in quotes: write text as "text", and a list of words as ["one", "two"]`, m[1])
+	} else if curly.MatchString(text) {
+		says = phrase.New(`text begins and ends with straight quotes: write "text"`)
+	} else if text == "strings cannot contain newlines" {
+		says = phrase.New("the quote that ends the text is missing: both quotes stand in one line")
 	}
 	if key != "" {
-		says = key + ": " + says
+		says = phrase.New("%s: %s", key, says)
 	}
 	if line != "" {
-		says = fmt.Sprintf("line %s: %s", line, says)
+		says = phrase.New("line %s: %s", line, says)
 	}
 	return says
 }
 
-func typeName(of string) string {
+func typeName(of string) phrase.Text {
 	if name, ok := types[of]; ok {
 		return name
 	}
-	return of
+	return phrase.Plain(of)
 }

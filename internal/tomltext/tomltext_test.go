@@ -42,7 +42,7 @@ func TestMessage(t *testing.T) {
 		_, err := toml.Decode(document, new(table))
 		if err == nil {
 			t.Errorf("%q is read", document)
-		} else if got := Message(err); got != want {
+		} else if got := Message(err); got.String() != want {
 			t.Errorf("%q: %s\nwant %s", document, got, want)
 		}
 	}

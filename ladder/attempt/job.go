@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -55,9 +56,9 @@ type Result struct {
 
 // Failure is why a match has no result. None is a fault of a bot: those are part of the games.
 type Failure struct {
-	Kind    string `json:"kind"`
-	Version int64  `json:"version,omitempty"` // that failed
-	Text    string `json:"text"`
+	Kind    string      `json:"kind"`
+	Version int64       `json:"version,omitempty"` // that failed
+	Text    phrase.Text `json:"text"`
 }
 
 // The kinds of a Failure.
@@ -73,16 +74,16 @@ const (
 var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
 
 // Error returns the text.
-func (f *Failure) Error() string { return f.Text }
+func (f *Failure) Error() string { return f.Text.String() }
 
 // NotPrepared returns the failure of a version whose program cannot be had.
 func NotPrepared(b Bot, err error) *Failure {
-	return &Failure{Kind: FailedVersion, Version: b.Version, Text: fmt.Sprintf("version %d cannot be prepared: %s", b.Version, err)}
+	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
 
 // Failed returns the result of a job that this machine could not play.
 func Failed(j Job, err error) Result {
-	f := &Failure{Kind: FailedMachine, Text: err.Error()}
+	f := &Failure{Kind: FailedMachine, Text: phrase.Of(err)}
 	if errors.Is(err, context.Canceled) {
 		f.Kind = FailedCancelled
 	}

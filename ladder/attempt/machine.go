@@ -2,10 +2,10 @@ package attempt
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -28,20 +28,20 @@ type Machine struct {
 	Playing      []Playing         `json:"playing,omitempty"`
 	Local        bool              `json:"-"` // in the server's process
 	Seen         time.Time         `json:"-"`
-	Refused      string            `json:"-"` // why it gets no job, "" if it does
+	Refused      phrase.Text       `json:"-"` // why it gets no job, empty if it does
 }
 
-// Lacks returns what the machine lacks to play a version, as text for people; "" if it can.
-func (m Machine) Lacks(n ladder.Needs) string {
+// Lacks returns what the machine lacks to play a version, empty if it can.
+func (m Machine) Lacks(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
-		return fmt.Sprintf("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
+		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
 	}
 	for _, name := range n.Interpreters {
 		if !m.has(name) {
-			return fmt.Sprintf("%s (%s does not have it)", name, m.Name)
+			return phrase.New("%s (%s does not have it)", name, m.Name)
 		}
 	}
-	return ""
+	return lacks
 }
 
 // has reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
@@ -65,19 +66,19 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 	case err == nil, errors.Is(err, errEarly):
 		return nil
 	case ctx.Err() != nil:
-		return &Failure{Kind: FailedCancelled, Text: ctx.Err().Error()}
+		return &Failure{Kind: FailedCancelled, Text: phrase.Of(ctx.Err())}
 	case errors.As(err, &failed) && failed.Kind != FailedHouse:
 		return failed
 	}
 	if p.how.Check != nil { // a machine that starts no programs starts no house bots
 		if broken := p.how.Check(ctx); broken != nil {
-			return &Failure{Kind: FailedMachine, Text: fmt.Sprintf("%s (%s)", broken, err)}
+			return &Failure{Kind: FailedMachine, Text: phrase.New("%s (%s)", broken, err)}
 		}
 	}
 	if failed != nil {
 		return failed
 	}
-	return &Failure{Kind: FailedReferee, Text: err.Error()}
+	return &Failure{Kind: FailedReferee, Text: phrase.Of(err)}
 }
 
 func (p *run) play(ctx context.Context) (err error) {
@@ -136,7 +137,7 @@ func (p *run) done(g *referee.Result) error {
 		slot := g.Bots[f.Seat]
 		if p.Bots[slot].House != "" && f.HouseFailed() {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
-			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
+			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: phrase.New("a house bot failed: %s", at.Phrase())}
 		}
 	}
 	for i, log := range g.Logs {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -57,11 +58,17 @@ type Tree struct {
 }
 
 func invalid(hint, format string, args ...any) error {
-	return ladder.Errorf(ladder.Invalid, hint, "archive: "+format, args...)
+	return archiveError(ladder.Errorf(ladder.Invalid, hint, format, args...))
 }
 
 func tooLarge(hint, format string, args ...any) error {
-	return ladder.Errorf(ladder.TooLarge, hint, "archive: "+format, args...)
+	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
+}
+
+// archiveError returns an error that says first that it is of the archive.
+func archiveError(e *ladder.Error) error {
+	e.Text = phrase.New("archive: %s", e.Text)
+	return e
 }
 
 // quote returns a name of any bytes and length, quoted and shortened.

@@ -291,7 +291,7 @@ func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words
 	if !errors.As(err, &e) {
 		t.Fatalf("it is not refused: %v, %+v", err, tree)
 	}
-	if e.Code != code || e.Hint == "" {
+	if e.Code != code || e.Hint.IsZero() {
 		t.Errorf("%q has the code %s and the hint %q, want %s", err, e.Code, e.Hint, code)
 	}
 	for _, w := range words {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -104,9 +105,9 @@ func CutOff(err error) error {
 
 // unavailable returns an error of the machine.
 func unavailable(err error) error {
-	text := "the upload cannot be stored"
+	text := phrase.New("the upload cannot be stored")
 	if errors.Is(err, syscall.ENOSPC) {
-		text = "the server's disk is full"
+		text = phrase.New("the server's disk is full")
 	}
-	return &ladder.Error{Code: ladder.Unavailable, Text: text, Hint: "try again later", Err: fmt.Errorf("bundle: %w", err)}
+	return &ladder.Error{Code: ladder.Unavailable, Text: text, Hint: phrase.New("try again later"), Err: fmt.Errorf("bundle: %w", err)}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -171,7 +172,7 @@ func TestForged(t *testing.T) {
 	out := a.playing(t.Context(), "victim", j)
 	a.sent(1, 1)
 	forge := func(change func(*attempt.Result)) []byte { // packed
-		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &attempt.Failure{Kind: attempt.FailedVersion, Version: 3, Text: "forged"}}
+		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &attempt.Failure{Kind: attempt.FailedVersion, Version: 3, Text: phrase.Plain("forged")}}
 		change(&r)
 		return kit.Get[[]byte](t)(Pack(r, MaxPacked))
 	}
@@ -245,7 +246,7 @@ func TestUploads(t *testing.T) {
 	if got := a.part(evil, resultPart{attemptOf: attemptOf{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
 		t.Errorf("a result that is too large is answered with %+v", got)
 	}
-	r := attempt.Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
 	if got := a.submit(evil, r); !got.Forget { // which begins anew
 		t.Errorf("a result is answered with %+v", got)
 	}
@@ -272,7 +273,7 @@ func TestTwice(t *testing.T) {
 	out = a.playing(t.Context(), "lab-1", next)
 	hand := func(j attempt.Job) {
 		t.Helper()
-		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
 		a.submit(l, r)
 	}
 	hand(j)
@@ -425,7 +426,7 @@ func TestProtocols(t *testing.T) {
 			t.Errorf("protocol %d is answered with %+v", test.protocol, got)
 		}
 		for _, m := range a.Machines() {
-			if m.Name == test.name && (m.Refused != "") != test.refused {
+			if m.Name == test.name && (!m.Refused.IsZero()) != test.refused {
 				t.Errorf("protocol %d is refused: %q", test.protocol, m.Refused)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/sandbox"
@@ -109,7 +110,7 @@ func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	m.session = b.Session
 	b.Machine.Seen = now
 	b.Machine.Refused = h.refuses(b.Machine)
-	a.Refused = b.Machine.Refused
+	a.Refused = b.Machine.Refused.String()
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
 	a.Over = h.acknowledge(m.Machine)
@@ -125,17 +126,17 @@ func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	return a, true
 }
 
-// refuses returns why a machine gets no jobs, "" if it does.
-func (h *Hub) refuses(m attempt.Machine) string {
+// refuses returns why a machine gets no jobs, empty if it does.
+func (h *Hub) refuses(m attempt.Machine) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
-		return fmt.Sprintf("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
+		return phrase.New("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
 	case h.Sandbox != nil && !enough(m.Sandbox, h.Sandbox.Level):
-		return fmt.Sprintf("%q has a sandbox of level %s, and the competition requires %s: timba doctor shows what is missing", m.Name, m.Sandbox, h.Sandbox.Level)
+		return phrase.New("%q has a sandbox of level %s, and the competition requires %s: timba doctor shows what is missing", m.Name, m.Sandbox, h.Sandbox.Level)
 	case len(m.Cores) == 0:
-		return fmt.Sprintf("%q has no cores to play on", m.Name)
+		return phrase.New("%q has no cores to play on", m.Name)
 	}
-	return ""
+	return why
 }
 
 // enough reports whether the level of a machine's sandbox is at least the one that bots need.

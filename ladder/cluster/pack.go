@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
@@ -40,7 +41,7 @@ func Pack(r attempt.Result, most int) ([]byte, error) {
 			}
 		default:
 			games = nil
-			r.Failure = &attempt.Failure{Kind: attempt.FailedMachine, Text: fmt.Sprintf("the result has more than %d bytes: play fewer deals, or allow larger messages", most)}
+			r.Failure = &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("the result has more than %d bytes: play fewer deals, or allow larger messages", most)}
 		}
 		packed, err := json.Marshal(r)
 		if err != nil {
@@ -81,7 +82,7 @@ func Unpack(data []byte) (d Delivery, err error) {
 		return d, fmt.Errorf("result: %d games, %d of them starved, were played again in %s", d.Voids, d.Starved, d.Took)
 	}
 	if f := d.Failure; f != nil {
-		if f.Text = shown(f.Text); !slices.Contains(attempt.FailureKinds, f.Kind) {
+		if f.Text = phrase.Plain(shown(f.Error())); !slices.Contains(attempt.FailureKinds, f.Kind) {
 			f.Kind = attempt.FailedMachine
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
@@ -23,7 +24,7 @@ func TestNotBuilt(t *testing.T) {
 	a.joins(a.hostile("lab-1"), nil)
 	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
 	failure, ok := errors.AsType[*attempt.Failure](err)
-	if !ok || failure.Kind != attempt.FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text, "its upload is gone") {
+	if !ok || failure.Kind != attempt.FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text.String(), "its upload is gone") {
 		t.Errorf("it fails with %v", err)
 	}
 }
@@ -79,7 +80,7 @@ func TestSlowBuild(t *testing.T) {
 	a.joins(l, nil)
 	close(built)
 	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
-	r := attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
 	a.submit(l, r)
 	if got := <-out; got.err != nil || got.Failure == nil {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)

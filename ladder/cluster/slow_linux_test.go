@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
 )
@@ -83,7 +84,7 @@ func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
 func large(j attempt.Job, bytes int) attempt.Result {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
-	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "made up"}}
+	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
 	r.Games = []*referee.Result{{Logs: [][]byte{noise}}}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/match"
@@ -94,7 +95,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		return unpackTree(packed.from(part), into, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
-		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: err.Error()}
+		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Of(err)}
 	}
 	context.AfterFunc(ctx, done)
 	w.metrics.cache.Set(float64(w.cache.bytes()))

@@ -111,7 +111,7 @@ func Parse(name string, data []byte) (*Config, error) {
 		f.Ladder = ladders
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblings(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
+		return nil, ladder.Errorf(ladder.Invalid, "", "%s: unknown key %q", name, unknown[0]).Try("try %s", strings.Join(siblings(unknown[0]), ", "))
 	}
 	f.LocalGuests = !meta.IsDefined("play", "guests")
 	if err := f.resolve(); err != nil {

@@ -62,11 +62,11 @@ func TestOverTime(t *testing.T) {
 	r = w.run(1, func(o *parts) { o.Limits.Time = time.Second })
 	r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
 	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
-	if m.State != ladder.Dropped || m.Reason != "cancelled: over its time of 1s" {
+	if m.State != ladder.Dropped || m.Reason.String() != "cancelled: over its time of 1s" {
 		t.Errorf("it is %s, %q", m.State, m.Reason)
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 1 || !strings.Contains(messages[0].Text(), "over its time") {
+	if len(messages) != 1 || !strings.Contains(messages[0].Text().String(), "over its time") {
 		t.Errorf("anna is told %+v", messages)
 	}
 	spent := ladder.Match{Attempts: []ladder.Attempt{{Began: time.Unix(0, 0), Ended: time.Unix(600, 0)}, {Began: time.Unix(0, 0), Ended: time.Unix(3000, 0)}}}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/laddertest"
@@ -43,7 +44,7 @@ func TestRecheck(t *testing.T) {
 	}
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) (r attempt.Result) {
 		<-ctx.Done()
-		r.Failure = &attempt.Failure{Kind: attempt.FailedCancelled, Text: "ended"}
+		r.Failure = &attempt.Failure{Kind: attempt.FailedCancelled, Text: phrase.Plain("ended")}
 		return r
 	}
 	store := &counted{}
@@ -57,7 +58,7 @@ func TestRecheck(t *testing.T) {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
 	cancelled := r.placement.all()[0]
-	w.Must(w.Store.CancelMatch(t.Context(), cancelled.play.match.ID, 0, "cancelled for the test"))
+	w.Must(w.Store.CancelMatch(t.Context(), cancelled.play.match.ID, 0, phrase.Plain("cancelled for the test")))
 	r.recheck(t.Context())
 	o := <-r.ended
 	if o.assignment != cancelled || store.matches.Load() == 0 {

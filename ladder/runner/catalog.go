@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 )
@@ -23,8 +24,8 @@ type catalog struct {
 	limits   Limits
 	backoffs backoffs
 	versions map[int64]knownVersion
-	reported time.Time        // when unplayable versions were last looked for
-	lacking  map[int64]string // what no machine had then, by version, if its owner does not know yet
+	reported time.Time             // when unplayable versions were last looked for
+	lacking  map[int64]phrase.Text // what no machine had then, by version, if its owner does not know yet
 }
 
 // knownVersion is a version that has been built. If it does not stand, its needs are those of its last build: this
@@ -58,8 +59,8 @@ func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	return v, nil
 }
 
-// lacks returns what a version needs and a machine does not have, and "" if the machine can play it.
-func (c *catalog) lacks(m *machine, v knownVersion) string {
+// lacks returns what a version needs and a machine does not have, empty if the machine can play it.
+func (c *catalog) lacks(m *machine, v knownVersion) phrase.Text {
 	n := v.Needs
 	if m.Local { // it may start 32-bit programs
 		if n.Arch == "386" || n.Arch == "arm" {
@@ -70,18 +71,18 @@ func (c *catalog) lacks(m *machine, v knownVersion) string {
 	return m.Lacks(n)
 }
 
-// lackedByAll returns what a version needs and none of some machines has, and "" if one of them can play it.
-func (c *catalog) lackedByAll(machines map[string]*machine, v knownVersion) string {
-	var lacks []string
+// lackedByAll returns what a version needs and none of some machines has, empty if one of them can play it.
+func (c *catalog) lackedByAll(machines map[string]*machine, v knownVersion) phrase.Text {
+	var lacks []phrase.Text
 	for _, m := range machines {
 		text := c.lacks(m, v)
-		if text == "" || !v.standing && m.Local {
-			return ""
+		if text.IsZero() || !v.standing && m.Local {
+			return phrase.Text{}
 		}
 		lacks = append(lacks, text)
 	}
-	slices.Sort(lacks)
-	return strings.Join(slices.Compact(lacks), "; ")
+	slices.SortFunc(lacks, func(a, b phrase.Text) int { return strings.Compare(a.String(), b.String()) })
+	return phrase.Join("; ", slices.CompactFunc(lacks, phrase.Text.Equal)...)
 }
 
 // canPlay reports whether the machine of a core can play a version now.
@@ -96,7 +97,7 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 	if err != nil || !v.standing {
 		return err == nil && core.Local
 	}
-	return c.lacks(core.machine, v) == ""
+	return c.lacks(core.machine, v).IsZero()
 }
 
 // roomOf returns the memory that the matches of a core's machine share.
@@ -146,17 +147,17 @@ func (r *Runner) reportUnplayable(ctx context.Context) {
 		return
 	}
 	before := c.lacking
-	c.reported, c.lacking = now, map[int64]string{}
+	c.reported, c.lacking = now, map[int64]phrase.Text{}
 	unplayable := 0
 	for id, v := range c.versions {
 		switch text := c.lackedByAll(machines, v); {
-		case text == v.Unplayable:
-		case text != "" && text != before[id]:
+		case text.Equal(v.Unplayable):
+		case !text.IsZero() && !text.Equal(before[id]):
 			c.lacking[id] = text
 		default:
 			r.setUnplayable(ctx, v, text)
 		}
-		if c.versions[id].Unplayable != "" {
+		if !c.versions[id].Unplayable.IsZero() {
 			unplayable++
 		}
 	}
@@ -171,9 +172,9 @@ func (c *catalog) nextReport() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores what a live version needs and no machine has, and logs it. If missing is "", the version can be
+// setUnplayable stores what a live version needs and no machine has, and logs it. If missing is empty, the version can be
 // played again.
-func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing string) {
+func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing phrase.Text) {
 	if now, err := r.Store.Version(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return
 	}
@@ -183,7 +184,7 @@ func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing stri
 	}
 	v.Unplayable = missing
 	r.catalog.versions[v.ID] = v
-	if missing == "" {
+	if missing.IsZero() {
 		r.Log.Info("a version can be played again", "version", v.ID, "bot", v.Bot, "number", v.Number)
 		return
 	}

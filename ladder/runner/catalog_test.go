@@ -48,7 +48,7 @@ func TestLacks(t *testing.T) {
 	} {
 		v := knownVersion{Version: ladder.Version{Needs: test.needs}}
 		for m, want := range map[*machine]string{r.placement.local(): test.here, other: test.there} {
-			if lacks := r.catalog.lacks(m, v); (lacks == "") != (want == "") || !strings.Contains(lacks, want) {
+			if lacks := r.catalog.lacks(m, v); (lacks.IsZero()) != (want == "") || !strings.Contains(lacks.String(), want) {
 				t.Errorf("for %+v %s lacks %q, want %q", test.needs, m.Name, lacks, want)
 			}
 		}

@@ -62,7 +62,7 @@ func TestSuspend(t *testing.T) {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
 			for _, text := range append(test.says, "version 1 of bad is suspended", "match ", "(tebes)") {
-				if !strings.Contains(messages[0].Text(), text) {
+				if !strings.Contains(messages[0].Text().String(), text) {
 					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text())
 				}
 			}
@@ -165,7 +165,7 @@ func TestDrop(t *testing.T) {
 	if m.State != ladder.Dropped || len(m.Attempts) != 3 {
 		t.Errorf("match %d is %s after %d attempts, want it dropped after 3", m.ID, m.State, len(m.Attempts))
 	}
-	if m.Reason != "the referee failed" || strings.Count(w.logged(), "match dropped") != 1 {
+	if m.Reason.String() != "the referee failed" || strings.Count(w.logged(), "match dropped") != 1 {
 		t.Errorf("the reason is %q, the log\n%s", m.Reason, w.logged())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
@@ -59,7 +60,7 @@ func (r *Runner) countFinished(p *play) {
 }
 
 // serverStopped is why an attempt was broken off that ended with its server.
-const serverStopped = "the server stopped"
+var serverStopped = phrase.New("the server stopped")
 
 // interrupt makes a match that was begun and has no result wait again.
 func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
@@ -67,7 +68,7 @@ func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
 	r.metrics.broken.WithLabelValues(v.label).Inc()
 	p.blamed, p.failed = v.blamed, append(p.failed, v.backoffs...)
 	switch {
-	case v.suspension != "":
+	case !v.suspension.IsZero():
 		r.suspendMachine(p.machine, v.suspension)
 	case v.pause:
 		r.pause(why) // the match is the first one after it
@@ -96,33 +97,33 @@ func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
 
 // verdict is why an attempt has no result, and what follows.
 type verdict struct {
-	label      string   // in the metrics
-	reason     string   // for people
-	counts     bool     // against the match, which is dropped after some attempts
-	blamed     bool     // the machine could not play it
-	suspension string   // why the machine is suspended; "" if it is not
-	pause      bool     // the server cannot play
-	backoffs   []string // the names of what is not tried for a while
+	label      string      // in the metrics
+	reason     phrase.Text // for people
+	counts     bool        // against the match, which is dropped after some attempts
+	blamed     bool        // the machine could not play it
+	suspension phrase.Text // why the machine is suspended; empty if it is not
+	pause      bool        // the server cannot play
+	backoffs   []string    // the names of what is not tried for a while
 }
 
 // verdict returns what an attempt failed by: the server, its machine, a version or the match itself. cause is why its
 // context has ended, or nil.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
-	onMachine := func(label, text string) verdict {
-		return verdict{label: label, reason: fmt.Sprintf("machine %q %s", machine, text), blamed: label != "suspended"}
+	onMachine := func(label, format string) verdict {
+		return verdict{label: label, reason: phrase.New(format, machine), blamed: label != "suspended"}
 	}
 	if cause == errSuspended || why == errSuspended {
-		return onMachine("suspended", "was suspended")
+		return onMachine("suspended", "machine %q was suspended")
 	}
 	if why == errOverdue {
-		v := onMachine("held", "had it for too long")
-		v.suspension = fmt.Sprintf("it had match %d for longer than a match can take", match)
+		v := onMachine("held", "machine %q had it for too long")
+		v.suspension = phrase.New("it had match %d for longer than a match can take", match)
 		return v
 	}
 	var reported workerFailure
 	if cause == nil && errors.As(why, &reported) {
-		v := onMachine("machine", "could not play")
+		v := onMachine("machine", "machine %q could not play")
 		if reported.Kind == attempt.FailedVersion {
 			v.backoffs = []string{versionOnMachine(reported.Version, machine)}
 		}
@@ -137,26 +138,26 @@ func (p *play) verdict(cause, why error) verdict {
 	var lie *attempt.Contradiction
 	switch {
 	case errors.As(why, &lie) && !p.isLocal():
-		v := onMachine("contradiction", "handed in what cannot be of the match")
-		v.suspension = fmt.Sprintf("what it handed in for match %d cannot be: %s", match, lie)
+		v := onMachine("contradiction", "machine %q handed in what cannot be of the match")
+		v.suspension = phrase.New("what it handed in for match %d cannot be: %s", match, lie)
 		return v
 	case errors.Is(why, attempt.ErrLost):
-		v := onMachine("lost", "was lost")
+		v := onMachine("lost", "machine %q was lost")
 		v.counts = true // the match may have ended it
 		return v
 	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable), failure.Kind == attempt.FailedMachine && p.isLocal():
-		return verdict{label: "server", reason: "the server could not play", pause: true}
+		return verdict{label: "server", reason: phrase.New("the server could not play"), pause: true}
 	case failure.Kind == attempt.FailedMachine: // it does not take what is handed out
-		return onMachine("machine", "could not play")
+		return onMachine("machine", "machine %q could not play")
 	case failure.Kind == attempt.FailedVersion, failure.Kind == attempt.FailedHouse:
 		return verdict{label: failure.Kind, reason: failure.Text, counts: true, backoffs: []string{matchName(match), versionName(failure.Version)}}
 	}
-	return verdict{label: "referee", reason: "the referee failed", counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
+	return verdict{label: "referee", reason: phrase.New("the referee failed"), counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
 // failedBefore reports whether the machine of an attempt has failed at the match before: what it reports counts once.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
-		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && a.Reason != ""
+		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && !a.Reason.IsZero()
 	})
 }

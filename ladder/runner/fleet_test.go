@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
@@ -50,7 +51,7 @@ func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
+	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0")})
 	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.finished(6)
@@ -133,7 +134,7 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	r.until("it is dropped", dropped)
 	r.stop()
 	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), first.Match))
-	if len(m.Attempts) != 3 || m.Reason != `machine "w1" was lost` {
+	if len(m.Attempts) != 3 || m.Reason.String() != `machine "w1" was lost` {
 		t.Errorf("it is dropped after %d attempts: %s", len(m.Attempts), m.Reason)
 	}
 }
@@ -211,7 +212,7 @@ func TestAdopted(t *testing.T) {
 		return result
 	}
 	good, bad, own := begin("w9"), begin("w9"), begin(attempt.Local)
-	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}
+	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}
 	f.Leave(good)
 	f.Leave(bad)
 	r := w.run(0, func(o *parts) { o.Fleet = f })
@@ -224,7 +225,7 @@ func TestAdopted(t *testing.T) {
 		return len(left) == 0
 	})
 	r.stop()
-	if m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), own.Match)); m.Attempts[0].Reason != serverStopped {
+	if m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), own.Match)); !m.Attempts[0].Reason.Equal(serverStopped) {
 		t.Errorf("the attempt of the server itself ended because %s", m.Attempts[0].Reason)
 	}
 	w.sound()
@@ -287,10 +288,10 @@ func TestUnplayable(t *testing.T) {
 	})
 	told := func() string {
 		v := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
-		if (v.Unplayable != "") != strings.HasPrefix(v.Reason, "it is not played: ") {
+		if (!v.Unplayable.IsZero()) != strings.HasPrefix(v.Reason.String(), "it is not played: ") {
 			t.Errorf("the reason is %q", v.Reason)
 		}
-		return v.Unplayable
+		return v.Unplayable.String()
 	}
 	for told() == "" {
 		r.finished(1)
@@ -316,7 +317,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	}
 	messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(messages) != 2 || !strings.Contains(messages[1].Text()+messages[0].Text(), "no machine has what it needs: swipl") {
+	if len(messages) != 2 || !strings.Contains(messages[1].Text().String()+messages[0].Text().String(), "no machine has what it needs: swipl") {
 		t.Errorf("its owner is told %+v", messages)
 	}
 	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
@@ -386,7 +387,7 @@ func TestBeginTogether(t *testing.T) {
 		mu.Unlock()
 		jobs <- j
 		<-ctx.Done()
-		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled, Text: "ended"}}
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled, Text: phrase.Plain("ended")}}
 	}
 	r := w.run(0, func(o *parts) { o.Fleet = f })
 	seen := map[int64]bool{}
@@ -420,7 +421,7 @@ func TestNotHandedOut(t *testing.T) {
 	f.Refuses = func(j attempt.Job) error {
 		for _, b := range j.Bots {
 			if b.Name == "gone" {
-				return &attempt.Failure{Kind: attempt.FailedVersion, Version: b.Version, Text: "its upload is gone"}
+				return &attempt.Failure{Kind: attempt.FailedVersion, Version: b.Version, Text: phrase.Plain("its upload is gone")}
 			}
 		}
 		return nil
@@ -465,7 +466,7 @@ func TestUnavailable(t *testing.T) {
 	r.stop()
 	for _, m := range w.matches() {
 		for _, a := range m.Attempts {
-			if strings.Contains(a.Reason, "lost") {
+			if strings.Contains(a.Reason.String(), "lost") {
 				t.Errorf("match %d says of its attempt on %s: %s", m.ID, a.Machine, a.Reason)
 			}
 		}

@@ -1,8 +1,7 @@
 package runner
 
 import (
-	"fmt"
-
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 )
@@ -51,8 +50,8 @@ func (m *matchFaults) add(code string, faults int) {
 }
 
 // suspendReason returns why a version is suspended by its fault history, the last match
-// first; "" when it is not.
-func suspendReason(history []matchFaults) string {
+// first; empty when it is not.
+func suspendReason(history []matchFaults) (why phrase.Text) {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
 		for _, m := range history[:min(n, len(history))] {
 			if bad(m) {
@@ -63,11 +62,11 @@ func suspendReason(history []matchFaults) string {
 	}
 	switch {
 	case count(suspendUnstarted, func(m matchFaults) bool { return m.unstarted && m.spoiled() }) == suspendUnstarted:
-		return fmt.Sprintf("it did not start in its last %d matches", suspendUnstarted)
+		return phrase.New("it did not start in its last %d matches", suspendUnstarted)
 	case count(suspendInARow, matchFaults.spoiled) == suspendInARow:
-		return fmt.Sprintf("it had too many faults to finish each of its last %d matches", suspendInARow)
+		return phrase.New("it had too many faults to finish each of its last %d matches", suspendInARow)
 	case count(historyMatches, matchFaults.spoiled) >= suspendOfLast:
-		return fmt.Sprintf("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.spoiled), min(historyMatches, len(history)))
+		return phrase.New("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.spoiled), min(historyMatches, len(history)))
 	}
-	return ""
+	return why
 }

@@ -32,7 +32,7 @@ func TestSuspendReason(t *testing.T) {
 		{"two games of two with one fault each", []matchFaults{{games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}}, true},
 	}
 	for _, test := range tests {
-		if why := suspendReason(test.matches); (why != "") != test.suspended {
+		if why := suspendReason(test.matches); (!why.IsZero()) != test.suspended {
 			t.Errorf("%s: %q, want suspended %t", test.name, why, test.suspended)
 		}
 	}

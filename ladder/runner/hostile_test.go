@@ -13,6 +13,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
@@ -38,7 +39,7 @@ func TestSuspended(t *testing.T) {
 			return r
 		}, "ranks are"},
 		"a failure of a bot that it never had": {ended, func(j attempt.Job, r attempt.Result) attempt.Result {
-			r.Games, r.Failure = nil, &attempt.Failure{Kind: attempt.FailedVersion, Version: 4711, Text: "it is broken"}
+			r.Games, r.Failure = nil, &attempt.Failure{Kind: attempt.FailedVersion, Version: 4711, Text: phrase.Plain("it is broken")}
 			return r
 		}, "a failure of version 4711, which does not play"},
 	} {
@@ -81,7 +82,7 @@ func TestSuspended(t *testing.T) {
 			r.until("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
 			r.finished(5)
 			m := machineNamed(t, r.Machines(nil), "w1")
-			if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason, test.why) || m.Finished != 0 || m.Broken != 1 {
+			if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason.String(), test.why) || m.Finished != 0 || m.Broken != 1 {
 				t.Errorf("the machine is %+v", m)
 			}
 			if n := metricOf(t, registry, "timba_machines", "suspended"); n != 1 {
@@ -152,7 +153,7 @@ func TestToldFailures(t *testing.T) {
 			var told atomic.Int32
 			f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
 				told.Add(1)
-				return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: kind, Version: j.Bots[0].Version, Text: "it is broken"}}
+				return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: kind, Version: j.Bots[0].Version, Text: phrase.Plain("it is broken")}}
 			}
 			var hours atomic.Int32 // nothing rests for so long
 			r := w.run(1, func(o *parts) {
@@ -222,7 +223,7 @@ func TestHeldForEver(t *testing.T) {
 			t.Errorf("it held %d matches, want the first %d", broken, firstMatches)
 		}
 		m := machineNamed(t, r.Machines(nil), "w1")
-		if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason, "for longer than a match can take") || len(m.Playing) > 0 {
+		if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason.String(), "for longer than a match can take") || len(m.Playing) > 0 {
 			t.Errorf("the machine is %+v", m)
 		}
 		r.stop()
@@ -272,7 +273,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		if machine != "w1" {
 			return attempt.PlayAtRandom(j)
 		}
-		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: "panic"}}
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}}
 	}
 	var hours atomic.Int32
 	r := w.run(0, func(o *parts) {

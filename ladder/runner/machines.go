@@ -1,11 +1,11 @@
 package runner
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 )
@@ -33,10 +33,12 @@ func (r *Runner) countMachines() {
 }
 
 // suspendMachine gives a machine nothing more until the server starts again.
-func (r *Runner) suspendMachine(m *machine, why string) {
+func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.change(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
-		m.suspended = cmp.Or(m.suspended, why)
+		if m.suspended.IsZero() {
+			m.suspended = why
+		}
 	})
 	r.Wake()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
@@ -34,7 +35,7 @@ func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0", Version: "0.1"})
+	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0"), Version: "0.1"})
 	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
@@ -57,7 +58,7 @@ func TestMachinesAreTold(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("the machines (-want +got):\n%s", diff)
 	}
-	if old := machineNamed(t, list, "old"); old.Reason != "protocol 0" || old.Version != "0.1" {
+	if old := machineNamed(t, list, "old"); old.Reason.String() != "protocol 0" || old.Version != "0.1" {
 		t.Errorf("the refused one is %+v", old)
 	}
 	w1 := machineNamed(t, list, "w1")
@@ -93,14 +94,14 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	f := w.machines("w1")
 	now := time.Unix(1000, 0) // a rest does not end
 	f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
-		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedMachine, Text: "/secret/dir is full"}}
+		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Plain("/secret/dir is full")}}
 	}
 	r := w.run(1, func(o *parts) { o.Fleet, o.Now = f, func() time.Time { return now } })
 	r.until("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	r.finished(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
-	if m.State != ladder.MachinePaused || m.Reason != pauseReason || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
+	if m.State != ladder.MachinePaused || !m.Reason.Equal(pauseReason) || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/events"
@@ -18,16 +19,16 @@ type Store interface {
 	Version(ctx context.Context, id int64) (ladder.Version, error)
 	Pending(ctx context.Context) ([]ladder.Version, error)
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
-	Suspend(ctx context.Context, version, match int64, reason string) (bool, error)
+	Suspend(ctx context.Context, version, match int64, reason phrase.Text) (bool, error)
 
-	SetUnplayable(ctx context.Context, version int64, missing string) error
+	SetUnplayable(ctx context.Context, version int64, missing phrase.Text) error
 
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Begin(ctx context.Context, starts []store.Start) []store.Begun
 	Running(ctx context.Context) ([]store.RunningAttempt, error)
-	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)
-	CancelMatch(ctx context.Context, match, by int64, reason string) error
+	Break(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
+	CancelMatch(ctx context.Context, match, by int64, reason phrase.Text) error
 	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
 	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)

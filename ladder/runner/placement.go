@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
@@ -37,10 +38,10 @@ type machine struct {
 	attempt.Machine // empty but for Name and Seen while it is not connected
 	connected       bool
 	assignments     []*assignment
-	saving          int64  // memory that has to be free before it gets a job
-	played          int    // matches, since it was connected
-	backoff                // after it failed
-	suspended       string // why it gets nothing more until the server starts again; "" if it does
+	saving          int64       // memory that has to be free before it gets a job
+	played          int         // matches, since it was connected
+	backoff                     // after it failed
+	suspended       phrase.Text // why it gets nothing more until the server starts again; empty if it does
 	record
 }
 
@@ -316,21 +317,21 @@ func (p *placement) classes() map[string]*machine {
 func (p *placement) isSuspended(m *machine) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return m.suspended != ""
+	return !m.suspended.IsZero()
 }
 
 // getsJobs reports whether a machine gets jobs, unless it pauses.
 func (m *machine) getsJobs() bool {
-	return m.connected && m.suspended == "" && m.Refused == "" && !m.Draining
+	return m.connected && m.suspended.IsZero() && m.Refused.IsZero() && !m.Draining
 }
 
 func (m *machine) state(now time.Time) ladder.MachineState {
 	switch {
-	case m.suspended != "":
+	case !m.suspended.IsZero():
 		return ladder.MachineSuspended
 	case !m.connected:
 		return ladder.MachineAway
-	case m.Refused != "":
+	case !m.Refused.IsZero():
 		return ladder.MachineRefused
 	case m.Draining:
 		return ladder.MachineDraining
@@ -341,7 +342,7 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 }
 
 // pauseReason is why a machine pauses. Everybody may read it.
-const pauseReason = "it could not play a match"
+var pauseReason = phrase.New("it could not play a match")
 
 // describe returns what people may know of a machine.
 func (m *machine) describe(now, added time.Time) ladder.Machine {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
@@ -193,7 +194,7 @@ func (r *Runner) keep(ctx context.Context, p *play, result attempt.Result) error
 	if p.isLocal() || errors.As(err, new(serverError)) || errors.Is(err, store.ErrOver) {
 		return err
 	}
-	return workerFailure{&attempt.Failure{Kind: attempt.FailedMachine, Text: fmt.Sprintf("what it handed in cannot be stored: %s", err)}}
+	return workerFailure{&attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("what it handed in cannot be stored: %s", err)}}
 }
 
 // isLocal reports whether the machine of this process plays the attempt.

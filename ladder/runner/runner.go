@@ -18,6 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/referee"
@@ -381,7 +382,7 @@ func (r *Runner) recheck(ctx context.Context) {
 }
 
 // cancel drops a match, and reports false where that cannot be stored.
-func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) bool {
+func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))

@@ -116,7 +116,7 @@ func TestStop(t *testing.T) {
 	})
 	r.stop()
 	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
-	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason != "the server stopped" {
+	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason.String() != "the server stopped" {
 		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
 	}
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -99,7 +100,7 @@ func (r *Runner) admit(ctx context.Context, c Core, j Job) (bool, error) {
 	case tooLarge && !isMatch:
 		return false, fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory()>>20, c.Memory>>20)
 	case tooLarge: // it was asked for or begun when this machine had more: the ladders choose what fits
-		r.cancel(ctx, m.match, fmt.Sprintf("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", m.need>>20, c.Memory>>20))
+		r.cancel(ctx, m.match, phrase.New("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", m.need>>20, c.Memory>>20))
 	case askerOf(j) != 0 && r.timeLeft(m.match) <= 0:
 		r.dropOverTime(ctx, m.match)
 	default:
@@ -119,5 +120,5 @@ func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 
 // dropOverTime drops a match that is over its time.
 func (r *Runner) dropOverTime(ctx context.Context, m *ladder.Match) {
-	r.cancel(ctx, m, fmt.Sprintf("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
+	r.cancel(ctx, m, phrase.New("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
 }

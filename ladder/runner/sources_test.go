@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/store"
@@ -126,13 +127,13 @@ func (w *world) done(j Job) {
 	switch j := j.(type) {
 	case *submission:
 		w.Must(w.Store.SetState(w.t.Context(), j.ID, ladder.Queued))
-		w.Must(w.Store.Fail(w.t.Context(), j.ID, "for the test"))
+		w.Must(w.Store.Fail(w.t.Context(), j.ID, phrase.Plain("for the test")))
 	case *matchJob:
 		if j.fresh != nil {
 			j.fresh.pool.Close(j.fresh.poolNumber)
 			return
 		}
-		w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, "cancelled for the test"))
+		w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, phrase.Plain("cancelled for the test")))
 	}
 }
 
@@ -148,7 +149,7 @@ type refusing struct {
 	err error
 }
 
-func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason string) error {
+func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason phrase.Text) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -177,7 +178,7 @@ func TestGivesUp(t *testing.T) {
 		broken.err = nil
 	}
 	told := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
-	if len(told) != 1 || told[0].Match != id || told[0].Reason != "cancelled: version 1 of far is not connected" {
+	if len(told) != 1 || told[0].Match != id || told[0].Reason.String() != "cancelled: version 1 of far is not connected" {
 		t.Errorf("who asked for it is told %+v", told)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/cores"
@@ -54,7 +55,7 @@ func TestSubmissions(t *testing.T) {
 			if fails {
 				return errors.New("the compiler's disk is full")
 			}
-			return w.Store.Fail(ctx, id, "for the test")
+			return w.Store.Fail(ctx, id, phrase.Plain("for the test"))
 		}
 	})
 	seen := map[int64]bool{}
@@ -80,7 +81,7 @@ func TestFailedMeanwhile(t *testing.T) {
 	started := make(chan *Runner, 1)
 	r := w.run(2, func(o *parts) {
 		o.submit = func(ctx context.Context, id int64, core int) error {
-			w.Must(w.Store.Fail(context.WithoutCancel(ctx), id, "for the test"))
+			w.Must(w.Store.Fail(context.WithoutCancel(ctx), id, phrase.Plain("for the test")))
 			r := <-started
 			r.Wake()
 			<-ctx.Done()

@@ -2,9 +2,9 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -31,7 +31,7 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 			continue
 		}
 		why := suspendReason(history)
-		if why == "" {
+		if why.IsZero() {
 			continue
 		}
 		// The bot may not start because the machine cannot start any program.
@@ -59,7 +59,7 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 		return nil, err
 	}
 	for _, m := range matches {
-		if !m.Rated || len(history) == historyMatches || m.Reason != "" { // a match that ended early
+		if !m.Rated || len(history) == historyMatches || !m.Reason.IsZero() { // a match that ended early
 			continue
 		}
 		games, err := r.Store.Games(ctx, m.ID)
@@ -98,28 +98,28 @@ const (
 )
 
 // suspendText returns the reason for the owner of a suspended version.
-func (r *Runner) suspendText(p *play, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
-	var b strings.Builder
-	fmt.Fprintln(&b, why)
+func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.Result) phrase.Text {
 	bot := match.Bot{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {
 		bot.Sandbox = nil
 	}
 	c := bot.InCompetition(&g.Replay, *f, g.Logs[f.Seat])
-	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
-		p.match.ID, ladderLabel(p.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
-	b.WriteString("what to change:\n")
+	lines := []phrase.Text{
+		why,
+		phrase.New("the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s",
+			p.match.ID, ladderLabel(p.match.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c)),
+		phrase.New("what to change:"),
+	}
 	for _, advice := range f.Reason.Advice(c) {
-		fmt.Fprintf(&b, "- %s\n", advice)
+		lines = append(lines, phrase.New("- %s", advice))
 	}
 	if log := lastLines(c.Stderr); log != "" {
-		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
+		lines = append(lines, phrase.New("the last lines of its stderr in that game:"), phrase.Plain(log))
 	} else {
-		b.WriteString("it wrote nothing on stderr in that game\n")
+		lines = append(lines, phrase.New("it wrote nothing on stderr in that game"))
 	}
-	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", p.match.Game, p.match.Clock, sandbox.Limit{}), " "))
-	b.WriteString("submit a new version to bring the bot back")
-	return b.String()
+	home := strings.Join(check.Words("DIR", p.match.Game, p.match.Clock, sandbox.Limit{}), " ")
+	return phrase.Join("\n", append(lines, phrase.New("try it at home: timba %s", home), phrase.New("submit a new version to bring the bot back"))...)
 }
 
 // lastLines returns the end of a log, as text.

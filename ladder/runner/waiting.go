@@ -2,10 +2,10 @@ package runner
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -15,7 +15,7 @@ type waiting struct {
 	catalog    *catalog
 	placement  *placement
 	count      prometheus.Gauge
-	cancel     func(ctx context.Context, m *ladder.Match, reason string) bool
+	cancel     func(ctx context.Context, m *ladder.Match, reason phrase.Text) bool
 	read       bool
 	generation uint64          // of the store, when the matches were read
 	matches    []*ladder.Match // the oldest first
@@ -51,7 +51,7 @@ func (w *waiting) giveUp(ctx context.Context) {
 		}
 		for slot, v := range m.Versions {
 			if m.Remote[slot] && w.catalog.remotes.Gone(v) {
-				if !w.cancel(ctx, m, fmt.Sprintf("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
+				if !w.cancel(ctx, m, phrase.New("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
 					return
 				}
 				m.State = ladder.Dropped

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -72,7 +73,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	}
 	switch {
 	case err != nil && usual > 0:
-		return n, ladder.Errorf(ladder.Invalid, "try "+strconv.Itoa(usual), "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder)
+		return n, ladder.Errorf(ladder.Invalid, "", "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder).Try("try %d", usual)
 	case err != nil:
 		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
 	}
@@ -128,7 +129,7 @@ func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.
 	if !a.Owns(m.AskedBy) {
 		return m, ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
 	}
-	if err := s.Store.CancelMatch(ctx, m.ID, a.Person.ID, "cancelled by "+a.Person.Name); err != nil {
+	if err := s.Store.CancelMatch(ctx, m.ID, a.Person.ID, phrase.New("cancelled by %s", a.Person.Name)); err != nil {
 		return m, err
 	}
 	s.Wake()
@@ -142,7 +143,7 @@ func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byt
 		return nil, err
 	}
 	if seat >= int64(len(g.Seats)) {
-		return nil, ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %d", g.ID, seat)
+		return nil, ladder.Errorf(ladder.NotFound, "", "game %d has no seat %d", g.ID, seat).Try("the seats are 0 to %d", len(g.Seats)-1)
 	}
 	m, err := s.Store.Match(ctx, g.MatchID)
 	if err != nil {

@@ -107,7 +107,7 @@ func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text s
 		return "", err
 	}
 	if p.ID == a.Person.ID {
-		return "", ladder.Errorf(ladder.Conflict, "make one on the page of your tokens", "you cannot reset the token of %q, which is your own account", p.Name)
+		return "", ladder.Errorf(ladder.Conflict, ladder.HintOwnToken, "you cannot reset the token of %q, which is your own account", p.Name)
 	}
 	text, err = s.Store.ResetTokens(ctx, p.ID, "reset by "+a.Person.Name)
 	if err == nil {

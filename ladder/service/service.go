@@ -85,9 +85,9 @@ func (a Actor) Covers(scope ladder.Scope) bool {
 func (a Actor) Must(scope ladder.Scope, what string) error {
 	switch {
 	case a.Person.ID == 0:
-		return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", what, scope)
+		return ladder.Errorf(ladder.Unauthorized, ladder.HintSendToken, "%s needs a token of scope %q", what, scope)
 	case !a.Covers(scope):
-		return ladder.Errorf(ladder.Forbidden, "use a token of scope "+string(scope), "%s needs the scope %q, this token has %q", what, scope, a.Token.Scope)
+		return ladder.Errorf(ladder.Forbidden, "", "%s needs the scope %q, this token has %q", what, scope, a.Token.Scope).Try("use a token of scope %s", scope)
 	}
 	return nil
 }

@@ -164,15 +164,15 @@ func TestAwaitEnd(t *testing.T) {
 		}, "", ended, false, false},
 		"a token that is revoked": {func(ctx context.Context, s *store.Store, a Actor) error {
 			return s.RevokeToken(ctx, a.Person.ID, a.Token.ID)
-		}, "the token has been revoked: timba login takes a new one", ended, false, false},
+		}, "the token has been revoked: sign in with another token", ended, false, false},
 		"a token that expires": {func(context.Context, *store.Store, Actor) error {
 			time.Sleep(24 * time.Hour)
 			return nil
-		}, "the token has expired: timba login takes a new one", ended, false, false},
+		}, "the token has expired: sign in with another token", ended, false, false},
 		"a session that expires": {func(context.Context, *store.Store, Actor) error {
 			time.Sleep(store.SessionTime)
 			return nil
-		}, "the token has expired: timba login takes a new one", ended, false, true},
+		}, "the token has expired: sign in with another token", ended, false, true},
 		"a person who is blocked": {func(ctx context.Context, s *store.Store, a Actor) error {
 			return s.BlockPerson(ctx, a.Person.ID, true)
 		}, `person "anna" is blocked: ask the operator`, ended, true, false},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/events"
@@ -28,8 +29,8 @@ func (s *Service) MaySubmit(a Actor, bot string, size int64) error {
 		}
 	}
 	if limit := int64(s.Config.Limits.Upload); size > limit {
-		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
-			"archive: it has %s, more than the limit of %s", bundle.Size(size), bundle.Size(limit))
+		return ladder.Errorf(ladder.TooLarge, "", "archive: it has %s, more than the limit of %s", bundle.Size(size), bundle.Size(limit)).
+			Try("leave out what the bot does not need: %s names it", bundle.IgnoreFile)
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error
 }
 
 func unavailable(err error) error {
-	return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
 // look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
@@ -131,7 +132,7 @@ func (s *Service) look(archive string, limits bundle.Limits) (name, hash string,
 	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
 		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
-	return "", hash, ladder.Errorf(ladder.Invalid, "give it one with the upload (--bot NAME, ?bot=NAME), or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
+	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
 // unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its manifest gets the

@@ -143,7 +143,7 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 		}
 		err = copyFile(copied, from)
 		if errors.Is(err, fs.ErrNotExist) {
-			return missingUpload{unavailable("timba admin verify lists all that is missing", "backup: upload %s is missing", h), h}
+			return missingUpload{unavailable(ladder.HintMissing, "backup: upload %s is missing", h), h}
 		}
 		if err != nil {
 			return err
@@ -173,14 +173,14 @@ func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) 
 		sum := digest(r.Hash)
 		data, err := s.archive.read(sum, 0, r.Size)
 		if err != nil {
-			return unavailable("timba admin verify lists all that is missing", "backup: archive file %s cannot be read: %w", sum, err)
+			return unavailable(ladder.HintMissing, "backup: archive file %s cannot be read: %w", sum, err)
 		}
 		put, err := into.put(data)
 		if err != nil {
 			return err
 		}
 		if put != sum {
-			return unavailable("timba admin verify lists all that is damaged", "backup: archive file %s has the SHA-256 %s", sum, put)
+			return unavailable(ladder.HintDamaged, "backup: archive file %s has the SHA-256 %s", sum, put)
 		}
 	}
 	return nil

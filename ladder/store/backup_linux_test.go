@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -33,7 +34,7 @@ func TestBackupAgain(t *testing.T) {
 	go func() { done <- c.Backup(bg, dir, "") }()
 	pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the backup reads it
 	kit.Must(t, err)
-	kit.Must(t, c.Fail(bg, gone.ID, "unpack: for the test"))
+	kit.Must(t, c.Fail(bg, gone.ID, phrase.Plain("unpack: for the test")))
 	kit.Must(t, os.Rename(aside, path))
 	kit.Must(t, pipe.Close())
 	kit.Must(t, <-done)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -189,7 +188,7 @@ func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.
 	}
 	if today.Count >= int64(l.Versions) {
 		wait := moment(today.Oldest).Add(versionsTime).Sub(now)
-		limit := ladder.Errorf(ladder.TooMany, fmt.Sprintf("try again in %.0f h", math.Ceil(wait.Hours())), "%d versions within a day are the limit", l.Versions)
+		limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
 		limit.Retry = wait
 		return limit
 	}
@@ -272,7 +271,7 @@ func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
 }
 
 func noBot(name string) error {
-	return notFound("timba bots lists them", "bot %q does not exist", name)
+	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
 // LastVersions returns the last versions of some bots, by bot.

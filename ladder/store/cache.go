@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
@@ -274,7 +275,7 @@ func (s *Store) Generation() uint64 {
 func rated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
 // dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
-func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
+func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if rated(m) {
 		tx.change(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
 	}
@@ -283,19 +284,19 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	}
 	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
 		err := tx.AddMessage(ctx, queries.AddMessageParams{
-			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: reason, Created: stamp(tx.now),
+			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: stored(reason), Created: stamp(tx.now),
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return tx.DropMatch(ctx, reason, nullStamp(tx.now), m.ID)
+	return tx.DropMatch(ctx, stored(reason), nullStamp(tx.now), m.ID)
 }
 
 // tellBroken tells that a match has no result: it was dropped, or waits again.
-func (tx *Tx) tellBroken(ctx context.Context, m queries.MatchRow, reason string) error {
+func (tx *Tx) tellBroken(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
 	tx.waits = true
-	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason}
+	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}
 	if rated(m) {
 		l, err := tx.LadderByID(ctx, m.LadderID.Int64)
 		if err != nil {

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
@@ -11,7 +11,7 @@ import (
 // CancelMatch drops a match that is not over, for a reason. Who plays it finds it
 // dropped. by is the person who cancels it, 0 for the server; whoever else asked for
 // it is told.
-func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason string) error {
+func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
 		if err != nil {
@@ -21,7 +21,7 @@ func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason strin
 	})
 }
 
-func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason string) error {
+func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	switch ladder.MatchState(m.State) {
 	case ladder.Waiting:
 	case ladder.Running:
@@ -42,7 +42,7 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 	if err != nil {
 		return nil, err
 	}
-	reason := fmt.Sprintf("cancelled: %s is blocked", p.Name)
+	reason := phrase.New("cancelled: %s is blocked", p.Name)
 	for _, m := range open {
 		if err := tx.cancel(ctx, m, p.ID, reason); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -50,6 +51,22 @@ func text(v any) string {
 	return string(data)
 }
 
+// stored returns a text as a column has it: "" for an empty one.
+func stored(t phrase.Text) string {
+	if t.IsZero() {
+		return ""
+	}
+	return text(t)
+}
+
+// phraseOf returns the text of a column.
+func phraseOf(column string) (t phrase.Text) {
+	if column != "" && json.Unmarshal([]byte(column), &t) != nil {
+		return phrase.Plain(column)
+	}
+	return t
+}
+
 func parse(what, text string, v any) error {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
 		return fmt.Errorf("data: %s %q is damaged: %w", what, text, err)
@@ -71,7 +88,7 @@ func token(t queries.Token) ladder.Token {
 func message(m queries.Message) ladder.Message {
 	return ladder.Message{
 		ID: m.ID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
-		Match: m.MatchID.Int64, Reason: m.Reason, Created: moment(m.Created), Seen: nullMoment(m.Seen),
+		Match: m.MatchID.Int64, Reason: phraseOf(m.Reason), Created: moment(m.Created), Seen: nullMoment(m.Seen),
 	}
 }
 
@@ -90,11 +107,11 @@ func each[R, T any](rows []R, of func(R) T) (out []T) {
 func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
-		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0, Unplayable: v.Unplayable,
+		Language: v.Language, State: ladder.State(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable),
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
-	if out.State == ladder.Live && out.Unplayable != "" {
-		out.Reason = "it is not played: no machine has what it needs: " + out.Unplayable
+	if out.State == ladder.Live && !out.Unplayable.IsZero() {
+		out.Reason = phrase.New("it is not played: no machine has what it needs: %s", out.Unplayable)
 	}
 	if err := parse("a version's games", v.Games, &out.Games); err != nil {
 		return out, err
@@ -123,7 +140,7 @@ func versions(rows []queries.VersionRow) ([]ladder.Version, error) {
 func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	out := ladder.Match{
 		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), Distinct: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
-		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
+		AskedBy: m.AskedBy.Int64, Reason: phraseOf(m.Reason), Created: moment(m.Created), Began: nullMoment(m.Began),
 		Finished: nullMoment(m.Finished), Order: m.Ord.Int64,
 	}
 	if err := parse("a match's options", m.Options, &out.Options); err != nil {
@@ -134,7 +151,7 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 
 // attempt shows the seed only when the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
-	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
+	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
 	if a.Ended.Valid {
 		seed := hexOf(a.Seed)
 		out.Seed = &seed

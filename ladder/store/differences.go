@@ -18,6 +18,9 @@ type Difference struct {
 	What  string `json:"what"`  // column, stored and rebuilt value, as in "k is 17 where 16 is due"
 }
 
+// OtherFormula is the place of a difference that goes when all ratings are computed again.
+const OtherFormula = "formula"
+
 func (d Difference) String() string { return d.Where + ": " + d.What }
 
 // findings are the differences found so far.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
@@ -76,8 +77,8 @@ func damageError(err error, matchID int64, kind string) error {
 	}
 	return &ladder.Error{
 		Code: ladder.Unavailable, Err: err,
-		Text: fmt.Sprintf("the %s of match %d are damaged on the server, and are not shown", kind, matchID),
-		Hint: "tell its operator, who finds the damage with timba admin verify and restores a backup",
+		Text: phrase.New("the %s of match %d are damaged on the server, and are not shown", kind, matchID),
+		Hint: phrase.New(ladder.HintOperator),
 	}
 }
 

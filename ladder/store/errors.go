@@ -15,19 +15,19 @@ import (
 // ErrOver is the cause of an error for an attempt at a match that has ended, or is not the last one.
 var ErrOver = errors.New("the attempt is over")
 
-func unavailable(hint, format string, args ...any) error {
+func unavailable(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.Unavailable, hint, format, args...)
 }
 
-func invalid(hint, format string, args ...any) error {
+func invalid(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.Invalid, hint, format, args...)
 }
 
-func conflict(hint, format string, args ...any) error {
+func conflict(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.Conflict, hint, format, args...)
 }
 
-func notFound(hint, format string, args ...any) error {
+func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
@@ -58,7 +58,7 @@ func machineError(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return unavailable("try again; end other programs that write to it", "data: the database is in use: %w", err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return unavailable("stop the server and restore a backup; timba admin verify shows what is damaged", "data: the database is damaged: %w", err)
+		return unavailable(ladder.HintRepair, "data: the database is damaged: %w", err)
 	}
 	return err
 }

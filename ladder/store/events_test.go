@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
@@ -37,13 +38,13 @@ func TestEvents(t *testing.T) {
 	want("a match that waits")
 	seed := c.attempt(waits)
 	want("an attempt", "match-began tebes-4")
-	kit.Get[bool](t)(c.Break(bg, waits.ID, 1, "no", false))
+	kit.Get[bool](t)(c.Break(bg, waits.ID, 1, phrase.Plain("no"), false))
 	want("its end", "match-broken tebes-4")
 	if _, err := c.Finish(bg, waits.ID, 1, playMatch(t, waits, seed)); err == nil {
 		t.Error("a match that waits is finished")
 	}
 	want("a result that is refused")
-	kit.Must(t, c.CancelMatch(bg, waits.ID, 0, "cancelled"))
+	kit.Must(t, c.CancelMatch(bg, waits.ID, 0, phrase.Plain("cancelled")))
 	want("a match that waits and is dropped", "match-broken tebes-4")
 	c.finished("tebes-4", v.ID, first)
 	want("a match", "match-began tebes-4", "match-finished tebes-4")
@@ -63,7 +64,7 @@ func TestEvents(t *testing.T) {
 	want("a stage", "submission-moved ", "submission-moved ")
 	kit.Must(t, c.Promote(bg, next.ID))
 	want("a version that is live", "version-moved ")
-	kit.Get[bool](t)(c.Suspend(bg, next.ID, 0, "faults"))
+	kit.Get[bool](t)(c.Suspend(bg, next.ID, 0, phrase.Plain("faults")))
 	want("a version that is suspended", "version-moved ")
 	c.waits(p, 1)
 	kit.Must(t, c.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Pending(bg))[0].ID))
@@ -111,12 +112,12 @@ func TestGeneration(t *testing.T) {
 	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
 	kit.Must(t, begun.Err)
 	want("a new match that begins", false)
-	kit.Get[bool](t)(c.Break(bg, begun.Match.ID, 1, "no", false))
+	kit.Get[bool](t)(c.Break(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
 	want("a match that waits again", true)
 	c.attempt(begun.Match)
 	want("a match that waited and begins", true)
 	m := c.unrated(p.ID, v.ID, first)
 	want("a match that somebody asks for", true)
-	kit.Must(t, c.CancelMatch(bg, m.ID, p.ID, "cancelled"))
+	kit.Must(t, c.CancelMatch(bg, m.ID, p.ID, phrase.Plain("cancelled")))
 	want("a match that is cancelled", true)
 }

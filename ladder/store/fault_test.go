@@ -99,7 +99,7 @@ func TestNoDatabase(t *testing.T) {
 	dir := t.TempDir()
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: directory %q has no timba.db: name the directory of a server, or start one there with timba serve --data %s", dir, dir))
+		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: directory %q has no timba.db: name the directory of a server, or start one in %s", dir, dir))
 	}
 	file := filepath.Join(dir, "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o600))
@@ -259,7 +259,7 @@ func TestBackupFails(t *testing.T) {
 	kit.Must(t, err)
 	kit.Must(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
 	err = c.Backup(bg, filepath.Join(parent, "backup"), "")
-	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: timba admin verify lists all that is missing")
+	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: a verification lists all that is missing")
 	empty()
 	file := filepath.Join(parent, "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o600))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -116,7 +117,7 @@ func (f *finish) check() error {
 			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
-	f.reason = early(len(f.games) < f.match.Deals*slots, f.replays)
+	f.reason = stored(early(len(f.games) < f.match.Deals*slots, f.replays))
 	return nil
 }
 
@@ -315,9 +316,9 @@ func (f *finish) keepOutcome() error {
 
 // early returns why a match ended before all of its games were played; "" where it did
 // not.
-func early(ended bool, replays []*referee.Replay) string {
+func early(ended bool, replays []*referee.Replay) (reason phrase.Text) {
 	if !ended {
-		return ""
+		return reason
 	}
 	var names []string
 	for _, r := range replays {
@@ -326,7 +327,7 @@ func early(ended bool, replays []*referee.Replay) string {
 		}
 	}
 	slices.Sort(names)
-	return "ended early: " + strings.Join(slices.Compact(names), ", ") + " lost the connection"
+	return phrase.New("ended early: %s lost the connection", strings.Join(slices.Compact(names), ", "))
 }
 
 // lostSeats returns the seats that lost a game with their connection; r may be nil.

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/referee"
@@ -255,7 +256,7 @@ func TestFencing(t *testing.T) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
 	late := playMatch(t, m, old)
-	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+	_, err = c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	kit.Must(t, err)
 	over := func(what string, err error) {
 		t.Helper()
@@ -275,7 +276,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an older attempt", err)
 	_, err = c.Finish(bg, m.ID, 3, late)
 	over("a result of an attempt to come", err)
-	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+	_, err = c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	over("breaking an older attempt off", err)
 	if n := c.count("results") + c.count("changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
@@ -390,11 +391,11 @@ func TestStateIsTheDatabase(t *testing.T) {
 				}
 			case 3:
 				if id := take(); id != 0 {
-					kit.Must(rt, c.CancelMatch(bg, id, 0, "cancelled"))
+					kit.Must(rt, c.CancelMatch(bg, id, 0, phrase.Plain("cancelled")))
 				}
 			case 4:
 				if id := take(); id != 0 {
-					_, err := c.Break(bg, id, 1, "stop", false)
+					_, err := c.Break(bg, id, 1, phrase.Plain("stop"), false)
 					kit.Must(rt, err)
 				}
 			case 5:

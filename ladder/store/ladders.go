@@ -122,7 +122,7 @@ func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	l, err := tx.LadderByName(ctx, name)
-	return l, ifNoRows(err, notFound("timba standings lists them", "ladder %q does not exist", name))
+	return l, ifNoRows(err, notFound(ladder.HintLadders, "ladder %q does not exist", name))
 }
 
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be

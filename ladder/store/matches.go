@@ -5,10 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -185,7 +185,7 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 		return m, invalid("", "match: %w", err)
 	}
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
-		return m, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
+		return m, invalid("", "match: deals cannot be %d", n.Deals).Try("try %d to %d", 1, maxUnratedDeals)
 	}
 	if n.Open > 0 && n.AskedBy != 0 {
 		open, err := tx.CountAsked(ctx, nullID(n.AskedBy))
@@ -193,7 +193,7 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 			return m, err
 		}
 		if open >= int64(n.Open) {
-			return m, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
+			return m, conflict(ladder.HintCancelMatch, "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
 	return queries.MatchRow{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
@@ -337,7 +337,7 @@ func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Ma
 	m, err = tx.matchIn(ctx, id, ladder.Running)
 	if err != nil {
 		if ladder.CodeOf(err) == ladder.Conflict {
-			err = &ladder.Error{Code: ladder.Conflict, Text: err.Error(), Err: ErrOver}
+			err = &ladder.Error{Code: ladder.Conflict, Text: phrase.Of(err), Err: ErrOver}
 		}
 		return m, a, err
 	}
@@ -356,7 +356,7 @@ func noMatch(id int64) error { return notFound("", "match %d does not exist", id
 // match waits again. An attempt that is over is refused with ErrOver. failed says that the referee failed, which is the end of the
 // match at the third time; a stop of the server is not. Dropped tells that it was
 // given up, for that or for a version that no longer plays.
-func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason string, failed bool) (dropped bool, err error) {
+func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.attemptIn(ctx, matchID, attempt)
 		if err != nil {
@@ -374,7 +374,7 @@ func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason st
 	return dropped && err == nil, err
 }
 
-func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
+func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	if err := tx.endAttempt(ctx, m, reason, failed); err != nil {
 		return err
 	}
@@ -395,12 +395,12 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason string, f
 }
 
 // endAttempt ends the attempt that runs.
-func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason string, failed bool) error {
+func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
 		return err
 	}
-	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
+	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: stored(reason), Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
 }
 
 // RunningAttempt is an attempt that runs on a machine.

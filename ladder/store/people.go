@@ -50,7 +50,7 @@ func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 // PersonByName returns a person by name.
 func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, error) {
 	p, err := s.read.PersonByName(ctx, name)
-	return person(p), machineError(ifNoRows(err, notFound("timba admin people lists them", "person %q does not exist", name)))
+	return person(p), machineError(ifNoRows(err, notFound(ladder.HintPeople, "person %q does not exist", name)))
 }
 
 // Blocked returns who is blocked, and since when.
@@ -164,7 +164,7 @@ func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeInvite(ctx, id)
 		if err == nil && n == 0 {
-			return notFound("timba admin invites lists them", "invite %d does not exist, or has been used", id)
+			return notFound(ladder.HintInvites, "invite %d does not exist, or has been used", id)
 		}
 		return err
 	})
@@ -200,9 +200,9 @@ func (s *Store) Register(ctx context.Context, code, name string, open bool) (p l
 
 // invite finds an invite that can be used under a name.
 func (tx *Tx) invite(ctx context.Context, code, name string) (queries.Invite, error) {
-	refused := ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite is not valid")
+	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite is not valid")
 	if strings.TrimSpace(code) == "" {
-		return queries.Invite{}, ladder.Errorf(ladder.Unauthorized, "join with the code of an invite, as in timba login URL --invite CODE --name "+name+"; the operator makes them", "this competition is by invite only")
+		return queries.Invite{}, ladder.Errorf(ladder.Unauthorized, "", "this competition is by invite only").Try(ladder.HintJoin, name)
 	}
 	key, ok := parseKey(invitePrefix, strings.TrimSpace(code))
 	if !ok {
@@ -216,11 +216,11 @@ func (tx *Tx) invite(ctx context.Context, code, name string) (queries.Invite, er
 	case !key.matches(i.Hash):
 		return i, refused
 	case i.PersonID.Valid:
-		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has been used")
+		return i, ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite has been used")
 	case i.Expires.Valid && i.Expires.Int64 <= stamp(tx.now):
-		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has expired")
+		return i, ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite has expired")
 	case i.Name != "" && i.Name != name:
-		return i, ladder.Errorf(ladder.Forbidden, "register as "+i.Name, "the invite is not for %q", name)
+		return i, ladder.Errorf(ladder.Forbidden, "", "the invite is not for %q", name).Try("register as %s", i.Name)
 	}
 	return i, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 )
@@ -82,13 +83,13 @@ func TestTokensRefused(t *testing.T) {
 			t.Errorf("%s: it is %+v all the same", name, who)
 		}
 	}
-	const invalid = "the token is not valid: timba login takes a new one"
+	const invalid = "the token is not valid: sign in with another token"
 	refuse("nothing", "", ladder.Unauthorized, invalid)
 	refuse("another kind", "invite_"+good[len(tokenPrefix):], ladder.Unauthorized, invalid)
 	refuse("another secret", forged, ladder.Unauthorized, invalid)
 	refuse("unknown", newKey(tokenPrefix).text, ladder.Unauthorized, invalid)
 	refuse("long", good+"x", ladder.Unauthorized, invalid)
-	refuse("expired", short, ladder.Unauthorized, "the token has expired: timba login takes a new one")
+	refuse("expired", short, ladder.Unauthorized, "the token has expired: sign in with another token")
 	wantError(t, c.RevokeToken(bg, other.ID, tok.ID), ladder.NotFound, "token 1 does not exist")
 	if _, _, err := c.Authenticate(bg, good); err != nil {
 		t.Error(err)
@@ -97,7 +98,7 @@ func TestTokensRefused(t *testing.T) {
 	refuse("blocked", good, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
 	kit.Must(t, c.BlockPerson(bg, p.ID, false))
 	kit.Must(t, c.RevokeToken(bg, p.ID, tok.ID))
-	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: timba login takes a new one")
+	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: sign in with another token")
 	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
 	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
 	for _, label := range []string{"a\nb", "a\u202eb", "a\u2066b", "a\u200fb", "a\u200bb", "a\xffb"} { // marks turn the text around it
@@ -128,7 +129,7 @@ func TestRegister(t *testing.T) {
 		if err == nil {
 			in++
 		} else {
-			wantError(t, err, ladder.Unauthorized, "the invite has been used: ask the operator for a new one: timba admin invite")
+			wantError(t, err, ladder.Unauthorized, "the invite has been used: ask the operator for another invite")
 		}
 	}
 	if in != 1 {
@@ -142,9 +143,9 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.Register(bg, bound, "frida", false)
 	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
 	_, _, err = c.Register(bg, "", "frida", false)
-	wantError(t, err, ladder.Unauthorized, "this competition is by invite only: join with the code of an invite, as in timba login URL --invite CODE --name frida; the operator makes them")
+	wantError(t, err, ladder.Unauthorized, "this competition is by invite only: join as frida with the code of an invite; the operator makes them")
 	_, _, err = c.Register(bg, bound+"x", "emma", true)
-	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
+	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for another invite")
 	emma, token, err := c.Register(bg, bound, "emma", false)
 	kit.Must(t, err)
 	if who, _, err := c.Authenticate(bg, token); err != nil || who.ID != emma.ID {
@@ -160,7 +161,7 @@ func TestRegister(t *testing.T) {
 	kit.Must(t, err)
 	c.clock.skip(time.Hour)
 	_, _, err = c.Register(bg, late, "gerda", false)
-	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for a new one: timba admin invite")
+	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for another invite")
 }
 
 // A version's way through its stages, and what it may not do.
@@ -187,7 +188,7 @@ func TestVersionStages(t *testing.T) {
 	wantError(t, c.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
 	kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: "3 files"}))
+	kit.Must(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
 	kit.Must(t, c.SetState(bg, v.ID, ladder.Building))
 	kit.Must(t, c.BeginStage(bg, v.ID, "build"))
 	pending, err := c.Pending(bg)
@@ -205,11 +206,11 @@ func TestVersionStages(t *testing.T) {
 		t.Errorf("stages are %+v", stages)
 	}
 	wantError(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
-	kit.Must(t, c.Fail(bg, v.ID, "it does not start"))
-	wantError(t, c.Fail(bg, v.ID, "again"), ladder.Conflict, "version 1 of anna-bot is failed already")
+	kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("it does not start")))
+	wantError(t, c.Fail(bg, v.ID, phrase.Plain("again")), ladder.Conflict, "version 1 of anna-bot is failed already")
 	messages, err := c.Messages(bg, p.ID, 0, 10)
 	kit.Must(t, err)
-	if len(messages) != 1 || messages[0].Text() != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
+	if len(messages) != 1 || messages[0].Text().String() != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
 		t.Errorf("messages are %+v", messages)
 	}
 	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Suspend lead there`, v.ID))
@@ -266,7 +267,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 		t.Errorf("the match is %s, %d play", m.State, active())
 	}
 	told := kit.Get[[]ladder.Message](t)(c.Messages(bg, berta.ID, 0, 10))
-	if len(told) != 1 || told[0].Kind != ladder.MessageDropped || told[0].Match != asked.ID || told[0].Reason != "cancelled: anna is blocked" {
+	if len(told) != 1 || told[0].Kind != ladder.MessageDropped || told[0].Match != asked.ID || told[0].Reason.String() != "cancelled: anna is blocked" {
 		t.Errorf("who asked for a match is told %+v", told)
 	}
 	_, err = c.AddMatch(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, AskedBy: berta.ID})
@@ -305,7 +306,7 @@ func TestUnratedMatches(t *testing.T) {
 	}
 	kit.Must(t, ask(func(*NewMatch) {}))
 	kit.Must(t, ask(func(*NewMatch) {}))
-	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one: timba matches cancel ID")
+	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one")
 	waiting := kit.Get[[]ladder.Match](t)(c.Waiting(bg, 10))
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {
 		t.Errorf("waiting are %+v", waiting)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -85,26 +86,26 @@ func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
 
 // Cancel ends a version that waits to be begun. It counts as failed.
 func (s *Store) Cancel(ctx context.Context, versionID int64) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason string, err error) {
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
 		if err == nil && len(stages) > 0 {
 			err = conflict("wait for its end", "version %d of %s has been begun", row.Number, row.Name)
 		}
 		tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
-		return "cancelled by its owner", err
+		return phrase.New("cancelled by its owner"), err
 	})
 }
 
 // Fail ends a version's way: a stage said no. Its owner is told why.
-func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (string, error) {
+func (s *Store) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
+	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
 		return reason, tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
 }
 
 // fail ends a version's way for a reason, which why returns. An upload that was never
 // built is not kept.
-func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (string, error)) error {
+func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
 		row, err := tx.open(ctx, versionID)
@@ -125,7 +126,7 @@ func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries
 }
 
 // fail ends a version's way for a reason.
-func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason string) error {
+func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason phrase.Text) error {
 	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID})
-	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(tx.now), ID: v.ID})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: stored(reason), Ended: nullStamp(tx.now), ID: v.ID})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -57,7 +58,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		if place, err := c.Place(bg, v.ID); err != nil || place != 0 {
 			t.Errorf("%s is begun, and has place %d; %v", v.Bot, place, err)
 		}
-		kit.Must(t, c.Fail(bg, v.ID, "no"))
+		kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("no")))
 		if order = append(order, v.Bot); len(order) == 2 {
 			c.waits(p[2], 2)
 		}
@@ -90,7 +91,7 @@ func TestCancel(t *testing.T) {
 	pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
 	kit.Must(t, c.Cancel(bg, pending[0].ID))
 	wantError(t, c.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
-	if v, err := c.Version(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason != "cancelled by its owner" {
+	if v, err := c.Version(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
 		t.Errorf("%+v, %v", v, err)
 	}
 	kit.Must(t, c.BeginStage(bg, pending[1].ID, "unpack"))
@@ -121,12 +122,12 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 		v := kit.Get[ladder.Version](t)(c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots))
 		ids = append(ids, v.ID)
 	}
-	kit.Must(t, c.Fail(bg, ids[0], "unpack: no"))
+	kit.Must(t, c.Fail(bg, ids[0], phrase.Plain("unpack: no")))
 	left(shared) // the other one needs it
-	kit.Must(t, c.Fail(bg, ids[1], "unpack: no"))
+	kit.Must(t, c.Fail(bg, ids[1], phrase.Plain("unpack: no")))
 	left()
 	built := c.submitted(p.ID, "built")
-	kit.Must(t, c.Fail(bg, built.ID, "trial: no"))
+	kit.Must(t, c.Fail(bg, built.ID, phrase.Plain("trial: no")))
 	left(built.Bundle)
 	keepUpload(t, c.Dir(), "orphan")
 	stuck := c.waits(p, 1)

@@ -63,7 +63,7 @@ func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (ou
 	if live.ID == 0 {
 		rows, err := tx.VersionsOfBefore(ctx, b.ID, below(0), 1)
 		if len(rows) > 0 && rows[0].State == string(ladder.Suspended) {
-			err = conflict("repair the bot, then connect with --new-version", "version %d of %s was suspended for its faults", rows[0].Number, b.Name)
+			err = conflict(ladder.HintNewVersion, "version %d of %s was suspended for its faults", rows[0].Number, b.Name)
 		}
 		return out, err
 	}
@@ -72,9 +72,9 @@ func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (ou
 	case err != nil:
 		return out, err
 	case !v.Remote:
-		return out, conflict("connect under another name, or replace it: --new-version", "bot %q: version %d, which is live, was uploaded", b.Name, v.Number)
+		return out, conflict(ladder.HintReplace, "bot %q: version %d, which is live, was uploaded", b.Name, v.Number)
 	case n.Games != nil && !slices.Equal(n.Games, v.Games):
-		return out, conflict("connect with --new-version to change that", "version %d of %s plays %s, not %s", v.Number, b.Name, gamesText(v.Games), gamesText(n.Games))
+		return out, conflict(ladder.HintChange, "version %d of %s plays %s, not %s", v.Number, b.Name, gamesText(v.Games), gamesText(n.Games))
 	}
 	return v, nil
 }
@@ -109,5 +109,5 @@ func remoteHash(bot string, number int64) string {
 }
 
 func withdrawn(b queries.Bot) error {
-	return conflict("bring it back first: timba bots restore "+b.Name, "bot %q is withdrawn", b.Name)
+	return conflict("", "bot %q is withdrawn", b.Name).Try(ladder.HintRestore, b.Name)
 }

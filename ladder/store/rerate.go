@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/timba-arena/timba/ladder"
 )
 
 // Rerated is a ladder that was rated again.
@@ -58,7 +60,7 @@ func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total 
 		err = r.compareTables(ratedColumns)
 	}
 	if err == nil && len(r.findings) > 0 {
-		err = unavailable("timba admin verify says what differs", "data: the ratings cannot be computed again: %s", r.findings[0])
+		err = unavailable(ladder.HintDifferences, "data: the ratings cannot be computed again: %s", r.findings[0])
 	}
 	if err == nil {
 		out, err = r.rerated()

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -13,7 +14,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 12
+const schemaVersion = 13
 
 // prepareSchema gives an empty database its schema, and refuses another than this program's.
 func (s *Store) prepareSchema(ctx context.Context) error {
@@ -44,7 +45,7 @@ func (s *Store) checkFormula(ctx context.Context) error {
 	}
 	stored, err := queries.New(s.readers).Formula(ctx)
 	if err == nil && stored != s.formula.Fingerprint() {
-		err = unavailable("compute them again: timba admin rerate --data "+string(s.dir), "data: the ratings in %q were computed by other constants than those of this timba", s.dir)
+		err = unavailable("", "data: the ratings in %q were computed by other constants than those of this timba", s.dir).Try(ladder.HintRerate, s.dir)
 	}
 	return err
 }

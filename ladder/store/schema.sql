@@ -1,4 +1,5 @@
--- Times are microseconds since 1970, UTC; NULL stands for never. JSON is text.
+-- Times are microseconds since 1970, UTC; NULL stands for never. JSON is text. Reasons, summaries and what no machine
+-- has are texts in JSON, as phrase.Text writes them; '' stands for none.
 
 CREATE TABLE people (
   id      INTEGER PRIMARY KEY,

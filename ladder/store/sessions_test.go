@@ -59,9 +59,9 @@ func TestSessions(t *testing.T) {
 		c.wantSession(what, key, "")
 	}
 	_, _, err = c.Authenticate(bg, key)
-	wantError(t, err, ladder.Unauthorized, "the token is not valid: timba login takes a new one")
+	wantError(t, err, ladder.Unauthorized, "the token is not valid: sign in with another token")
 	_, err = c.SignIn(bg, newKey(tokenPrefix).text, 0)
-	wantError(t, err, ladder.Unauthorized, "the token is not valid: timba login takes a new one")
+	wantError(t, err, ladder.Unauthorized, "the token is not valid: sign in with another token")
 
 	// Its use is noted to the minute, with that of its token.
 	c.clock.skip(30 * time.Second)

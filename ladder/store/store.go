@@ -128,8 +128,7 @@ func (s *Store) prepareDir(o Options) error {
 		return f.Close()
 	}
 	if _, err := os.Stat(s.dir.Database()); errors.Is(err, fs.ErrNotExist) {
-		return ladder.Errorf(ladder.NotFound, "name the directory of a server, or start one there with timba serve --data "+string(s.dir),
-			"data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database()))
+		return notFound("", "data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database())).Try(ladder.HintStart, s.dir)
 	} else if err != nil {
 		return unavailable("name the directory of a server", "data: the database cannot be found: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
@@ -79,7 +80,7 @@ func TestFinishRefuses(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, stale := c.begun("tebes-4", ids...)
 	old := playMatch(t, m, stale)
-	_, err := c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
+	_, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(t, err)
 	seed := c.attempt(m)
 	played := playMatch(t, m, seed)
@@ -215,12 +216,12 @@ func TestAttempts(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, _ := c.begun("tebes-4", ids...)
 	for range 5 {
-		_, err := c.Break(bg, m.ID, c.last(m.ID), "the server stopped", false)
+		_, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
 		kit.Must(t, err)
 		c.attempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped := kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true))
+		dropped := kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
 		}
@@ -230,10 +231,10 @@ func TestAttempts(t *testing.T) {
 	}
 	m, err := c.Match(bg, m.ID)
 	kit.Must(t, err)
-	if m.State != ladder.Dropped || m.Reason != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
+	if m.State != ladder.Dropped || m.Reason.String() != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
-	_, err = c.Break(bg, m.ID, c.last(m.ID), "", true)
+	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
 	err = c.Begin(bg, []Start{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
@@ -248,7 +249,7 @@ func TestInterruptedWaitFirst(t *testing.T) {
 	want := []int64{0, c.unrated(p.ID, ids...).ID, c.unrated(p.ID, ids...).ID}
 	m, _ := c.begun("tebes-4", ids...)
 	want[0] = m.ID
-	kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), "the server stopped", false))
+	kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
 	for n := 1; n <= len(want); n++ {
 		var got []int64
 		for _, m := range kit.Get[[]ladder.Match](t)(c.Waiting(bg, n)) {
@@ -296,7 +297,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 		see("Changes", one.Changes, nil)
 	}
 	look()
-	if _, err := c.Break(bg, m.ID, c.last(m.ID), "", false); err != nil {
+	if _, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
 		t.Fatal(err)
 	}
 	one := kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
@@ -324,12 +325,12 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	next := c.live(p.ID, "anna-bot")
 	m, err := c.Match(bg, waiting.ID)
 	kit.Must(t, err)
-	if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+	if m.State != ladder.Dropped || m.Reason.String() != "version 1 of anna-bot plays no more" {
 		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
 	}
 	_, err = c.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
 	kit.Must(t, err)
-	if dropped, err := c.Break(bg, broken.ID, c.last(broken.ID), "the server stopped", false); err != nil || !dropped {
+	if dropped, err := c.Break(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
 	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
@@ -451,5 +452,5 @@ func TestReplaysAfter(t *testing.T) {
 		}
 	}
 	err := c.ReplaysAfter(bg, 0, ReplayFilter{Ladder: "mus"}, nil)
-	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: timba standings lists them`)
+	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: look at the list of ladders`)
 }

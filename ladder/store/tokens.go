@@ -83,7 +83,7 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 		return "", ladder.Token{}, err
 	}
 	if valid >= MaxTokens {
-		return "", ladder.Token{}, conflict("revoke one: timba tokens revoke ID", "the limit is %d tokens", MaxTokens)
+		return "", ladder.Token{}, conflict(ladder.HintRevoke, "the limit is %d tokens", MaxTokens)
 	}
 	k := newKey(tokenPrefix)
 	row, err := tx.AddToken(ctx, queries.AddTokenParams{
@@ -113,7 +113,7 @@ func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, l
 }
 
 func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p ladder.Person, t ladder.Token, err error) {
-	refused := ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token is not valid")
+	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintSignIn, "the token is not valid")
 	k, ok := parseKey(tokenPrefix, text)
 	if !ok {
 		return p, t, refused
@@ -133,9 +133,9 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 func usable(p ladder.Person, t ladder.Token, now time.Time) error {
 	switch {
 	case !t.Revoked.IsZero():
-		return ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
+		return ladder.Errorf(ladder.Unauthorized, ladder.HintSignIn, "the token has been revoked")
 	case !t.Expires.IsZero() && !t.Expires.After(now):
-		return ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
+		return ladder.Errorf(ladder.Unauthorized, ladder.HintSignIn, "the token has expired")
 	case !p.Blocked.IsZero():
 		return ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
 	}

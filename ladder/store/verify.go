@@ -165,7 +165,7 @@ func (v *verifier) rebuild() error {
 		return err
 	}
 	if now := v.store.formula.Fingerprint(); stored != now {
-		v.differ("formula", "the ratings were computed by %s where this timba has %s: timba admin rerate computes them again", stored, now)
+		v.differ(OtherFormula, "the ratings were computed by %s where this timba has %s", stored, now)
 		return nil
 	}
 	r, err := newRebuild(v.ctx, v.store, true)

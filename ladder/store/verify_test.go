@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -39,7 +40,7 @@ func busy(tb testing.TB) *competition {
 	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
 	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
 	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
+	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(tb, err)
 	seed := c.attempt(m)
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
@@ -47,7 +48,7 @@ func busy(tb testing.TB) *competition {
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Suspend(bg, b.ID, 0, "too many faults")
+	_, err = c.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
@@ -572,7 +573,7 @@ func TestVerifyBesideFailures(t *testing.T) {
 	last := slices.Max(slices.Collect(maps.Keys(versions)))
 	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, _ int64) {
 		if done == 1 {
-			kit.Must(t, c.Fail(bg, versions[last].ID, "no"))
+			kit.Must(t, c.Fail(bg, versions[last].ID, phrase.Plain("no")))
 		}
 	}))
 	if len(found) > 0 {

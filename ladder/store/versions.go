@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -95,7 +95,7 @@ func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) er
 func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
-			Ok: oneIf(stage.OK), Ended: nullStamp(tx.now), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
+			Ok: oneIf(stage.OK), Ended: nullStamp(tx.now), Summary: stored(stage.Summary), Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
 		})
 		if err == nil && n == 0 {
 			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
@@ -119,19 +119,19 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 				return nil, fmt.Errorf("data: stage %s of version %d: %w", r.Name, versionID, err)
 			}
 		}
-		out = append(out, ladder.Stage{Name: r.Name, OK: r.Ok != 0, Began: moment(r.Began), Ended: nullMoment(r.Ended), Log: string(log), Summary: r.Summary})
+		out = append(out, ladder.Stage{Name: r.Name, OK: r.Ok != 0, Began: moment(r.Began), Ended: nullMoment(r.Ended), Log: string(log), Summary: phraseOf(r.Summary)})
 	}
 	return out, nil
 }
 
 // tellOwner leaves a message for the owner of a version; a house bot has none. match is 0 for none.
-func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason string) error {
+func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
 	return tx.AddMessage(ctx, queries.AddMessageParams{
 		PersonID: row.PersonID.Int64, VersionID: nullID(row.ID), Kind: string(kind), Bot: row.Name, Number: row.Number,
-		MatchID: nullID(match), Reason: reason, Created: stamp(tx.now),
+		MatchID: nullID(match), Reason: stored(reason), Created: stamp(tx.now),
 	})
 }
 
@@ -164,7 +164,7 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 
 // Suspend takes a live version off the ladders for its faults and tells its owner;
 // suspended is false, and nothing is done, when it is not live any more. match is that of its last fault.
-func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason string) (suspended bool, err error) {
+func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason stri
 		if suspended = v.State == string(ladder.Live); !suspended {
 			return nil
 		}
-		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Suspended), Reason: reason, Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
+		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Suspended), Reason: stored(reason), Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
 			return err
 		}
 		if err := tx.refreshBot(ctx, v.BotID); err != nil {
@@ -287,17 +287,17 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 	}
 	for len(rows) > 0 {
 		id, by := rows[0].ID, int64(0)
-		var reasons []string
+		var reasons []phrase.Text
 		for ; len(rows) > 0 && rows[0].ID == id; rows = rows[1:] {
-			r, reason := rows[0], fmt.Sprintf("version %d of %s plays no more", rows[0].Number, rows[0].Name)
+			r, reason := rows[0], phrase.New("version %d of %s plays no more", rows[0].Number, rows[0].Name)
 			if !r.LadderID.Valid && r.Withdrawn.Valid {
-				by, reason = r.PersonID.Int64, fmt.Sprintf("bot %q is withdrawn by its owner", r.Name)
+				by, reason = r.PersonID.Int64, phrase.New("bot %q is withdrawn by its owner", r.Name)
 			}
 			reasons = append(reasons, reason)
 		}
 		m, err := tx.Match(ctx, id)
 		if err == nil {
-			err = tx.dropMatch(ctx, m, by, strings.Join(slices.Compact(reasons), "; "))
+			err = tx.dropMatch(ctx, m, by, phrase.Join("; ", slices.CompactFunc(reasons, phrase.Text.Equal)...))
 		}
 		if err != nil {
 			return err
@@ -306,22 +306,22 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 	return nil
 }
 
-// SetUnplayable keeps what no machine has that a version needs, and tells its owner; with "" it can be
+// SetUnplayable keeps what no machine has that a version needs, and tells its owner; if it is empty, the version can be
 // played again.
-func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing string) error {
+func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
 			return ifNoRows(err, noVersion(versionID))
 		}
-		if row.Unplayable == missing {
+		if row.Unplayable == stored(missing) {
 			return nil
 		}
-		if err := tx.SetUnplayable(ctx, missing, versionID); err != nil {
+		if err := tx.SetUnplayable(ctx, stored(missing), versionID); err != nil {
 			return err
 		}
 		kind := ladder.MessagePlayable
-		if missing != "" {
+		if !missing.IsZero() {
 			kind = ladder.MessageUnplayable
 		}
 		return tx.tellOwner(ctx, row, kind, 0, missing)

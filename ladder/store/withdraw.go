@@ -16,7 +16,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 			return nil
 		}
 		if number, err := tx.OpenVersion(ctx, botID); err == nil {
-			return conflict("wait for its end, or cancel it: timba bots cancel "+b.Name, "bot %q: version %d is still on its way", b.Name, number)
+			return conflict("", "bot %q: version %d is still on its way", b.Name, number).Try(ladder.HintCancel, b.Name)
 		} else if err := ifNoRows(err, nil); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 		case ladder.Suspended:
 			return conflict("submit a version without the faults", "version %d of %s was suspended", v.Number, b.Name)
 		default:
-			return conflict("timba bots "+b.Name+" lists those that were", "version %d of %s has never been live: it is %s", v.Number, b.Name, v.State)
+			return conflict("", "version %d of %s has never been live: it is %s", v.Number, b.Name, v.State).Try(ladder.HintLiveBefore, b.Name)
 		}
 		if err := tx.SetWithdrawn(ctx, nullID(0), botID); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Store) Use(ctx context.Context, botID int64, number int) error {
 
 // NoVersionOf returns the error for a version that a bot does not have.
 func NoVersionOf(bot string, number int) error {
-	return notFound("timba bots "+bot+" lists them", "bot %q has no version %d", bot, number)
+	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 
 // updateBot changes what plays of a person's bot, and brings the ladders in line.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -35,8 +36,8 @@ func (c *competition) wantTold(person int64, want ...string) {
 	c.tb.Helper()
 	var got []string
 	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.Messages(bg, person, 0, 100)) {
-		if strings.HasPrefix(m.Text(), "match ") {
-			got = append(got, m.Text())
+		if strings.HasPrefix(m.Text().String(), "match ") {
+			got = append(got, m.Text().String())
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -80,14 +81,14 @@ func TestWithdraw(t *testing.T) {
 	if m, err := c.Match(bg, waits.ID); err != nil || m.State != ladder.Dropped {
 		t.Errorf("a match that waits is %s; %v", m.State, err)
 	}
-	if m, err := c.Match(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason != `bot "anna-bot" is withdrawn by its owner` {
+	if m, err := c.Match(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
 		t.Errorf("a match that somebody asked for is %s: %s; %v", m.State, m.Reason, err)
 	}
 	l := testLadders(t)[0]
 	_, err = c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p.ID})
 	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
 	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
-	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring it back first: timba bots restore anna-bot`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
 	if history, err := c.History(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
 		t.Errorf("the history has %d matches; %v", len(history), err)
 	}
@@ -118,10 +119,10 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 	}
 	kit.Must(t, c.Withdraw(bg, v.BotID))
 	for _, m := range []ladder.Match{own, other} {
-		dropped, err := c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+		dropped, err := c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 		kit.Must(t, err)
 		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
-		if !dropped || m.State != ladder.Dropped || m.Reason != `bot "anna-bot" is withdrawn by its owner` {
+		if !dropped || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
 			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
 		}
 	}
@@ -137,9 +138,9 @@ func TestWithdrawRefused(t *testing.T) {
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
 	open := c.submitted(p.ID, "anna-bot")
-	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel it: timba bots cancel anna-bot`)
-	kit.Must(t, c.Fail(bg, open.ID, "no"))
-	_, err := c.Suspend(bg, v.ID, 0, "faults")
+	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel the version of anna-bot on its way`)
+	kit.Must(t, c.Fail(bg, open.ID, phrase.Plain("no")))
+	_, err := c.Suspend(bg, v.ID, 0, phrase.Plain("faults"))
 	kit.Must(t, err)
 	kit.Must(t, c.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Restore(bg, v.BotID))
@@ -176,10 +177,10 @@ func TestUse(t *testing.T) {
 	c.wantPlaying(v1.BotID, "version 2 of a bot that was withdrawn", 2, 1)
 	wantSound(t, c.Store)
 
-	wantError(t, c.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: timba bots anna-bot lists them`)
+	wantError(t, c.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
 	failed := c.submitted(p.ID, "anna-bot")
-	kit.Must(t, c.Fail(bg, failed.ID, "no"))
-	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: timba bots anna-bot lists those that were")
+	kit.Must(t, c.Fail(bg, failed.ID, phrase.Plain("no")))
+	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
 }
 
 // The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
@@ -198,7 +199,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 		t.Helper()
 		v := kit.Get[ladder.Version](t)(add(by, name))
 		kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-		kit.Must(t, c.Fail(bg, v.ID, "secret"))
+		kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("secret")))
 		return v
 	}
 	first := fails(p[0], "good-name")
@@ -262,7 +263,7 @@ func TestNamesThatComeAndGo(t *testing.T) {
 		if err == nil {
 			n++
 			kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-			kit.Must(t, c.Fail(bg, v.ID, "no"))
+			kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("no")))
 		}
 	}
 	if n > 2*few.Versions {
@@ -286,12 +287,12 @@ func TestRemoteThatRests(t *testing.T) {
 	wantDropped := func(id int64) {
 		t.Helper()
 		m := kit.Get[ladder.Match](t)(c.Match(bg, id))
-		if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+		if m.State != ladder.Dropped || m.Reason.String() != "version 1 of anna-bot plays no more" {
 			t.Errorf("the match is %s: %q", m.State, m.Reason)
 		}
 	}
 	wantDropped(waits.ID)
-	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, "stop", false))
+	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, phrase.Plain("stop"), false))
 	wantDropped(plays.ID)
 	l := testLadders(t)[0]
 	_, err := c.AddMatch(bg, NewMatch{

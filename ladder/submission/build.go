@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -43,9 +44,9 @@ func (p *Pipeline) unbundle(sum, work string) (*made, error) {
 }
 
 // build reads the manifest and runs what it says.
-func (s *submission) build(ctx context.Context, log *transcript) (string, error) {
+func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
-		return "", err
+		return summary, err
 	}
 	m := s.manifest
 	fmt.Fprintf(log, "language: %s\ngames: %s\n", cmp.Or(m.Language(), "not known"), cmp.Or(strings.Join(m.Games, ", "), "all"))
@@ -53,12 +54,12 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 	if len(unknown) > 0 {
 		fmt.Fprintf(log, "warning: unknown games: %s\n", some(unknown, 10))
 	}
-	summary, err := s.make(ctx, s.made, log, s.work)
+	summary, err = s.make(ctx, s.made, log, s.work)
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	if _, err := s.command(s.made.dir, m.Run); err != nil {
-		return "", err
+		return summary, err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
 	err = s.Store.SetBuilt(ctx, s.version.ID, store.Built{
@@ -66,7 +67,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 		Needs: needsOf(s.made.dir, m.Run),
 	})
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	s.version, err = s.Store.Version(ctx, s.version.ID)
 	return summary, err
@@ -99,8 +100,10 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 func (m *made) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
-		text := strings.ReplaceAll(err.Error(), m.dir+string(filepath.Separator), "")
-		return refuse("%s", strings.ReplaceAll(text, m.dir, "the bot's directory"))
+		return refuse("%s", phrase.Of(err).Map(func(text string) string {
+			text = strings.ReplaceAll(text, m.dir+string(filepath.Separator), "")
+			return strings.ReplaceAll(text, m.dir, "the bot's directory")
+		}))
 	}
 	claimed, unknown := gamesOf(m.manifest)
 	if len(unknown) > 0 && len(claimed) == 0 {
@@ -114,32 +117,32 @@ func (m *made) readManifest() error {
 // m.dir, in the directory of bots or below work. It moves between its build and its
 // check, so that a bot which keeps the path of its build fails there and not when
 // it is live.
-func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary string, err error) {
+func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary phrase.Text, err error) {
 	installed := p.Dir.Bot(m.hash)
 	if _, err := os.Stat(installed); err == nil {
 		m.dir, m.known = installed, true
 		fmt.Fprintln(log, "these files have been built before: that build is used")
-		return "built before", nil
+		return phrase.New("built before"), nil
 	}
-	summary = "nothing to build"
+	summary = phrase.New("nothing to build")
 	if words := m.manifest.Build; len(words) > 0 {
 		fmt.Fprintf(log, "build: %s\n\n", strings.Join(words, " "))
 		if err := p.allowed(m.dir, words); err != nil {
-			return "", err
+			return summary, err
 		}
 		out, err := program.Build(ctx, m.dir, words, p.level(), p.buildLimit())
 		log.Write(out)
 		if err != nil {
-			return "", buildError(ctx, words, out, err)
+			return summary, buildError(ctx, words, out, err)
 		}
-		summary = "built with " + words[0]
+		summary = phrase.New("built with %s", words[0])
 	}
 	if err := checkBuilt(m.dir); err != nil {
-		return "", err
+		return summary, err
 	}
 	dir := filepath.Join(work, "bot")
 	if err := os.Rename(m.dir, dir); err != nil {
-		return "", fmt.Errorf("submission: %w", err)
+		return summary, fmt.Errorf("submission: %w", err)
 	}
 	m.dir = dir
 	return summary, nil
@@ -153,7 +156,10 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	case !errors.As(err, &failed):
 		return fmt.Errorf("submission: building: %w", err)
 	}
-	return refuse("%s: %v%s", words[0], err, program.Said(out))
+	if line := program.Said(out); line != "" {
+		return refuse("%s: %w; it says %q", words[0], err, line)
+	}
+	return refuse("%s: %w", words[0], err)
 }
 
 // checkBuilt refuses what is too large to be kept.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -76,7 +77,7 @@ func TestSweepBuilds(t *testing.T) {
 	m, err := w.Store.AddMatch(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
 	kit.Must(t, err)
 	w.sweep(rules, old.Hash, live.Hash)
-	kit.Must(t, w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, ""))
+	kit.Must(t, w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, phrase.Plain("")))
 
 	// Somebody plays with it.
 	playing, over := context.WithCancel(t.Context())

@@ -95,11 +95,11 @@ func TestFailures(t *testing.T) {
 				t.Fatalf("it is %+v\n%s", v, logs(stages))
 			}
 			last := stages[len(stages)-1]
-			if last.Name != c.stage || last.OK || !strings.HasPrefix(v.Reason, c.stage+": ") || !strings.HasSuffix(v.Reason, last.Summary) {
+			if last.Name != c.stage || last.OK || !strings.HasPrefix(v.Reason.String(), c.stage+": ") || !strings.HasSuffix(v.Reason.String(), last.Summary.String()) {
 				t.Errorf("%s failed for %q:\n%s", last.Name, v.Reason, logs(stages))
 			}
 			for _, word := range c.words {
-				if !strings.Contains(v.Reason, word) {
+				if !strings.Contains(v.Reason.String(), word) {
 					t.Errorf("%q says nothing of %q:\n%s", v.Reason, word, last.Log)
 				}
 			}
@@ -108,7 +108,7 @@ func TestFailures(t *testing.T) {
 					t.Errorf("the log says nothing of %q:\n%s", word, last.Log)
 				}
 			}
-			if strings.ContainsAny(last.Log, "\x1b\r") || !utf8.ValidString(last.Log) || strings.Contains(v.Reason+last.Log, w.Dir.Temp()) {
+			if strings.ContainsAny(last.Log, "\x1b\r") || !utf8.ValidString(last.Log) || strings.Contains(v.Reason.String()+last.Log, w.Dir.Temp()) {
 				t.Errorf("the log is not for its owner:\n%q", last.Log)
 			}
 			w.told(v)
@@ -153,7 +153,7 @@ func TestEndlessBuild(t *testing.T) {
 		return overdue{ctx, over}, func() {}
 	}
 	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; exec sleep " + mark + "\"]\n" + tebesOnly, "bot.sh": ""})))
-	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason, "did not finish within "+short(BuildTime)) || !strings.Contains(last.Log, "begun") {
+	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason.String(), "did not finish within "+short(BuildTime)) || !strings.Contains(last.Log, "begun") {
 		t.Errorf("it is %+v\n%s", v, logs(stages))
 	}
 	w.told(v)
@@ -189,7 +189,7 @@ func TestLateInTrial(t *testing.T) {
 	}
 	last := stages[len(stages)-1]
 	for _, word := range []string{Trial + ": ", "tebes-slow", "timeout", "5001 ms"} {
-		if !strings.Contains(v.Reason, word) {
+		if !strings.Contains(v.Reason.String(), word) {
 			t.Errorf("%q says nothing of %q:\n%s", v.Reason, word, last.Log)
 		}
 	}
@@ -201,7 +201,7 @@ func TestLateInTrial(t *testing.T) {
 func (w *world) told(v ladder.Version) {
 	w.t.Helper()
 	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
-		if m.Version == v.ID && strings.Contains(m.Text(), v.Reason) {
+		if m.Version == v.ID && strings.Contains(m.Text().String(), v.Reason.String()) {
 			return
 		}
 	}

@@ -35,7 +35,7 @@ func TestSharedAndRestored(t *testing.T) {
 	dir := fileTree(t, built)
 	one := w.built(w.add("one", dir))
 	two, stages := w.run(w.add("two", dir))
-	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary != "built before" {
+	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary.String() != "built before" {
 		t.Errorf("the second is %+v\n%s", two, logs(stages))
 	}
 	if hash, err := program.HashDir(dir); err != nil || hash != one.Hash {
@@ -171,7 +171,7 @@ func TestOwnFailure(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	now, stages := w.version(v.ID)
-	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary, "will try again") || strings.Contains(stages[0].Log, string(w.Dir)) {
+	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary.String(), "will try again") || strings.Contains(stages[0].Log, string(w.Dir)) {
 		t.Errorf("it is %+v\n%s", now, logs(stages))
 	}
 	w.clean()

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -27,7 +28,6 @@ import (
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -127,12 +127,12 @@ func (p *Pipeline) Standing(v ladder.Version) bool {
 }
 
 // refusal is the error of a stage that fails because of the bot.
-type refusal struct{ text string }
+type refusal struct{ text phrase.Text }
 
-func (r *refusal) Error() string { return r.text }
+func (r *refusal) Error() string { return r.text.String() }
 
 func refuse(format string, args ...any) error {
-	return &refusal{fmt.Sprintf(format, args...)}
+	return &refusal{phrase.New(format, args...)}
 }
 
 // submission is a version on its way.
@@ -155,7 +155,7 @@ type stage struct {
 	state ladder.State
 	most  time.Duration
 	own   bool // of the bot's own time, by yield
-	run   func(*submission, context.Context, *transcript) (summary string, err error)
+	run   func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
 // The names of the stages, in their order.
@@ -240,19 +240,19 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	result := "ok"
 	switch {
 	case ours:
-		result, summary = "failed", "interrupted by a failure of the server, which will try again"
+		result, summary = "failed", phrase.New("interrupted by a failure of the server, which will try again")
 	case err != nil:
-		result, summary = "failed", log.clean(no.text)
+		result, summary = "failed", no.text.Map(log.clean)
 	}
 	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, short(time.Since(began)))
-	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: firstLine(summary)}
+	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
 	if kept := s.Store.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
 	}
 	if no == nil {
 		return true, nil
 	}
-	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
+	return false, s.Store.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
 }
 
 // transcript returns an empty log, which hides the server's directories.
@@ -262,7 +262,7 @@ func (s *submission) transcript() *transcript {
 }
 
 // within runs a stage in its time.
-func (s *submission) within(ctx context.Context, st stage, log *transcript) (summary string, err error) {
+func (s *submission) within(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.most = st.most
 	within := ctx
 	if !st.own {
@@ -300,13 +300,12 @@ func short(d time.Duration) string {
 }
 
 // unpack unpacks the upload.
-func (s *submission) unpack(ctx context.Context, log *transcript) (string, error) {
-	var err error
+func (s *submission) unpack(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if s.made, err = s.unbundle(s.version.Bundle, s.work); err != nil {
 		if ladder.CodeOf(err) != "" {
-			return "", refuse("%s", err)
+			return summary, refuse("%s", err)
 		}
-		return "", err
+		return summary, err
 	}
 	s.release = s.holds.hold(s.hash) // it may stand already, and be used as it is
 	t := s.made.tree
@@ -324,7 +323,10 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (string, error
 		fmt.Fprintf(log, "left out, not part of a bot: %s\n", some(t.Left, 5))
 	}
 	fmt.Fprintf(log, "hash %s\n", s.hash)
-	return fmt.Sprintf("%s, %s", text.Count(len(t.Files), "file"), bundle.Size(t.Bytes)), nil
+	if len(t.Files) == 1 {
+		return phrase.New("1 file, %s", bundle.Size(t.Bytes)), nil
+	}
+	return phrase.New("%d files, %s", len(t.Files), bundle.Size(t.Bytes)), nil
 }
 
 // maxListed is how many files a log lists.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
@@ -27,10 +28,10 @@ const TrialDeals = 1
 
 // check runs the conformance kit, as timba check does, in the sandbox and with the
 // ladders' time for a move.
-func (s *submission) check(ctx context.Context, log *transcript) (string, error) {
+func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	if bot.Sandbox != nil {
 		bot.Sandbox.Freeze = false // as at home
@@ -46,29 +47,30 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	fmt.Fprintf(log, "the same on your machine: timba %s%s\n\n", strings.Join(check.Words("DIR", "", o.Clock, s.Config.BotLimit()), " "), quick)
 	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games}, o)
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	report.WriteSummary(log)
-	var failed, warned []string
+	var failed []phrase.Text
+	var warned []string
 	for _, c := range report.Checks {
 		switch {
 		case c.Status == check.Failed:
-			failed = append(failed, fmt.Sprintf("%s: %s; to change: %s", c.Name, c.Note, c.Failure.Change))
+			failed = append(failed, phrase.New("%s: %s; to change: %s", phrase.New(c.Name), c.Failure.Text, c.Failure.Change))
 		case c.Status == check.Warning:
 			warned = append(warned, c.Name)
 		}
 	}
 	switch {
 	case len(failed) == 1:
-		return "", refuse("%s", failed[0])
+		return summary, refuse("%s", failed[0])
 	case len(failed) == 2:
-		return "", refuse("%s; and 1 other check fails, too", failed[0])
+		return summary, refuse("%s; and 1 other check fails, too", failed[0])
 	case len(failed) > 2:
-		return "", refuse("%s; and %s fail, too", failed[0], text.Count(len(failed)-1, "other check"))
+		return summary, refuse("%s; and %d other checks fail, too", failed[0], len(failed)-1)
 	case len(warned) > 0:
-		return fmt.Sprintf("passes, with warnings: %s", strings.Join(warned, ", ")), nil
+		return phrase.New("passes, with warnings: %s", strings.Join(warned, ", ")), nil
 	}
-	return fmt.Sprintf("passes all %d checks", len(report.Checks)), nil
+	return phrase.New("passes all %d checks", len(report.Checks)), nil
 }
 
 // clock returns the one that bots are checked by: of the ladders that this one would be
@@ -104,21 +106,21 @@ func (p *Pipeline) trialsOf(version ladder.Version) (list []ladder.Ladder) {
 }
 
 // trial plays the bot against @random.
-func (s *submission) trial(ctx context.Context, log *transcript) (string, error) {
+func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	random, err := program.Resolver{}.Resolve(ctx, ladder.Anchor)
 	if err != nil {
-		return "", err
+		return summary, err
 	}
 	random.Bot.Temp = bot.Temp
 	played, matches := 0, 0
 	for _, t := range s.trials() {
 		v, err := t.Variant()
 		if err != nil {
-			return "", err
+			return summary, err
 		}
 		if none := s.fits(v); none != nil {
 			fmt.Fprintf(log, "%-20s is not tried: %s\n", t.Name, none)
@@ -129,11 +131,14 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 			return s.firstFault(t.Name, g, log)
 		})
 		if err != nil {
-			return "", err
+			return summary, err
 		}
 		played += n
 	}
-	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(matches, "match")), nil
+	if matches == 1 {
+		return phrase.New("%d games against %s in 1 match, no fault", played, ladder.Anchor), nil
+	}
+	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
 // play plays a match of so many deals. The same files get the same deals.
@@ -201,7 +206,7 @@ func (s *submission) firstFault(trial string, g *referee.Result, log *transcript
 	}
 	c := match.Bot{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 	text := f.TextIn(c)
-	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", trial, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
+	where := phrase.New("%s, deal %d, rotation %d, seat %d, ply %d", trial, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)
 	if lines := fault.LogEnd(c.Stderr, logTail); len(lines) > 0 {
 		fmt.Fprintf(log, "\nthe last lines that the bot wrote on stderr:\n")
@@ -214,5 +219,5 @@ func (s *submission) firstFault(trial string, g *referee.Result, log *transcript
 	for _, a := range advice {
 		fmt.Fprintf(log, "- %s\n", a)
 	}
-	return &refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
+	return refuse("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -50,15 +51,15 @@ func TestTimeOfTrial(t *testing.T) {
 				}}
 				random := match.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
 				st := w.stages()[3]
-				st.run = func(s *submission, ctx context.Context, log *transcript) (string, error) {
+				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 					// 20 moves in each of two games: more than 10 minutes with the time of others.
-					_, err := s.play(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
+					_, err = s.play(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
 						func(*referee.Result) error { return nil })
-					return "", err
+					return summary, err
 				}
 				on, err := s.do(t.Context(), st)
 				kit.Must(t, err)
-				if v, _ := w.version(v.ID); on != (c.reason == "") || v.Reason != c.reason {
+				if v, _ := w.version(v.ID); on != (c.reason == "") || v.Reason.String() != c.reason {
 					t.Errorf("it goes on: %v, it failed for %q", on, v.Reason)
 				}
 			})
@@ -82,7 +83,7 @@ func TestTimeOfCheck(t *testing.T) {
 		on, err = s.do(t.Context(), st)
 		kit.Must(t, err)
 	}
-	if v, stages := w.version(v.ID); on || v.Reason != "check: it did not finish within 0.0 s" {
+	if v, stages := w.version(v.ID); on || v.Reason.String() != "check: it did not finish within 0.0 s" {
 		t.Errorf("it goes on: %v, it failed for %q\n%s", on, v.Reason, logs(stages))
 	}
 }
@@ -110,7 +111,7 @@ func TestTrialWithoutRoom(t *testing.T) {
 	w.Room = ladder.Room{Total: 512 << 20, Bot: 256 << 20}
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
 	log := s.transcript()
-	summary := kit.Get[string](t)(s.trial(t.Context(), log))
+	summary := kit.Get[phrase.Text](t)(s.trial(t.Context(), log)).String()
 	want := "podrida              is not tried: a match of podrida: its 4 bots can use 704 MiB at once, " +
 		"256 MiB each, and all bots together have 512 MiB\n"
 	if summary != "0 games against @random in 0 matches, no fault" || log.String() != want {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -35,14 +36,15 @@ type Tryout struct {
 // TryoutCheck is what the conformance kit finds.
 type TryoutCheck struct {
 	OK      bool
-	Summary string
+	Summary phrase.Text
 	Log     string
 }
 
 // TryoutFault is a fault of the bot with what to change.
 type TryoutFault struct {
 	referee.Fault
-	Advice []string
+	What   phrase.Text
+	Advice []phrase.Text
 }
 
 // TryoutMemory returns the memory that a tryout can use.
@@ -80,8 +82,8 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 	}
 	defer s.holds.hold(s.hash)()
 	log := s.transcript()
-	play := func(s *submission, ctx context.Context, log *transcript) (string, error) {
-		return "", s.try(ctx, t, log)
+	play := func(s *submission, ctx context.Context, log *transcript) (phrase.Text, error) {
+		return phrase.Text{}, s.try(ctx, t, log)
 	}
 	for _, st := range []stage{{Build, "", BuildTime, false, (*submission).construct}, {Trial, "", TrialTime, true, play}} {
 		if _, err = s.within(ctx, st, log); err != nil {
@@ -93,7 +95,7 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 	case err == nil:
 		err = s.tryCheck(ctx, t)
 	case errors.As(err, &no) && ctx.Err() == nil:
-		err = ladder.Errorf(ladder.Invalid, "", "%s", log.clean(no.text))
+		err = ladder.Errorf(ladder.Invalid, "", "%s", no.text.Map(log.clean))
 	}
 	return log.String(), err
 }
@@ -104,7 +106,7 @@ func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
 	s.quick = true
 	summary, err := s.within(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
 	if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
-		result.OK, summary, err = false, log.clean(no.text), nil
+		result.OK, summary, err = false, no.text.Map(log.clean), nil
 	}
 	if err != nil {
 		return err
@@ -115,9 +117,9 @@ func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
 }
 
 // construct builds a bot that nothing is known of in the store.
-func (s *submission) construct(ctx context.Context, log *transcript) (string, error) {
+func (s *submission) construct(ctx context.Context, log *transcript) (phrase.Text, error) {
 	if err := s.readManifest(); err != nil {
-		return "", err
+		return phrase.Text{}, err
 	}
 	return s.make(ctx, s.made, log, s.work)
 }
@@ -152,8 +154,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 				continue
 			}
 			c := bot.InCompetition(&g.Replay, f, g.Logs[f.Seat])
-			f.Text = f.TextIn(c)
-			faults = append(faults, TryoutFault{f, f.Reason.Advice(c)})
+			faults = append(faults, TryoutFault{f, f.TextIn(c), f.Reason.Advice(c)})
 		}
 		g.Reveal(s.seed())
 		t.Done(g, faults)

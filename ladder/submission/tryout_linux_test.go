@@ -30,7 +30,7 @@ func TestTryout(t *testing.T) {
 	if err != nil || len(games) != 2*TryoutDeals {
 		t.Fatalf("%d games, %v", len(games), err)
 	}
-	if !check.OK || !strings.Contains(check.Summary, "passes") || !strings.Contains(check.Log, "timba check") {
+	if !check.OK || !strings.Contains(check.Summary.String(), "passes") || !strings.Contains(check.Log, "timba check") {
 		t.Errorf("the check says %+v", check)
 	}
 	for _, g := range games {
@@ -71,7 +71,7 @@ func TestTryoutFails(t *testing.T) {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue
 		}
-		if check.OK || check.Summary == "" {
+		if check.OK || check.Summary.IsZero() {
 			t.Errorf("%s: the check says %+v", name, check)
 		}
 		for _, g := range games {

@@ -207,7 +207,7 @@ func (k *run) done(c Check, err error) error {
 		return err
 	}
 	if failed {
-		c.Status, c.Failure, c.Note = Failed, f, f.Text
+		c.Status, c.Failure, c.Note = Failed, f, f.Error()
 		k.drop()
 	}
 	k.report.add(c)

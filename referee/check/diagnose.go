@@ -2,10 +2,10 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
@@ -21,17 +21,17 @@ func (s *session) failure(err error) error {
 	s.run.credit += late.Credit
 	switch r.Kind {
 	case fault.Late, fault.LateBank:
-		text := fmt.Sprintf("no move of ply %d within %d ms and the margin", s.state.State.Ply(), s.state.Left(s.game.seat).Milliseconds())
+		text := phrase.New("no move of ply %d within %d ms and the margin", s.state.State.Ply(), s.state.Left(s.game.seat).Milliseconds())
 		return s.silence(late, text)
 	case fault.NoReady:
-		return s.silence(late, fmt.Sprintf("no \"ready\" within %d ms", r.Limit))
+		return s.silence(late, phrase.New("no \"ready\" within %d ms", r.Limit))
 	}
 	return s.fault(r, s.text(r), 0)
 }
 
 // fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
-func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure {
-	f := s.fail(text, "")
+func (s *session) fault(r fault.Reason, text phrase.Text, later fault.Later) *Failure {
+	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
 	if s.state != nil { // its record is that of a game that can be played again: there is no error
 		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
@@ -39,8 +39,8 @@ func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure
 	c.Games, c.Did, c.Later, c.Took = s.games, s.did, later, s.took.Milliseconds()
 	c.Fixed, c.Stderr = s.run.OnServer, fault.Lines(s.log)
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
-	if saw := r.Saw(f.circumstances); saw != "" {
-		f.Text += ": " + saw
+	if saw := r.Saw(f.circumstances); !saw.IsZero() {
+		f.Text = phrase.New("%s: %s", f.Text, saw)
 	}
 	f.Change = r.Advice(f.circumstances)[0]
 	return f
@@ -49,46 +49,45 @@ func (s *session) fault(r fault.Reason, text string, later fault.Later) *Failure
 // leftOver changes a failure that a fresh process does not repeat: its cause is left
 // over from earlier games.
 func (f *Failure) leftOver() {
-	f.Text += "; a fresh process plays the same game without a fault"
+	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
 // text returns the text of a reason with what the bot had to do.
-func (s *session) text(r fault.Reason) string {
+func (s *session) text(r fault.Reason) phrase.Text {
 	r.BeforeReady = false // the text tells what was awaited
 	line := protocol.Quote([]byte(r.Line))
 	switch r.Kind {
 	case fault.MoveBeforeReady:
-		return line + " came before \"ready\""
+		return phrase.New("%s came before \"ready\"", line)
 	case fault.ReadyAgain:
-		return fmt.Sprintf("%s came again, after %s: only the line \"timba 1\" asks for it", line, s.last)
+		return phrase.New("%s came again, after %s: only the line \"timba 1\" asks for it", line, s.last)
 	case fault.MoveUnasked:
-		text := fmt.Sprintf("%s came when no move was asked for, after %s", line, s.last)
 		if s.did == fault.Moved {
-			text += ": one turn was answered twice"
+			return phrase.New("%s came when no move was asked for, after %s: one turn was answered twice", line, s.last)
 		}
-		return text
+		return phrase.New("%s came when no move was asked for, after %s", line, s.last)
 	case fault.IllegalMove:
-		why, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": ")
-		if !prefixed {
-			why = "it is not spelled as in the list"
+		why := phrase.New("it is not spelled as in the list")
+		if detail, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": "); prefixed {
+			why = phrase.Plain(detail)
 		}
-		return fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why)
+		return phrase.New("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}
-	text := strings.TrimSuffix(r.Text(), "; "+fault.WhereDebugBelongs)
+	text := r.Short()
 	switch {
 	case r.Code() != protocol.Exit || r.Unfinished != "":
 		return text
-	case s.want != "":
-		return text + " instead of sending " + s.want
+	case !s.want.IsZero():
+		return phrase.New("%s instead of sending %s", text, s.want)
 	}
-	return text + ", after " + s.last
+	return phrase.New("%s, after %s", text, s.last)
 }
 
 // silence finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
 // bot's input and waits again. The process cannot be used afterwards.
-func (s *session) silence(late match.LateError, text string) *Failure {
+func (s *session) silence(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.Unfinished = ""
 	began, by := time.Now(), late.By
@@ -98,25 +97,25 @@ func (s *session) silence(late match.LateError, text string) *Failure {
 	}
 	if !came.IsZero() {
 		s.took = came.Sub(late.Since) - late.Credit
-		return s.fault(r, fmt.Sprintf("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
+		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {
 		failure := s.fault(r, text, fault.NeverCame)
 		later := fault.New(0, 0, then)
-		failure.Text += "; later " + later.TextIn(failure.circumstances)
+		failure.Text = phrase.New("%s; later %s", text, later.TextIn(failure.circumstances))
 		failure.Change = then.Advice(failure.circumstances)[0]
 		return failure
 	}
 	if err != nil {
-		return s.fault(r, text+"; later "+err.Error(), fault.NeverCame)
+		return s.fault(r, phrase.New("%s; later %s", text, err), fault.NeverCame)
 	}
 	if rest := s.Rest(); len(rest) > 0 {
-		return s.fault(r.After(rest), fmt.Sprintf("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
+		return s.fault(r.After(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
 	}
 	if came, _ := s.proc.AwaitLate(late, time.Until(s.closed())); !came.IsZero() {
-		return s.fault(r, text+": it came only after the bot's input was closed, so it was stuck in a buffer", fault.CameAtEnd)
+		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.CameAtEnd)
 	}
-	return s.fault(r, text+": it did not come later either, not even after the bot's input was closed", fault.NeverCame)
+	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), fault.NeverCame)
 }
 
 // closed closes the bot's input and returns until when to wait for what it does then.

@@ -131,7 +131,7 @@ func (v verdict) compare(t *testing.T, r *Report) {
 	if c.Status != v.status {
 		t.Errorf("%s is %s, want %s", v.check, c.Status, v.status)
 	}
-	if c.Failure != nil && !strings.Contains(c.Failure.Change, v.change) {
+	if c.Failure != nil && !strings.Contains(c.Failure.Change.String(), v.change) {
 		t.Errorf("the advice is not %q", v.change)
 	}
 	for _, other := range r.Checks {

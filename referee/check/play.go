@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
@@ -136,7 +137,7 @@ func (s *session) turns() error {
 	}
 	state.End()
 	err := s.proc.Tell(state, g.seat)
-	s.happened("the end of the game", fault.HeardEnd)
+	s.happened(phrase.New("the end of the game"), fault.HeardEnd)
 	return err
 }
 
@@ -146,7 +147,7 @@ func (s *session) ask() error {
 		return err
 	}
 	ply := len(s.state.Record.Moves) - 1
-	s.happened(fmt.Sprintf("its move of ply %d", ply), fault.Moved)
+	s.happened(phrase.New("its move of ply %d", ply), fault.Moved)
 	s.played.moves = append(s.played.moves, s.state.Record.Moves[ply].Move)
 	s.played.took = append(s.played.took, s.took)
 	if s.style.step {

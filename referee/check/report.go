@@ -1,8 +1,10 @@
 package check
 
 import (
+	"encoding/json"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
@@ -31,18 +33,31 @@ type Check struct {
 
 // Failure is what a bot did wrong, with all that its author needs to fix it.
 type Failure struct {
-	Text   string   `json:"text"`   // what happened
-	Where  string   `json:"where"`  // the game, "" before the first one
-	Lines  []Line   `json:"lines"`  // the last lines of both sides, in order
-	Stderr []string `json:"stderr"` // its last lines
-	Change string   `json:"change"` // what to do about it
+	Text   phrase.Text `json:"text"`   // what happened
+	Where  string      `json:"where"`  // the game, "" before the first one
+	Lines  []Line      `json:"lines"`  // the last lines of both sides, in order
+	Stderr []string    `json:"stderr"` // its last lines
+	Change phrase.Text `json:"change"` // what to do about it
 
 	Reason        fault.Reason `json:"reason,omitzero"` // as a match would give it; zero if a match has no such fault
 	circumstances fault.Circumstances
 }
 
 // Error returns what happened.
-func (f *Failure) Error() string { return f.Text }
+func (f *Failure) Error() string { return f.Text.String() }
+
+// MarshalJSON returns the document, whose texts are English.
+func (f *Failure) MarshalJSON() ([]byte, error) {
+	type document Failure
+	return json.Marshal(struct {
+		Text string `json:"text"`
+		*document
+		Change string `json:"change"`
+	}{f.Text.String(), (*document)(f), f.Change.String()})
+}
+
+// Phrase returns what happened.
+func (f *Failure) Phrase() phrase.Text { return f.Text }
 
 // Line is a line that went through a pipe.
 type Line struct {

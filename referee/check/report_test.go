@@ -17,6 +17,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/binaries"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
@@ -41,7 +42,7 @@ func TestReports(t *testing.T) {
 }
 
 // The document of --json has its keys also where there is nothing to say, and is
-// read back as it was written.
+// read back as it was written, with its texts in English.
 func TestReportJSON(t *testing.T) {
 	r := checked(t, []checkup{{"bad", os.Args[0], misbehave("not-ascii", nil), nil}})["bad"]
 	data := kit.Get[[]byte](t)(json.MarshalIndent(r, "", " "))
@@ -54,7 +55,8 @@ func TestReportJSON(t *testing.T) {
 	}
 	var again Report
 	kit.Must(t, json.Unmarshal(data, &again))
-	if diff := cmp.Diff(r, &again, cmpopts.IgnoreUnexported(Failure{})); diff != "" {
+	inEnglish := cmp.Transformer("English", phrase.Text.String) // as the document has texts
+	if diff := cmp.Diff(r, &again, cmpopts.IgnoreUnexported(Failure{}), inEnglish); diff != "" {
 		t.Error(diff)
 	}
 	f := again.Find(First).Failure

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -42,9 +43,9 @@ func (k *run) compare(failure error) error {
 	k.drop()
 	switch {
 	case err == nil:
-		f.Text = "works outside the sandbox but not inside: " + f.Text
+		f.Text = phrase.New("works outside the sandbox but not inside: %s", f.Text)
 	case errors.As(err, &other):
-		f.Text += "; outside the sandbox it fails, too"
+		f.Text = phrase.New("%s; outside the sandbox it fails, too", f.Text)
 	default:
 		return err
 	}

@@ -133,7 +133,7 @@ func TestSandbox(t *testing.T) {
 				t.Errorf("%s, %s: the sandbox is told as %+v", way, level, r.Find(Sandbox))
 			case want.text == "" && r.Verdict != OK, want.text != "" && c.Failure == nil:
 				t.Errorf("%s, %s:\n%s", way, level, summary(r))
-			case want.text != "" && (!strings.Contains(c.Failure.Text, want.text) || !strings.Contains(c.Failure.Change, want.change)):
+			case want.text != "" && (!strings.Contains(c.Failure.Text.String(), want.text) || !strings.Contains(c.Failure.Change.String(), want.change)):
 				t.Errorf("%s, %s: want %q and %q:\n%s", way, level, want.text, want.change, summary(r))
 			}
 		}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fairclock"
@@ -28,9 +28,9 @@ type session struct {
 	state  *referee.Game // of the game
 	played played        // of the game, so far
 	where  string        // the game, in words
-	last   string        // what the bot was sent or did last, in words
+	last   phrase.Text   // what the bot was sent or did last, in words
 	did    fault.Did     // the same, as the advice takes it
-	want   string        // the answer that is awaited, in words; "" for none
+	want   phrase.Text   // the answer that is awaited; empty for none
 	tail   []Line
 	log    []byte // the end of its stderr
 	wrote  int    // bytes on stderr in this game
@@ -55,7 +55,7 @@ const (
 
 // launch starts a process and greets it. The error is a *Failure if it is the bot's fault.
 func (k *run) launch() (*session, error) {
-	s := &session{run: k, last: "it was started", since: time.Now()}
+	s := &session{run: k, last: phrase.New("it was started"), since: time.Now()}
 	var version string
 	var err error
 	s.proc, err = k.Options.start(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
@@ -70,7 +70,7 @@ func (k *run) launch() (*session, error) {
 		s.close()
 		return nil, err
 	}
-	s.happened("its \"ready\"", 0)
+	s.happened(phrase.New("its \"ready\""), 0)
 	k.slowest = max(k.slowest, s.took)
 	k.report.StartMS = milliseconds(k.slowest)
 	k.report.Bot.Version = cmp.Or(k.report.Bot.Version, version)
@@ -78,7 +78,7 @@ func (k *run) launch() (*session, error) {
 }
 
 // happened records what the bot was sent or did last.
-func (s *session) happened(last string, did fault.Did) { s.last, s.did = last, did }
+func (s *session) happened(last phrase.Text, did fault.Did) { s.last, s.did = last, did }
 
 // Begin begins a turn.
 func (s *session) Begin(now time.Time, left time.Duration) error {
@@ -120,7 +120,7 @@ func (s *session) Answered() {
 		s.run.credit += credit
 		s.took -= credit
 	}
-	s.want, s.paused = "", 0
+	s.want, s.paused = phrase.Text{}, 0
 	s.Conn.Answered()
 }
 
@@ -184,14 +184,14 @@ func (s *session) sent(lines []byte) {
 		s.kind = l.Verb.String() + " " + string(l.Name)
 		switch {
 		case l.Verb == protocol.RefTimba:
-			s.want = "\"ready\""
+			s.want = phrase.Plain(`"ready"`)
 		case l.Verb == protocol.RefTurn:
-			s.kind, s.want = "", fmt.Sprintf("the move of ply %d", l.Ply)
-			s.happened(fmt.Sprintf("the turn of ply %d", l.Ply), 0)
+			s.kind, s.want = "", phrase.New("the move of ply %d", l.Ply)
+			s.happened(phrase.New("the turn of ply %d", l.Ply), 0)
 		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
 			s.kind = ""
 		case s.style.step:
-			s.happened("the line "+protocol.Quote(line), 0)
+			s.happened(phrase.New("the line %s", protocol.Quote(line)), 0)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func printable(text string) string {
 }
 
 // fail makes a failure from what happened and what to change.
-func (s *session) fail(text, change string) *Failure {
+func (s *session) fail(text, change phrase.Text) *Failure {
 	if s.Conn != nil {
 		s.Stderr()
 	}

@@ -61,7 +61,7 @@ func (r *Report) WriteSummary(w io.Writer) {
 }
 
 func (f *Failure) write(w io.Writer) {
-	paragraph(w, "what", f.Text)
+	paragraph(w, "what", f.Error())
 	if f.Where != "" {
 		paragraph(w, "where", f.Where)
 	}
@@ -82,7 +82,7 @@ func (f *Failure) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %-7s %s\n", label, cut(line))
 	}
-	paragraph(w, "change", f.Change)
+	paragraph(w, "change", f.Change.String())
 }
 
 // paragraph writes a text after a label.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
@@ -18,17 +19,17 @@ type variation struct {
 	name   string
 	style  style
 	note   string
-	advice string // what to change in a bot that fails; "" for that of the fault
+	advice phrase.Text // what to change in a bot that fails; if it is empty, what the fault says
 }
 
 var variations = []variation{
-	{Silent, style{step: true}, "one answer to each turn, none to other lines", ""},
-	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
-	{Events, style{vary: unknownEvents}, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
-	{Keys, style{vary: rekeyed(unknownKeys)}, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
-	{Order, style{vary: rekeyed(keysTurned)}, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
-	{Long, style{vary: rekeyed(longLines)}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
-	{Pieces, style{pieces: true}, "lines that come in pieces are put together", "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)"},
+	{Silent, style{step: true}, "one answer to each turn, none to other lines", phrase.Text{}},
+	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", phrase.New("ignore every line whose first word you do not know, and do not answer it: a later version may send such lines")},
+	{Events, style{vary: unknownEvents}, "unknown events are ignored", phrase.New("ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too")},
+	{Keys, style{vary: rekeyed(unknownKeys)}, "unknown keys are ignored", phrase.New("look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\"")},
+	{Order, style{vary: rekeyed(keysTurned)}, "keys are found in any order", phrase.New("look up keys by name in \"game\", \"view\" and \"end\": they may come in any order")},
+	{Long, style{vary: rekeyed(longLines)}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), phrase.New("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Pieces, style{pieces: true}, "lines that come in pieces are put together", phrase.New("one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")},
 }
 
 func unknownVerbs(line string) string {
@@ -81,7 +82,7 @@ func longLines(keys []string, room int) []string {
 // vary plays a game in its style; advice is what to change in a bot that fails.
 // A failure that a fresh process does not repeat is reported as left over from
 // earlier games, unless such a failure is already in the report.
-func (k *run) vary(g game, advice string) error {
+func (k *run) vary(g game, advice phrase.Text) error {
 	g.quiet = true
 	own, again, err := k.attempt(&g)
 	switch {
@@ -90,7 +91,7 @@ func (k *run) vary(g game, advice string) error {
 	case err != nil:
 		return err
 	case own != nil:
-		if advice != "" {
+		if !advice.IsZero() {
 			own.Change = advice
 		}
 		return own
@@ -143,7 +144,7 @@ func (k *run) playable() (list []*game) {
 // othersFaults makes another seat forfeit. That ends a game of two sides; one with
 // more sides continues.
 func (k *run) othersFaults() (note string, warnings []string, err error) {
-	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
+	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
 	for _, g := range k.playable() {
 		games = append(games, cover(g.variant.Game, false))
@@ -179,9 +180,9 @@ func (k *run) bank() (note string, warnings []string, err error) {
 	g := *k.first
 	g.until = k.until()
 	g.clock = banked(k.Clock)
-	err = k.vary(g, "")
+	err = k.vary(g, phrase.Text{})
 	if f, ok := errors.AsType[*Failure](err); ok {
-		f.Change += "; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it"
+		f.Change = phrase.New("%s; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it", f.Change)
 	}
 	return "plays with a bank: time for the whole game", nil, err
 }
@@ -196,7 +197,7 @@ func banked(c referee.Clock) referee.Clock {
 // bye sends "bye" after games, and right after the greeting.
 func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
-	for i, when := range []string{"after games", "right after \"ready\""} {
+	for i, when := range []phrase.Text{phrase.New("after games"), phrase.New("right after \"ready\"")} {
 		s, err := k.use()
 		if err == nil && i == 0 && s.games == 0 { // a failure has ended the process that had played
 			g := *k.first
@@ -206,7 +207,7 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		if err != nil && !errors.Is(err, errTime) {
 			return "", nil, err
 		}
-		s.happened("the line \"bye\"", 0)
+		s.happened(phrase.New("the line %q", "bye"), 0)
 		began := time.Now()
 		end, ok, err := s.proc.Bye(k.Grace)
 		if err == nil && !ok {
@@ -228,12 +229,14 @@ func (k *run) bye() (note string, warnings []string, err error) {
 }
 
 // stays returns the failure of a bot that still runs after "bye".
-func (s *session) stays(when string) *Failure {
-	text := fmt.Sprintf("it is still running %d ms after \"bye\", %s", s.run.Grace.Milliseconds(), when)
+func (s *session) stays(when phrase.Text) *Failure {
+	grace := s.run.Grace.Milliseconds()
 	if _, ok := s.proc.Wait(s.closed()); ok {
-		return s.fail(text+", and exits only when its input is closed", "leave the loop at the line \"bye\", not only at the end of the input")
+		return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, and exits only when its input is closed", grace, when),
+			phrase.New("leave the loop at the line \"bye\", not only at the end of the input"))
 	}
-	return s.fail(text+", even when its input is closed", "leave the loop at the line \"bye\" and exit, even while threads or child processes are running")
+	return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, even when its input is closed", grace, when),
+		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 
 // repeat plays the first game again in a fresh process.

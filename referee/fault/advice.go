@@ -1,9 +1,10 @@
 package fault
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // Circumstances is what is known about a fault besides its reason. All fields are
@@ -13,17 +14,18 @@ type Circumstances struct {
 	Before   []string // moves of the bot's previous turn
 	Last     string   // its previous move in this game
 	Ply      int
-	Movetime int64    // milliseconds; 0 for a bank
-	Games    int      // started by its process, at most
-	Turns    int      // answered in this game
-	Longest  float64  // longest think in this game, in milliseconds
-	Did      Did      // the last thing that it did
-	Later    Later    // what happened to a late answer
-	Took     int64    // milliseconds that a late answer took, if it came later
-	Stderr   []string // its last lines, or all
-	Private  bool     // its stderr is only for its author, not for the reader
-	Language string   // of the program
-	LeftOver bool     // a fresh process plays the same game without the fault
+	Movetime int64       // milliseconds; 0 for a bank
+	Games    int         // started by its process, at most
+	Turns    int         // answered in this game
+	Longest  float64     // longest think in this game, in milliseconds
+	Did      Did         // the last thing that it did
+	Later    Later       // what happened to a late answer
+	Took     int64       // milliseconds that a late answer took, if it came later
+	Stderr   []string    // its last lines, or all
+	Private  bool        // its stderr is only for its author, not for the reader
+	Language string      // of the program
+	LeftOver bool        // a fresh process plays the same game without the fault
+	Refusal  phrase.Text // what the rules say of an illegal move
 
 	Fixed     bool                   // a competition sets the limits: its author cannot change them
 	Bare      bool                   // it ran without a sandbox
@@ -53,7 +55,6 @@ const (
 )
 
 const (
-	belongs     = `write debug output to stderr, or begin its lines with "#"`
 	byHand      = "; send it the same lines by hand to see it again"
 	onlyAnswers = `answer each "turn" line once, and no other line except "timba"`
 	reset       = `reset everything that the bot remembers at the line "game": cards seen, boards, lists, its seat`
@@ -61,8 +62,11 @@ const (
 	readBye     = `keep reading until the line "bye"`
 )
 
+// belongs is where to write what is not for the referee.
+var belongs = phrase.New(`write debug output to stderr, or begin its lines with "#"`)
+
 // Advice returns what to change in the bot, the most likely first; never none.
-func (r Reason) Advice(c Circumstances) []string {
+func (r Reason) Advice(c Circumstances) []phrase.Text {
 	if c.LeftOver && !(r.Kind == Exited && r.Status == 0) {
 		return r.leftOver(c)
 	}
@@ -71,187 +75,201 @@ func (r Reason) Advice(c Circumstances) []string {
 		return advice
 	}
 	if r.Line != "" || r.Kind == NoSuchLine {
-		return append(advice, `write "ready" as the first line, after reading "timba 1"`)
+		return append(advice, phrase.New(`write "ready" as the first line, after reading "timba 1"`))
 	}
-	return append(advice, `start it by hand, type "timba 1" and wait for its "ready"`)
+	return append(advice, phrase.New(`start it by hand, type "timba 1" and wait for its "ready"`))
 }
 
 // leftOver returns the advice for a fault that a fresh process does not repeat.
-func (r Reason) leftOver(c Circumstances) []string {
+func (r Reason) leftOver(c Circumstances) []phrase.Text {
 	switch {
 	case (r.Kind == Late || r.Kind == LateBank) && c.Later != NeverCame:
-		return append([]string{slower}, r.late(c)...)
+		return append(texts(slower), r.late(c)...)
 	case r.Kind == OutOfMemory:
-		return []string{`clear at the line "game" what grows from game to game: tables, caches, lists`, c.limited("use less", "--memory", r.Limit, " MiB")}
+		return []phrase.Text{phrase.New(`clear at the line "game" what grows from game to game: tables, caches, lists`), c.lessMemory(r.Limit)}
 	case r.Kind == Exited && len(c.Stderr) > 0:
-		return []string{reset + "; the end of its stderr may show what was left over"}
+		return texts(reset + "; the end of its stderr may show what was left over")
 	}
-	return []string{reset}
+	return texts(reset)
 }
 
-func (r Reason) advice(c Circumstances) []string {
+func (r Reason) advice(c Circumstances) []phrase.Text {
 	switch r.Kind {
 	case NotStarted:
-		return []string{
+		return texts(
 			`check the path and that the file is executable; a script needs its interpreter before it, as in "python3 bot.py", or a first line such as #!/usr/bin/env python3`,
 			`try the command by hand in the bot's directory; in timba.toml, run is a list of words: ["python3", "bot.py"]`,
-		}
+		)
 	case NoReady:
 		return r.noReady(c)
 	case Disqualified:
-		return []string{"nothing here: look at its faults before this game, which disqualified it"}
+		return texts("nothing here: look at its faults before this game, which disqualified it")
 	case Late, LateBank:
 		return r.late(c)
 	case NotReading:
-		return []string{"read every line of stdin, even those that need no answer: unread lines fill the pipe",
-			"read in one thread while another one thinks"}
+		return texts("read every line of stdin, even those that need no answer: unread lines fill the pipe",
+			"read in one thread while another one thinks")
 	case IllegalMove:
 		return r.illegal(c)
 	case MoveBeforeReady:
-		return []string{`answer the line "timba 1" with "ready", and only a line that begins with "turn" with a move: look at the first word of each line`}
+		return texts(`answer the line "timba 1" with "ready", and only a line that begins with "turn" with a move: look at the first word of each line`)
 	case MoveUnasked:
 		return unasked(c)
 	case ReadyAgain:
-		return []string{`print "ready" once, after the line that begins with "timba"; each process gets that line once`}
+		return texts(`print "ready" once, after the line that begins with "timba"; each process gets that line once`)
 	case LineTooLong:
-		return []string{"end every line with a line feed; " + belongs}
+		return []phrase.Text{phrase.New("end every line with a line feed; %s", belongs)}
 	case TooMuchOutput:
-		return []string{belongs + ": comments and infos count, too", "stdout is for ready, move and info lines"}
+		return []phrase.Text{phrase.New("%s: comments and infos count, too", belongs), phrase.New("stdout is for ready, move and info lines")}
 	case NotASCII, BadSpacing, BadMove, BadInfo, BadReady, NoSuchLine:
 		return r.garbled(c)
 	case OutOfMemory:
-		return []string{c.limited("use less", "--memory", r.Limit, " MiB"),
-			"clear tables between games and limit what grows with the search: the limit applies to the bot and all its processes together"}
+		return []phrase.Text{c.lessMemory(r.Limit),
+			phrase.New("clear tables between games and limit what grows with the search: the limit applies to the bot and all its processes together")}
 	case TooManyProcesses:
-		return []string{c.limited("start fewer", "--processes", r.Limit, ""),
-			"wait for child processes that have ended: until then they still count"}
+		return []phrase.Text{c.fewerProcesses(r.Limit), phrase.New("wait for child processes that have ended: until then they still count")}
 	case ForbiddenCall:
-		return []string{"leave out what inspects other processes, mounts file systems, loads modules or the like: only attacks make such calls",
-			"a bot needs its own files, TMPDIR, stdin and stdout, nothing else"}
+		return texts("leave out what inspects other processes, mounts file systems, loads modules or the like: only attacks make such calls",
+			"a bot needs its own files, TMPDIR, stdin and stdout, nothing else")
 	}
 	return r.exit(c)
 }
 
-// limited returns the advice for a limit, with the flag that sets it if its author can.
-func (c Circumstances) limited(change, flag string, limit int64, unit string) string {
+// lessMemory returns the advice for a limit of memory in MiB, with the flag that sets it if its author can.
+func (c Circumstances) lessMemory(limit int64) phrase.Text {
+	change := phrase.New("use less")
 	if !c.Fixed {
-		change += ", or allow more with " + flag
+		change = phrase.New("use less, or allow more with --memory")
 	}
 	if limit == 0 {
 		return change
 	}
-	return fmt.Sprintf("%s; the limit was %d%s", change, limit, unit)
+	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-func (r Reason) noReady(c Circumstances) []string {
-	sooner := `answer "timba 1" earlier and load less before it`
+// fewerProcesses returns the advice for a limit of processes, with the flag that sets it if its author can.
+func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
+	change := phrase.New("start fewer")
 	if !c.Fixed {
-		sooner += ", or allow more time with --startup"
+		change = phrase.New("start fewer, or allow more with --processes")
 	}
-	flush := `answer the line "timba 1" with "ready" and flush the output: ` + Flush(c.Language)
+	if limit == 0 {
+		return change
+	}
+	return phrase.New("%s; the limit was %d", change, limit)
+}
+
+func (r Reason) noReady(c Circumstances) []phrase.Text {
+	sooner := phrase.New(`answer "timba 1" earlier and load less before it`)
+	if !c.Fixed {
+		sooner = phrase.New(`answer "timba 1" earlier and load less before it, or allow more time with --startup`)
+	}
+	flush := phrase.New(`answer the line "timba 1" with "ready" and flush the output: %s`, Flush(c.Language))
 	switch {
 	case r.Unfinished != "":
 		return append(r.unended(), flush)
 	case c.Later == CameAtEnd:
-		return []string{flushing(c) + orReadLines}
+		return []phrase.Text{orReadLines(flushing(c))}
 	case c.Later == Came:
-		return []string{sooner}
+		return []phrase.Text{sooner}
 	case c.Later == NeverCame:
-		return []string{flush + orReadLines}
+		return []phrase.Text{orReadLines(flush)}
 	}
-	return []string{flush + orReadLines, sooner}
+	return []phrase.Text{orReadLines(flush), sooner}
 }
 
 // unended returns the advice for an answer without a line feed.
-func (r Reason) unended() []string {
+func (r Reason) unended() []phrase.Text {
 	if rest := string(r.Unfinished); asks.MatchString(rest) {
-		return []string{fmt.Sprintf("%q is not the answer: %s", once(rest), prompts)}
+		return []phrase.Text{phrase.New("%q is not the answer: "+prompts, once(rest))}
 	}
-	return []string{`end every line with a line feed ("\n") and flush it`}
+	return texts(`end every line with a line feed ("\n") and flush it`)
 }
 
-// orReadLines is the other reason for an answer that does not arrive until the input ends.
-const orReadLines = "; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin"
-
-func flushing(c Circumstances) string {
-	return "flush the output after every line: " + Flush(c.Language)
+// orReadLines adds the other reason for an answer that does not arrive until the input ends.
+func orReadLines(advice phrase.Text) phrase.Text {
+	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
 }
 
-func (r Reason) late(c Circumstances) []string {
+func flushing(c Circumstances) phrase.Text {
+	return phrase.New("flush the output after every line: %s", Flush(c.Language))
+}
+
+func (r Reason) late(c Circumstances) []phrase.Text {
 	if r.Unfinished != "" {
 		return append(r.unended(), flushing(c))
 	}
 	switch c.Later {
 	case CameAtEnd:
-		return []string{flushing(c) + orReadLines}
+		return []phrase.Text{orReadLines(flushing(c))}
 	case Came:
-		return []string{r.slow(c) + ": think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive"}
+		return []phrase.Text{phrase.New("%s: think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive", r.slow(c))}
 	case NeverCame:
-		return []string{"look for a turn that the bot forgets to answer, an endless loop, or output in a buffer that is never flushed: " + Flush(c.Language)}
+		return []phrase.Text{phrase.New("look for a turn that the bot forgets to answer, an endless loop, or output in a buffer that is never flushed: %s", Flush(c.Language))}
 	}
 	switch {
 	case c.Turns == 0:
-		return []string{"it has not answered a turn of this game yet, so check the output first: " + flushing(c) + orReadLines,
-			"look for an endless loop"}
+		return []phrase.Text{phrase.New("it has not answered a turn of this game yet, so check the output first: %s", orReadLines(flushing(c))),
+			phrase.New("look for an endless loop")}
 	case c.Movetime > 0 && c.Longest > float64(c.Movetime)/2:
-		return []string{fmt.Sprintf("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.Longest, c.Movetime),
-			"take the time from the turn line (turn PLY MS ...), not from a constant"}
+		return []phrase.Text{phrase.New("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.Longest, c.Movetime),
+			phrase.New("take the time from the turn line (turn PLY MS ...), not from a constant")}
 	}
-	advice := []string{fmt.Sprintf("it had answered %d turns, the slowest in %.0f ms, so this one is different: look for an endless loop, or for a read that waits for a line that never comes", c.Turns, c.Longest),
+	advice := []phrase.Text{phrase.New("it had answered %d turns, the slowest in %.0f ms, so this one is different: look for an endless loop, or for a read that waits for a line that never comes", c.Turns, c.Longest),
 		flushing(c)}
 	if r.Kind == LateBank {
-		return append([]string{"divide the bank among the moves: the turn line gives what is left of it, and each move adds inc"}, advice...)
+		return append(texts("divide the bank among the moves: the turn line gives what is left of it, and each move adds inc"), advice...)
 	}
 	return advice
 }
 
 // slow returns how long a move took and how long it may take.
-func (r Reason) slow(c Circumstances) string {
+func (r Reason) slow(c Circumstances) phrase.Text {
 	if r.Kind == LateBank {
-		return fmt.Sprintf("this move took it about %d ms, more than was left of its bank", about(c.Took))
+		return phrase.New("this move took it about %d ms, more than was left of its bank", about(c.Took))
 	}
-	return fmt.Sprintf("it needs about %d ms for this move, and has %d", about(c.Took), r.Limit)
+	return phrase.New("it needs about %d ms for this move, and has %d", about(c.Took), r.Limit)
 }
 
 // exit returns the advice for a process that has ended, and for unknown kinds.
-func (r Reason) exit(c Circumstances) []string {
-	if did, change := r.ranInto(c); did != "" {
-		return append([]string{change}, r.failed(c)...)
+func (r Reason) exit(c Circumstances) []phrase.Text {
+	if did, change := r.ranInto(c); !did.IsZero() {
+		return append([]phrase.Text{change}, r.failed(c)...)
 	}
 	switch {
 	case r.Unfinished != "":
-		return []string{"end every line with a line feed, flush it, and " + readBye}
+		return texts("end every line with a line feed, flush it, and " + readBye)
 	case r.Kind == OutputClosed:
-		return []string{`leave stdout open until the line "bye"`}
+		return texts(`leave stdout open until the line "bye"`)
 	case r.Kind == InputClosed:
-		return []string{`leave stdin open and keep reading it until the line "bye"`}
+		return texts(`leave stdin open and keep reading it until the line "bye"`)
 	case r.Kind == ConnectionLost:
-		return []string{"look at the network between the bot and the server, and whether the program that connects them kept running",
-			"connect again sooner: the game goes on at the same line if the connection is back in time"}
+		return texts("look at the network between the bot and the server, and whether the program that connects them kept running",
+			"connect again sooner: the game goes on at the same line if the connection is back in time")
 	case r.Kind == Resigned:
-		return []string{"nothing here: whoever played this seat gave the game up"}
+		return texts("nothing here: whoever played this seat gave the game up")
 	case r.Kind == Returned, r.Kind == Failed:
-		return []string{"nothing in your own bot: a bot that is part of timba failed, so report it with the replay"}
+		return texts("nothing in your own bot: a bot that is part of timba failed, so report it with the replay")
 	case slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name): // its own mistake
 		return r.crash(c)
 	case r.Name == "SIGKILL":
-		return []string{"it was killed from outside: does it use too much memory?"}
+		return texts("it was killed from outside: does it use too much memory?")
 	case r.Kind == Exited && r.Status == 0:
 		return r.exitedByItself(c)
 	}
-	return append(r.failed(c), "catch errors around the search and play the first legal move instead: a bad move loses less than a fault")
+	return append(r.failed(c), phrase.New("catch errors around the search and play the first legal move instead: a bad move loses less than a fault"))
 }
 
-func (r Reason) crash(c Circumstances) (advice []string) {
+func (r Reason) crash(c Circumstances) (advice []phrase.Text) {
 	if _, sure := Cause(c.Stderr); sure {
 		advice = r.failed(c)
 	}
-	return append(advice,
+	return append(advice, texts(
 		"look for an index out of range, a null pointer or a failed assertion; in C and C++ build with -g -fsanitize=address,undefined and look at stderr",
-		`try an empty hand, "-" for an empty list, and twelve seats`)
+		`try an empty hand, "-" for an empty list, and twelve seats`)...)
 }
 
-func (r Reason) exitedByItself(c Circumstances) []string {
+func (r Reason) exitedByItself(c Circumstances) []phrase.Text {
 	advice := readBye + ": one process makes many moves and plays many games"
 	switch {
 	case r.BeforeReady || c.Games == 0:
@@ -259,11 +277,11 @@ func (r Reason) exitedByItself(c Circumstances) []string {
 	case c.Games > 1 && c.Turns == 0:
 		advice = `keep reading after "end": one process plays many games, until the line "bye"`
 	}
-	return []string{advice, `"-" is an empty list, and verbs may be unknown: neither must end the loop`}
+	return texts(advice, `"-" is an empty list, and verbs may be unknown: neither must end the loop`)
 }
 
 // failed returns the advice for a process that ended with an error.
-func (r Reason) failed(c Circumstances) []string {
+func (r Reason) failed(c Circumstances) []phrase.Text {
 	line, sure := Cause(c.Stderr)
 	tells := "the end of its stderr should say why" + byHand
 	if sure {
@@ -271,40 +289,55 @@ func (r Reason) failed(c Circumstances) []string {
 	}
 	switch {
 	case c.Private:
-		return []string{"its author sees what it wrote to stderr, which may say why" + byHand}
+		return texts("its author sees what it wrote to stderr, which may say why" + byHand)
 	case line == "":
-		return []string{"it wrote nothing to stderr: start it by hand and send it the same lines"}
+		return texts("it wrote nothing to stderr: start it by hand and send it the same lines")
 	case quotes(line, "?"):
-		return []string{`a card that the seat may not see is written "?"` + byHand}
+		return texts(`a card that the seat may not see is written "?"` + byHand)
 	case quotes(line, "-"):
-		return []string{`an empty list is written "-"` + byHand}
+		return texts(`an empty list is written "-"` + byHand)
 	case r.Kind == Exited && (r.Status == 126 || r.Status == 127):
-		return []string{"a command that it runs was not found or is not executable: run it by hand in its directory", tells}
+		return texts("a command that it runs was not found or is not executable: run it by hand in its directory", tells)
 	}
-	return []string{tells}
+	return texts(tells)
 }
 
 // Saw returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
-// what it ran into, or the line that says why it ended. It is "" if it reveals nothing.
-func (r Reason) Saw(c Circumstances) string {
-	if did, _ := r.ranInto(c); did != "" {
-		return "it " + did
+// what it ran into, or the line that says why it ended. It is empty if it reveals nothing.
+func (r Reason) Saw(c Circumstances) (saw phrase.Text) {
+	if did, _ := r.ranInto(c); !did.IsZero() {
+		return did
 	}
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
-		return ""
+		return saw
 	}
 	if line, sure := Cause(c.Stderr); sure || line != "" && r.Kind == Exited {
-		return "its stderr says " + quoted(line)
+		return phrase.New("its stderr says %s", quoted(line))
 	}
-	return ""
+	return saw
 }
 
 // TextIn returns the text of a fault and what the circumstances reveal beyond it.
-func (f *Fault) TextIn(c Circumstances) string {
-	if saw := f.Reason.Saw(c); saw != "" {
-		return f.Text + ": " + saw
+func (f *Fault) TextIn(c Circumstances) phrase.Text {
+	r := f.Reason
+	text := r.Phrase()
+	if text.String() != f.Text {
+		text = phrase.Plain(f.Text) // of a replay from before faults had reasons
+	} else if r.Kind == IllegalMove && c.Refusal.String() == r.Detail {
+		text = r.because(c.Refusal)
 	}
-	return f.Text
+	if saw := r.Saw(c); !saw.IsZero() {
+		return phrase.New("%s: %s", text, saw)
+	}
+	return text
+}
+
+// texts returns texts without values.
+func texts(formats ...string) (list []phrase.Text) {
+	for _, format := range formats {
+		list = append(list, phrase.New(format))
+	}
+	return list
 }
 
 // quotes reports whether an error message has the word in quotes.

@@ -1,75 +1,78 @@
 package fault
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // illegal returns the advice for an illegal move, with a guess at what was meant.
-func (r Reason) illegal(c Circumstances) (advice []string) {
+func (r Reason) illegal(c Circumstances) (advice []phrase.Text) {
 	guess, move := r.meant(c)
-	if guess != "" {
+	if !guess.IsZero() {
 		advice = append(advice, guess)
 	}
 	if move == "" && len(c.Legal) > 0 {
 		move = c.Legal[0]
 	}
-	sample := ""
+	answer := phrase.New("answer with one of the words that the turn line lists after the milliseconds")
 	if move != "" {
-		sample = fmt.Sprintf(", as in \"move %s\"", move)
+		answer = phrase.New("answer with one of the words that the turn line lists after the milliseconds, as in %s", moveLine(move))
 	}
-	return append(advice,
-		"answer with one of the words that the turn line lists after the milliseconds"+sample,
-		"take the position from the view line, which is complete; a bot that follows the events must start over at every game line")
+	return append(advice, answer,
+		phrase.New("take the position from the view line, which is complete; a bot that follows the events must start over at every game line"))
 }
+
+// moveLine returns a line that plays a move, in quotes.
+func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
 
 // meant returns a guess at the mistake behind a move, and the listed move that was meant;
-// "" if they are unknown.
-func (r Reason) meant(c Circumstances) (guess, move string) {
+// empty if they are unknown.
+func (r Reason) meant(c Circumstances) (guess phrase.Text, move string) {
 	text := string(r.Move)
 	bare := strings.Trim(text, `'"[](){},;.`)
 	index, err := strconv.Atoi(text)
 	near, beginning, shifted := nearest(text, c.Legal), beginsWith(text, c.Legal), shift(text, c.Legal)
 	switch {
 	case near != "" && near == strings.ToLower(text):
-		return fmt.Sprintf(letterForLetter+"%q instead of %q, in lower case", near, text), near
+		return phrase.New(letterForLetter+"%q instead of %q, in lower case", near, text), near
 	case bare != text && slices.Contains(c.Legal, bare):
-		return fmt.Sprintf("print the bare move %q, without quotes, brackets or commas", bare), bare
+		return phrase.New("print the bare move %q, without quotes, brackets or commas", bare), bare
 	case near != "":
-		return fmt.Sprintf(letterForLetter+"%q instead of %q", near, text), near
+		return phrase.New(letterForLetter+"%q instead of %q", near, text), near
 	case err == nil && index >= 0 && index <= len(c.Legal) && c.Legal != nil:
 		return standing(index, c.Legal)
 	case c.Legal != nil && (text == strconv.Itoa(c.Ply) || text == strconv.FormatInt(c.Movetime, 10)):
-		return "the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them", ""
+		return phrase.New("the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them"), ""
 	case c.Last == text:
-		return fmt.Sprintf(`%q was its answer to the previous turn: print exactly one "move" for each turn, and take it from the current turn line, not from the list of the previous turn`, text), ""
+		return phrase.New(`%q was its answer to the previous turn: print exactly one "move" for each turn, and take it from the current turn line, not from the list of the previous turn`, text), ""
 	case slices.Contains(c.Before, text):
-		return fmt.Sprintf("%q was in the list of the previous turn: take the moves from the current turn line", text), ""
+		return phrase.New("%q was in the list of the previous turn: take the moves from the current turn line", text), ""
 	case strings.HasPrefix(text, "?") || text == "-":
-		return "\"-\" is an empty list and \"?\" a card that the seat may not see: neither is a move", ""
+		return phrase.New("\"-\" is an empty list and \"?\" a card that the seat may not see: neither is a move"), ""
 	case beginning != "":
-		return fmt.Sprintf("print the whole move: %q instead of %q", beginning, text), beginning
+		return phrase.New("print the whole move: %q instead of %q", beginning, text), beginning
 	case shifted != "":
-		return fmt.Sprintf("count from 0: %q is listed, and %q has each number one higher or lower", shifted, text), shifted
+		return phrase.New("count from 0: %q is listed, and %q has each number one higher or lower", shifted, text), shifted
 	}
-	return "", ""
+	return guess, ""
 }
 
 // standing returns the guess for a move that is a number: its place in the list.
-func standing(n int, legal []string) (guess, move string) {
-	const looks = `that looks like a position in the list: print the move that stands there, as in "move %s"`
+func standing(n int, legal []string) (guess phrase.Text, move string) {
+	const looks = `that looks like a position in the list: print the move that stands there, as in %s`
 	switch n {
 	case 0:
-		return fmt.Sprintf(looks, legal[0]), legal[0]
+		return phrase.New(looks, moveLine(legal[0])), legal[0]
 	case len(legal):
-		return fmt.Sprintf(looks+", counted from 1", legal[n-1]), legal[n-1]
+		return phrase.New(looks+", counted from 1", moveLine(legal[n-1])), legal[n-1]
 	}
-	return fmt.Sprintf(looks+", counted from 0, or \"move %s\", counted from 1", legal[n], legal[n-1]), legal[n]
+	return phrase.New(looks+", counted from 0, or %s, counted from 1", moveLine(legal[n]), moveLine(legal[n-1])), legal[n]
 }
 
 // beginsWith returns the only listed move that begins with a text, "" if there is none or
@@ -130,37 +133,37 @@ func nearest(move string, legal []string) string {
 }
 
 // unasked returns the advice for a move without a turn.
-func unasked(c Circumstances) []string {
+func unasked(c Circumstances) []phrase.Text {
 	switch c.Did {
 	case Moved:
-		return []string{`print exactly one "move" for each turn: leave the function after the answer, and do not print it again`}
+		return texts(`print exactly one "move" for each turn: leave the function after the answer, and do not print it again`)
 	case HeardEnd:
-		return []string{`print nothing after "end": the game is over; ` + onlyAnswers}
+		return []phrase.Text{phrase.New(`print nothing after "end": the game is over; %s`, phrase.New(onlyAnswers))}
 	}
-	return []string{onlyAnswers + `, and print exactly one "move" for it`,
-		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it"}
+	return texts(onlyAnswers+`, and print exactly one "move" for it`,
+		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
 // garbled returns the advice for a line that is not part of the protocol, with a guess
 // at what was meant.
-func (r Reason) garbled(c Circumstances) []string {
+func (r Reason) garbled(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
 	case NotASCII:
-		return []string{r.notASCII()}
+		return texts(r.notASCII())
 	case BadSpacing:
-		return []string{spaces(line)}
+		return texts(spaces(line))
 	case BadMove:
 		if line == "move" {
-			return []string{`the move is missing: print "move", a space and one of the listed moves`}
+			return texts(`the move is missing: print "move", a space and one of the listed moves`)
 		}
-		return []string{`print one move, as in "move 12c": not the whole list, and nothing after the move; write your thoughts about it before, in a line "info key=value"`}
+		return texts(`print one move, as in "move 12c": not the whole list, and nothing after the move; write your thoughts about it before, in a line "info key=value"`)
 	case BadInfo:
-		return []string{`print "info" and key=value pairs without spaces in them, as in "info score=0.5 depth=3"; free text goes into a line that begins with "#"`}
+		return texts(`print "info" and key=value pairs without spaces in them, as in "info score=0.5 depth=3"; free text goes into a line that begins with "#"`)
 	case BadReady:
-		return []string{`print "ready NAME VERSION", without spaces in the name`}
+		return texts(`print "ready NAME VERSION", without spaces in the name`)
 	}
-	return []string{stray(line, c.Legal), "look for print calls left over from debugging, and for libraries that print a greeting on stdout"}
+	return []phrase.Text{stray(line, c.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
 }
 
 // notASCII returns the advice for a line with the byte r.Byte.
@@ -201,21 +204,21 @@ var (
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 
-// prompted returns the advice for an answer with a prompt before it, "" for other lines.
-func prompted(line string, legal []string) string {
+// prompted returns the advice for an answer with a prompt before it, an empty one for other lines.
+func prompted(line string, legal []string) (advice phrase.Text) {
 	if i := strings.LastIndex(line, "move "); i > 0 {
 		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || asks.MatchString(before) && !strings.Contains(move, " ") {
-			return fmt.Sprintf("%q is printed before the move on the same line: %s", once(before), prompts)
+			return phrase.New("%q is printed before the move on the same line: "+prompts, once(before))
 		}
 	}
 	if before, _, ok := strings.Cut(line+" ", "ready "); ok && asks.MatchString(before) {
-		return fmt.Sprintf("%q is printed before \"ready\" on the same line: %s", once(before), prompts)
+		return phrase.New("%q is printed before \"ready\" on the same line: "+prompts, once(before))
 	}
 	i := strings.LastIndex(line, " ") + 1
 	if before, move := line[:i], line[i:]; asks.MatchString(before) && slices.Contains(legal, move) && !verbs.MatchString(line) {
-		return fmt.Sprintf("print \"move %s\" instead of %q: %s", move, line, prompts)
+		return phrase.New("print %s instead of %q: "+prompts, moveLine(move), line)
 	}
-	return ""
+	return advice
 }
 
 // once returns a prompt without its repetitions: one is printed for each line that is read.
@@ -229,24 +232,24 @@ func once(prompt string) string {
 }
 
 // stray returns the advice for a line without a verb of a bot.
-func stray(line string, legal []string) string {
+func stray(line string, legal []string) phrase.Text {
 	verb, _, _ := strings.Cut(line, " ")
 	prompt := prompted(line, legal)
 	switch {
 	case line == "":
-		return "print no empty lines: a text that ends with a line feed needs no println, and a print without arguments writes a line"
+		return phrase.New("print no empty lines: a text that ends with a line feed needs no println, and a print without arguments writes a line")
 	case slices.Contains(legal, line):
-		return fmt.Sprintf("the verb is missing: print \"move %s\"", line)
+		return phrase.New("the verb is missing: print %s", moveLine(line))
 	case verb == "bestmove":
-		return `the protocol is not UCI: answer with "move", as in "move 12c"`
-	case prompt != "":
+		return phrase.New(`the protocol is not UCI: answer with "move", as in "move 12c"`)
+	case !prompt.IsZero():
 		return prompt
 	case verbs.MatchString(line):
-		return `write the verb in lower case with one space after it and nothing else: "ready" or "move 12c"`
+		return phrase.New(`write the verb in lower case with one space after it and nothing else: "ready" or "move 12c"`)
 	case strings.HasPrefix(line, "Traceback"), strings.Contains(line, "Exception"), strings.Contains(line, "Error:"):
-		return "the bot fails and prints why on stdout: fix that; error messages belong on stderr"
+		return phrase.New("the bot fails and prints why on stdout: fix that; error messages belong on stderr")
 	case slices.Contains([]string{"timba", "turn", "view", "game", "event"}, verb):
-		return "do not print what is read: " + belongs
+		return phrase.New("do not print what is read: %s", belongs)
 	}
-	return `print only "ready", "move" and "info" lines on stdout; ` + belongs
+	return phrase.New(`print only "ready", "move" and "info" lines on stdout; %s`, belongs)
 }

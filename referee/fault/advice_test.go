@@ -80,7 +80,7 @@ func TestAdvice(t *testing.T) {
 		{"out", Reason{Kind: Disqualified, Limit: 3}, Circumstances{}, "nothing here"},
 		{"unknown", Reason{}, Circumstances{Stderr: []string{"x"}}, "the end of its stderr should say why"},
 	} {
-		if got := c.reason.Advice(c.c); !strings.HasPrefix(got[0], c.want) {
+		if got := c.reason.Advice(c.c); !strings.HasPrefix(got[0].String(), c.want) {
 			t.Errorf("%s: %q, want %q first", c.name, got, c.want)
 		}
 	}

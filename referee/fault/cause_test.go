@@ -115,10 +115,10 @@ func TestSaw(t *testing.T) {
 		"no error":      {Reason{Kind: Exited}, Circumstances{Stderr: []string{"KeyError: 1"}}, "", "read stdin line by line"},
 		"late":          {Reason{Kind: Late}, Circumstances{Stderr: []string{"KeyError: 1"}}, "", "it has not answered"},
 	} {
-		if got := c.reason.Saw(c.c); got != c.saw {
+		if got := c.reason.Saw(c.c); got.String() != c.saw {
 			t.Errorf("%s: %q, want %q", name, got, c.saw)
 		}
-		if got := c.reason.Advice(c.c)[0]; !strings.HasPrefix(got, c.want) {
+		if got := c.reason.Advice(c.c)[0]; !strings.HasPrefix(got.String(), c.want) {
 			t.Errorf("%s: the advice is %q, want %q", name, got, c.want)
 		}
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 )
 
 // a80 is as much of a line as a text quotes.
 var a80 = strings.Repeat("a", 80)
 
-// texts are all that the referee can write of a fault, by the words that it used
+// examples are all that the referee can write of a fault, by the words that it used
 // before faults had reasons. Replays have them: they stay readable.
-var texts = []struct {
+var examples = []struct {
 	reason Reason
 	code   protocol.Code
 	text   string
@@ -78,7 +79,7 @@ const debug = "; debug output belongs on stderr or in a line that begins with '#
 // Each reason has its code and text, is read back, and has advice.
 func TestReasons(t *testing.T) {
 	seen := map[Kind]bool{}
-	for _, c := range texts {
+	for _, c := range examples {
 		seen[c.reason.Kind] = true
 		f := New(0, 0, c.reason)
 		if f.Code != c.code || f.Text != c.text {
@@ -92,8 +93,8 @@ func TestReasons(t *testing.T) {
 		if diff := cmp.Diff(f, again); diff != "" {
 			t.Errorf("%s is read as (-want +got):\n%s", data, diff)
 		}
-		for _, advice := range [][]string{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Stderr: []string{"x"}})} {
-			if len(advice) == 0 || slices.Contains(advice, "") {
+		for _, advice := range [][]phrase.Text{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Stderr: []string{"x"}})} {
+			if len(advice) == 0 || slices.ContainsFunc(advice, phrase.Text.IsZero) {
 				t.Errorf("%+v has the advice %q", c.reason, advice)
 			}
 		}

@@ -1,5 +1,7 @@
 package fault
 
+import "github.com/timba-arena/timba/internal/phrase"
+
 // flushes is how to flush in each language, so that a line reaches the referee at once.
 var flushes = map[string]string{
 	"Python":     `print(..., flush=True) for every line, or run it as python3 -u`,
@@ -18,9 +20,9 @@ var flushes = map[string]string{
 }
 
 // Flush returns how to flush in a language, or in several if it is unknown.
-func Flush(language string) string {
+func Flush(language string) phrase.Text {
 	if how, ok := flushes[language]; ok {
-		return "in " + language + ": " + how
+		return phrase.New("in " + language + ": " + how)
 	}
-	return `print(..., flush=True) in Python, fflush(stdout) in C, std::endl in C++, System.out.flush() in Java, $| = 1 in Perl, $stdout.sync = true in Ruby`
+	return phrase.New(`print(..., flush=True) in Python, fflush(stdout) in C, std::endl in C++, System.out.flush() in Java, $| = 1 in Perl, $stdout.sync = true in Ruby`)
 }

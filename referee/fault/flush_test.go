@@ -10,11 +10,11 @@ import (
 // Every language that there is a starter in is told how to flush.
 func TestFlush(t *testing.T) {
 	for _, l := range starters.Languages {
-		if how := Flush(l.Title); !strings.HasPrefix(how, "in "+l.Title+": ") {
+		if how := Flush(l.Title); !strings.HasPrefix(how.String(), "in "+l.Title+": ") {
 			t.Errorf("%s: %s", l.Title, how)
 		}
 	}
-	if how := Flush(""); !strings.Contains(how, "fflush(stdout) in C") {
+	if how := Flush(""); !strings.Contains(how.String(), "fflush(stdout) in C") {
 		t.Errorf("without a language: %s", how)
 	}
 	if len(flushes) != len(starters.Languages) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 )
 
@@ -56,7 +57,6 @@ type kind struct {
 
 const (
 	answer     = "answer within the milliseconds that the turn line gives"
-	atStart    = `before "ready": `
 	inTime     = " and the margin of {margin} ms{unfinished}: " + answer
 	theProcess = "the process "
 	exitedWith = "exited with status {status}"
@@ -149,45 +149,70 @@ func (r Reason) Code() protocol.Code {
 
 // Text returns the reason for people. It has no measured times and no numbers of
 // processes, so that a repeated match gives the same replays.
-func (r Reason) Text() string {
-	text := r.Kind.known().text
+func (r Reason) Text() string { return r.Phrase().String() }
+
+// Phrase returns the text for people as a phrase.
+func (r Reason) Phrase() phrase.Text { return r.because(phrase.Plain(r.Detail)) }
+
+// Short returns the text without WhereDebugBelongs.
+func (r Reason) Short() phrase.Text {
+	return r.say(strings.TrimSuffix(r.Kind.known().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
+}
+
+// because returns the text with this one in the place of the detail.
+func (r Reason) because(detail phrase.Text) phrase.Text { return r.say(r.Kind.known().text, detail) }
+
+// say returns a text of a kind with the parameters.
+func (r Reason) say(text string, detail phrase.Text) phrase.Text {
 	if r.Unfinished != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
 	}
-	text = r.fill(text)
+	said := r.fill(text, detail)
 	if r.BeforeReady {
-		text = atStart + text
+		said = phrase.New(`before "ready": %s`, said)
 	}
-	return text
+	return said
 }
 
 // End returns how the process ended, to follow its name.
-func (r Reason) End() string { return r.fill(strings.TrimPrefix(r.Kind.known().text, theProcess)) }
+func (r Reason) End() phrase.Text {
+	return r.fill(strings.TrimPrefix(r.Kind.known().text, theProcess), phrase.Plain(r.Detail))
+}
 
-// fill replaces the names in a text by the parameters.
-func (r Reason) fill(text string) string {
-	return expand(text, func(name string) string {
-		switch name {
-		case "line":
-			return protocol.Quote([]byte(r.Line))
-		case "byte":
-			return fmt.Sprintf("0x%02x", r.Byte)
-		case "unfinished":
-			if r.Unfinished == "" {
-				return ""
-			}
-			return ", after the unfinished line " + strconv.Quote(string(r.Unfinished))
-		case "end":
-			if r.Signal != 0 {
-				return r.fill(killedBy)
-			}
-			return r.fill(exitedWith)
-		}
-		if raw, ok := r.parameter(name).Interface().(Raw); ok {
-			return strconv.Quote(string(raw))
-		}
-		return fmt.Sprint(r.parameter(name))
+// fill returns a text with the parameters in the places of their names.
+func (r Reason) fill(text string, detail phrase.Text) phrase.Text {
+	var values []any
+	format := expand(text, func(name string) string {
+		values = append(values, r.value(name, detail))
+		return "%s"
 	})
+	return phrase.New(format, values...)
+}
+
+// value returns what stands in the place of a parameter.
+func (r Reason) value(name string, detail phrase.Text) any {
+	switch name {
+	case "detail":
+		return detail
+	case "line":
+		return protocol.Quote([]byte(r.Line))
+	case "byte":
+		return fmt.Sprintf("0x%02x", r.Byte)
+	case "unfinished":
+		if r.Unfinished == "" {
+			return ""
+		}
+		return phrase.New(", after the unfinished line %q", string(r.Unfinished))
+	case "end":
+		if r.Signal != 0 {
+			return r.fill(killedBy, detail)
+		}
+		return r.fill(exitedWith, detail)
+	}
+	if raw, ok := r.parameter(name).Interface().(Raw); ok {
+		return strconv.Quote(string(raw))
+	}
+	return fmt.Sprint(r.parameter(name))
 }
 
 // expand returns a text with names in braces replaced by name(NAME).

@@ -1,11 +1,11 @@
 package fault
 
 import (
-	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // restriction is something that makes bots fail which work elsewhere, mostly a part of the
@@ -27,25 +27,25 @@ const (
 // restrictions are tried in order, since the error of a file fits several.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
-		did: "tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
+		did: "it tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
 	{words: []string{"name resolution", "Name or service not known", "Network is unreachable", "network is unreachable", "ENETUNREACH", "EAI_AGAIN", "getaddrinfo", "gaierror",
 		"Could not resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported"},
-		did: "tried to use the network", change: "a match has no network, not even on localhost: put everything that the bot needs into its directory"},
+		did: "it tried to use the network", change: "a match has no network, not even on localhost: put everything that the bot needs into its directory"},
 	{words: []string{"MemoryError", "Cannot allocate memory", "cannot allocate memory", "bad_alloc", "OutOfMemoryError", "out of memory", "Out of memory", "Could not reserve", "NoMemoryError", "memory exhausted"},
-		did: "ran out of memory", limit: OutOfMemory},
+		did: "it ran out of memory", limit: OutOfMemory},
 	{words: []string{"Resource temporarily unavailable", "resource temporarily unavailable", "can't start new thread", "EAGAIN", "native thread", "pthread_create", "Cannot fork", "cannot fork", "retry: Resource"},
-		did: "could not start a process or thread", limit: TooManyProcesses},
+		did: "it could not start a process or thread", limit: TooManyProcesses},
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
-		did: "was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
+		did: "it was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
 	// What a bot looked for and did not find.
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
-		anywhere: true, did: "looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
+		anywhere: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
 	{words: []string{"attempted relative import"},
-		anywhere: true, did: "imports a file as part of a package, and is started as a file", change: `write "import helpers" or "from helpers import ..." without the dot: the file that is started belongs to no package`},
+		anywhere: true, did: "it imports a file as part of a package, and is started as a file", change: `write "import helpers" or "from helpers import ..." without the dot: the file that is started belongs to no package`},
 	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},
-		anywhere: true, did: "needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the module into the bot's directory, as files or in a virtual environment that runs the bot: a match has no modules that were installed with pip, npm or the like for one user"},
+		anywhere: true, did: "it needs the module %s, which is not there", names: quotedModule, change: "use only the standard library, or put the module into the bot's directory, as files or in a virtual environment that runs the bot: a match has no modules that were installed with pip, npm or the like for one user"},
 	{words: []string{"No such file or directory", "no such file or directory", "ENOENT", "FileNotFoundException", "NoSuchFileException", "cannot open file"},
-		anywhere: true, hidden: true, did: "looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
+		anywhere: true, hidden: true, did: "it looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }
 
 // quotedPath finds a path in an error message: in quotes, or before or after a colon,
@@ -68,11 +68,11 @@ var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile
 // searched is how many of the last lines of a log are searched for a restriction.
 const searched = 40
 
-// ranInto returns which restriction a process hit, by its stderr, and what to change; "" if that is not known, or if
-// the reason says so itself.
-func (r Reason) ranInto(c Circumstances) (did, change string) {
+// ranInto returns which restriction a process hit, by its stderr, and what to change. They are empty if that is
+// not known, or if the reason says so itself.
+func (r Reason) ranInto(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
-		return "", ""
+		return did, change
 	}
 	c.Stderr = c.Stderr[max(0, len(c.Stderr)-searched):]
 	for _, w := range restrictions {
@@ -81,15 +81,18 @@ func (r Reason) ranInto(c Circumstances) (did, change string) {
 			continue
 		}
 		if !strings.Contains(w.did, "%s") {
-			return w.did, w.advice(c)
+			return phrase.New(w.did), w.advice(c)
 		}
 		name := pathIn(w.names, line, c.Stderr)
 		if w.hidden && !c.Bare && c.Hidden != nil && c.Hidden(name) {
-			return fmt.Sprintf("looked for %s, which the sandbox hides", name), putFiles + hides
+			return phrase.New("it looked for %s, which the sandbox hides", name), phrase.New(putFiles + hides)
 		}
-		return fmt.Sprintf(w.did, cmp.Or(name, "a file")), w.advice(c)
+		if name == "" {
+			return phrase.New(w.did, phrase.New("a file")), w.advice(c)
+		}
+		return phrase.New(w.did, name), w.advice(c)
 	}
-	return "", ""
+	return did, change
 }
 
 // find returns the last line with one of the words.
@@ -103,14 +106,14 @@ func (w restriction) find(stderr []string) (line string, ok bool) {
 }
 
 // advice returns what to change.
-func (w restriction) advice(c Circumstances) string {
+func (w restriction) advice(c Circumstances) phrase.Text {
 	switch w.limit {
 	case OutOfMemory:
 		return Reason{Kind: w.limit, Limit: c.Memory}.Advice(c)[0]
 	case TooManyProcesses:
 		return Reason{Kind: w.limit, Limit: c.Processes}.Advice(c)[0]
 	}
-	return w.change
+	return phrase.New(w.change)
 }
 
 // pathIn returns what is quoted in a line or, since Node writes it on a separate one, in

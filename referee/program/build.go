@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -26,18 +27,14 @@ type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }
 
+// Phrase returns the text of the error.
+func (e *BuildError) Phrase() phrase.Text { return phrase.Of(e.err) }
+
 // Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
 
-// Said returns the line of a failed build's output that says why, to follow its error; ""
-// if there is none.
-func Said(output []byte) string {
-	line := fault.BuildCause(fault.Lines(output))
-	if line == "" {
-		return ""
-	}
-	return fmt.Sprintf("; it says %q", line)
-}
+// Said returns the line of a failed build's output that says why; "" if there is none.
+func Said(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 
 // Build runs a bot's build in a directory that it may change, in a sandbox with a limit
 // unless the level is None. It returns the output of the build. The error is a
@@ -93,13 +90,13 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
 		return out.Bytes(), &BuildError{s.Err}
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
-		return out.Bytes(), &BuildError{fmt.Errorf("its output cannot be kept: %w", s.Err)}
+		return out.Bytes(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited:
-		return out.Bytes(), &BuildError{fmt.Errorf("exit status %d", s.Code)}
+		return out.Bytes(), &BuildError{phrase.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
 		return out.Bytes(), fmt.Errorf("%s: %w", s.Step, s.Err)
 	default:
-		return out.Bytes(), &BuildError{errors.New("the build " + s.String())}
+		return out.Bytes(), &BuildError{phrase.Errorf("the build %s", s)}
 	}
 }
 

@@ -133,7 +133,11 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	}
 	out, err := Build(ctx, dir, build, r.Level, sandbox.BuildLimit)
 	if err != nil {
-		return "", fmt.Errorf("bot: building %s with %q: %w%s\n%s", source, strings.Join(build, " "), err, Said(out), strings.TrimSpace(string(out)))
+		said := Said(out)
+		if said != "" {
+			said = fmt.Sprintf("; it says %q", said)
+		}
+		return "", fmt.Errorf("bot: building %s with %q: %w%s\n%s", source, strings.Join(build, " "), err, said, strings.TrimSpace(string(out)))
 	}
 	r.Log.Write(out)
 	if err := os.Rename(dir, done); err != nil {

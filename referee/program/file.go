@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
 // fileName matches the names of single files that mean the same to every compiler and interpreter.
@@ -26,7 +28,7 @@ func ForFile(name string) (Manifest, error) {
 			continue
 		}
 		if !fileName.MatchString(base) {
-			return Manifest{}, fmt.Errorf("file %q: the name of a bot that is one file has letters, digits, - and _ before %s: rename it, as in %s", name, ext, f.name)
+			return Manifest{}, phrase.Errorf("file %q: the name of a bot that is one file has letters, digits, - and _ before %s: rename it, as in %s", name, ext, f.name)
 		}
 		usual := strings.TrimSuffix(f.name, ext)
 		rename := func(words []string) (renamed []string) {
@@ -49,7 +51,7 @@ func ForFile(name string) (Manifest, error) {
 		}
 		return m, nil
 	}
-	return Manifest{}, fmt.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or an archive of a directory with a %s",
+	return Manifest{}, phrase.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or an archive of a directory with a %s",
 		name, strings.Join(known, ", "), ManifestFile)
 }
 

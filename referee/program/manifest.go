@@ -16,6 +16,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/tomltext"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -87,7 +88,7 @@ func ReadManifest(source string) (Manifest, error) {
 		err = m.checkCommands(source)
 	}
 	if err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
+		return m, phrase.Errorf("%s: %w", path, err)
 	}
 	if m.Name == "" {
 		m.Name = filepath.Base(source)
@@ -102,9 +103,9 @@ func readSmall(path string) (string, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file: write the keys of the manifest into a file of that name", path)
+		return "", phrase.Errorf("%s is not a file: write the keys of the manifest into a file of that name", path)
 	case info.Size() > MaxManifest:
-		return "", fmt.Errorf("%s has %d bytes: at most %d are read", path, info.Size(), MaxManifest)
+		return "", phrase.Errorf("%s has %d bytes: at most %d are read", path, info.Size(), MaxManifest)
 	default:
 		var data []byte
 		if data, err = os.ReadFile(path); err == nil {
@@ -114,7 +115,7 @@ func readSmall(path string) (string, error) {
 	if failed := new(fs.PathError); errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return "", fmt.Errorf("%s: %w", path, err)
+	return "", phrase.Errorf("%s: %w", path, err)
 }
 
 func parseManifest(data string) (Manifest, error) {
@@ -122,7 +123,7 @@ func parseManifest(data string) (Manifest, error) {
 	var values map[string]any
 	meta, err := toml.Decode(data, &values)
 	if err != nil {
-		return m, errors.New(tomltext.Message(err))
+		return m, &phrase.Error{Text: tomltext.Message(err)}
 	}
 	for _, key := range meta.Keys() {
 		if err := m.set(key[0], values[key[0]]); err != nil {
@@ -130,7 +131,7 @@ func parseManifest(data string) (Manifest, error) {
 		}
 	}
 	if len(m.Run) == 0 {
-		return m, errors.New(`run is missing: set the command that starts the bot, as in run = ["python3", "bot.py"]`)
+		return m, phrase.Errorf(`run is missing: set the command that starts the bot, as in run = ["python3", "bot.py"]`)
 	}
 	return m, nil
 }
@@ -151,7 +152,7 @@ func (m *Manifest) set(key string, value any) (err error) {
 	case "match":
 		err = m.setMatch(key, value)
 	default:
-		err = fmt.Errorf("unknown key %q: try name, version, games, build, run or match", key)
+		err = phrase.Errorf("unknown key %q: try name, version, games, build, run or match", key)
 	}
 	return err
 }
@@ -160,24 +161,24 @@ func (m *Manifest) set(key string, value any) (err error) {
 func (m *Manifest) setMatch(table string, value any) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s must be one table, as in [match] with movetime = 50 in the next line, not %s", table, inTOML(value))
+		return phrase.Errorf("%s must be one table, as in [match] with movetime = 50 in the next line, not %s", table, inTOML(value))
 	}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		key := strings.ToLower(name)
 		if !slices.Contains(ownKeys, key) {
 			last := len(ownKeys) - 1
-			return fmt.Errorf("unknown key %q in %s: try %s or %s", name, table, strings.Join(ownKeys[:last], ", "), ownKeys[last])
+			return phrase.Errorf("unknown key %q in %s: try %s or %s", name, table, strings.Join(ownKeys[:last], ", "), ownKeys[last])
 		}
 		words, err := ownValue(name, key == "memory", keys[name])
 		if err != nil {
-			return fmt.Errorf("%s: %w", table, err)
+			return phrase.Errorf("%s: %w", table, err)
 		}
 		if err := m.Match.set(key, words); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
+			return phrase.Errorf("%s: %w", table, err)
 		}
 	}
 	if err := m.Match.check(); err != nil {
-		return fmt.Errorf("%s: %w", table, err)
+		return phrase.Errorf("%s: %w", table, err)
 	}
 	return nil
 }
@@ -195,15 +196,15 @@ func ownValue(name string, quoted bool, value any) (string, error) {
 		}
 	}
 	if quoted {
-		return "", fmt.Errorf(`%s must be text in quotes, as in "300m", not %s`, name, inTOML(value))
+		return "", phrase.Errorf(`%s must be text in quotes, as in "300m", not %s`, name, inTOML(value))
 	}
-	return "", fmt.Errorf("%s must be a whole number without quotes, not %s", name, inTOML(value))
+	return "", phrase.Errorf("%s must be a whole number without quotes, not %s", name, inTOML(value))
 }
 
 func textOf(key string, value any, example string) (string, error) {
 	s, ok := value.(string)
 	if !ok {
-		return "", fmt.Errorf("%s must be text in quotes, as in %s, not %s", key, example, inTOML(value))
+		return "", phrase.Errorf("%s must be text in quotes, as in %s, not %s", key, example, inTOML(value))
 	}
 	return s, nil
 }
@@ -211,13 +212,13 @@ func textOf(key string, value any, example string) (string, error) {
 func list(key string, value any, example string) ([]string, error) {
 	items, ok := value.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s must be a list of words, as in %s, not %s", key, example, inTOML(value))
+		return nil, phrase.Errorf("%s must be a list of words, as in %s, not %s", key, example, inTOML(value))
 	}
 	var words []string
 	for _, item := range items {
 		word, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s must be a list of words in quotes, as in %s: %s is not in quotes", key, example, inTOML(item))
+			return nil, phrase.Errorf("%s must be a list of words in quotes, as in %s: %s is not in quotes", key, example, inTOML(item))
 		}
 		words = append(words, word)
 	}
@@ -225,24 +226,24 @@ func list(key string, value any, example string) ([]string, error) {
 }
 
 // inTOML returns a value as a manifest has it, or its kind if that is long.
-func inTOML(value any) string {
+func inTOML(value any) phrase.Text {
 	switch v := value.(type) {
 	case string:
 		const most = 60
 		if utf8.RuneCountInString(v) > most {
 			v = string([]rune(v)[:most]) + "..."
 		}
-		return fmt.Sprintf("%q", v)
+		return phrase.New("%q", v)
 	case []any:
-		return "a list"
+		return phrase.New("a list")
 	case map[string]any:
-		return "a table"
+		return phrase.New("a table")
 	case []map[string]any:
-		return "a list of tables"
+		return phrase.New("a list of tables")
 	case time.Time:
-		return "a date or a time"
+		return phrase.New("a date or a time")
 	}
-	return fmt.Sprint(value)
+	return phrase.Plain(fmt.Sprint(value))
 }
 
 // checkCommands returns an error if a command of a bot's directory cannot be run there.
@@ -255,13 +256,13 @@ func (m *Manifest) checkCommands(source string) error {
 			continue
 		}
 		if c.command[0] == "" {
-			return fmt.Errorf("%s: the first word is empty: name a program, as in [\"python3\", \"bot.py\"]", c.key)
+			return phrase.Errorf("%s: the first word is empty: name a program, as in [\"python3\", \"bot.py\"]", c.key)
 		}
 		if slices.ContainsFunc(c.command[1:], func(word string) bool { return strings.ContainsRune(word, 0) }) {
-			return fmt.Errorf("%s has a word with a zero byte: no program can be given one", c.key)
+			return phrase.Errorf("%s has a word with a zero byte: no program can be given one", c.key)
 		}
 		if err := (interpreter.Bounds{Dir: source, Known: interpreter.Known}).Place(c.command[0]); err != nil {
-			return fmt.Errorf("%s: %w", c.key, err)
+			return phrase.Errorf("%s: %w", c.key, err)
 		}
 	}
 	return nil
@@ -295,7 +296,7 @@ func recognise(source string) (Manifest, error) {
 		}
 		names = append(names, f.name)
 	}
-	return Manifest{}, fmt.Errorf("%s: no %s and no recognised main file (%s): write a %s with run = [...]",
+	return Manifest{}, phrase.Errorf("%s: no %s and no recognised main file (%s): write a %s with run = [...]",
 		source, ManifestFile, strings.Join(names, ", "), ManifestFile)
 }
 
@@ -310,7 +311,7 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	}
 	var err error
 	if command[0], err = exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, m.fixRun(err))
+		return nil, phrase.Errorf("%w: %s", err, m.fixRun(err))
 	}
 	return command, nil
 }

@@ -1,8 +1,7 @@
 package baraja
 
 import (
-	"fmt"
-
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -41,10 +40,10 @@ const (
 func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {
-		return r, fmt.Errorf("%s: option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", game, r.Players)
+		return r, phrase.Errorf("%s: option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", game, r.Players)
 	}
 	if r.Hunt3 && r.Players != 2 {
-		return r, fmt.Errorf("%s: option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", game, r.Players)
+		return r, phrase.Errorf("%s: option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", game, r.Players)
 	}
 	return r, nil
 }

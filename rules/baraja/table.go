@@ -1,8 +1,7 @@
 package baraja
 
 import (
-	"fmt"
-
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -268,15 +267,15 @@ func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	price := swapFor(t.Trump)
 	switch {
 	case !exchange:
-		return fmt.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
+		return phrase.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
 	case !t.OnTable():
-		return fmt.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
+		return phrase.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
 	case price == 0:
-		return fmt.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
+		return phrase.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
 	case !price.Has(c):
-		return fmt.Errorf("%s: \"swap:%v\" does not buy the %v: try swap:%v", game, c, t.Trump, price.First())
+		return phrase.Errorf("%s: \"swap:%v\" does not buy the %v: try swap:%v", game, c, t.Trump, price.First())
 	case !t.Hands[t.Mover].Has(c):
-		return fmt.Errorf("%s: \"swap:%v\" needs a card that is not in hand: play a card", game, c)
+		return phrase.Errorf("%s: \"swap:%v\" needs a card that is not in hand: play a card", game, c)
 	}
 	return nil
 }

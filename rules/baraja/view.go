@@ -1,10 +1,10 @@
 package baraja
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -94,7 +94,7 @@ func ParseMove(game, text string) (rules.Move, error) {
 	c, err := Parse(word)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%s: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", game, text)
+		return 0, phrase.Errorf("%s: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", game, text)
 	case swap:
 		return SwapMove + rules.Move(c), nil
 	}

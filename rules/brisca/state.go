@@ -1,8 +1,7 @@
 package brisca
 
 import (
-	"fmt"
-
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 )
@@ -58,16 +57,16 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
 	case m < baraja.SwapMove:
 		if hand := s.Hands[s.Mover]; !hand.Has(baraja.Card(m)) {
-			return fmt.Errorf("%s: \"%v\" is not in hand: play one of %s", name, baraja.Card(m), hand.Text(nil))
+			return phrase.Errorf("%s: \"%v\" is not in hand: play one of %s", name, baraja.Card(m), hand.Text(nil))
 		}
 		return nil
 	case m < baraja.SwapMove+baraja.Cards:
 		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
-	return fmt.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
+	return phrase.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
 }
 
 // Apply makes a legal move and logs its events unless log is nil.

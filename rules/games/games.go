@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/brisca"
 	"github.com/timba-arena/timba/rules/podrida"
@@ -43,5 +44,5 @@ func (l List) Find(name string) (*rules.Game, error) {
 		}
 		names = append(names, g.Name)
 	}
-	return nil, fmt.Errorf("game %q does not exist: try %s", name, strings.Join(names, ", "))
+	return nil, phrase.Errorf("game %q does not exist: try %s", name, strings.Join(names, ", "))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 )
@@ -174,7 +175,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
-		return fmt.Errorf("podrida: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("podrida: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case s.toBid > 0:
 		return s.checkBid(m)
 	}
@@ -186,28 +187,28 @@ func (s *State) Check(m rules.Move) error {
 	text := s.MoveText(nil, m)
 	switch {
 	case m >= bidMove:
-		return fmt.Errorf("podrida: %q comes too late, the bids are made: play one of %s", text, may.Text(nil))
+		return phrase.Errorf("podrida: %q comes too late, the bids are made: play one of %s", text, may.Text(nil))
 	case m >= baraja.Cards || !hand.Has(baraja.Card(m)):
-		return fmt.Errorf("podrida: %q is not in hand: play one of %s", text, may.Text(nil))
+		return phrase.Errorf("podrida: %q is not in hand: play one of %s", text, may.Text(nil))
 	}
-	why := "is below the trick"
-	if hand&s.table.led != 0 && !s.table.led.Has(baraja.Card(m)) {
-		why = "does not follow suit"
-	} else if hand&s.table.led == 0 && !s.table.trumps.Has(baraja.Card(m)) {
-		why = "does not trump"
+	switch led := hand&s.table.led != 0; {
+	case led && !s.table.led.Has(baraja.Card(m)):
+		return phrase.Errorf("podrida: %q does not follow suit: play one of %s", text, may.Text(nil))
+	case !led && !s.table.trumps.Has(baraja.Card(m)):
+		return phrase.Errorf("podrida: %q does not trump: play one of %s", text, may.Text(nil))
 	}
-	return fmt.Errorf("podrida: %q %s: play one of %s", text, why, may.Text(nil))
+	return phrase.Errorf("podrida: %q is below the trick: play one of %s", text, may.Text(nil))
 }
 
 func (s *State) checkBid(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	switch {
 	case m < bidMove:
-		return fmt.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
+		return phrase.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
 	case m > bidMove+rules.Move(s.cards):
-		return fmt.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
+		return phrase.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
 	case int(m-bidMove) == s.Refused():
-		return fmt.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
+		return phrase.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
 	}
 	return nil
 }

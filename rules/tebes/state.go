@@ -1,9 +1,9 @@
 package tebes
 
 import (
-	"fmt"
 	"math/bits"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -175,11 +175,11 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 // Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
-		return fmt.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	}
 	move, ok := s.cells(m)
 	if !ok {
-		return fmt.Errorf("tebes: %q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
+		return phrase.Errorf("tebes: %q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
 	}
 	var from sources
 	s.sources(&from)
@@ -189,7 +189,7 @@ func (s *State) Check(m rules.Move) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.why(move))
+	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.why(move))
 }
 
 // Apply makes a legal move.

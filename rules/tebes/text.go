@@ -1,9 +1,9 @@
 package tebes
 
 import (
-	"fmt"
 	"strconv"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -46,14 +46,14 @@ func (s *State) pieceAt(cell uint8) byte {
 }
 
 // why reports what is wrong with a move that is not legal.
-func (s *State) why(m step) string {
+func (s *State) why(m step) phrase.Text {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.from), s.pieceAt(m.to)
 	if start != letters[me] {
-		return fmt.Sprintf("%c has no piece on %d", letters[me], g.squareOf[m.from])
+		return phrase.New("%c has no piece on %d", letters[me], g.squareOf[m.from])
 	}
 	if end == letters[me] {
-		return fmt.Sprintf("%c's own piece is on %d", letters[me], g.squareOf[m.to])
+		return phrase.New("%c's own piece is on %d", letters[me], g.squareOf[m.to])
 	}
 	ahead, across := int(m.to>>3)-int(m.from>>3), int(m.to&7)-int(m.from&7)
 	if me == white {
@@ -62,18 +62,18 @@ func (s *State) why(m step) string {
 	across = max(across, -across)
 	far := max(ahead, across)
 	if ahead < 0 || far == 0 || far > 2 || ahead != 0 && across != 0 && ahead != across {
-		return "a piece goes one or two squares, straight or diagonally forward or straight sideways"
+		return phrase.New("a piece goes one or two squares, straight or diagonally forward or straight sideways")
 	}
 	if between := (m.from + m.to) / 2; far == 2 && s.pieceAt(between) == letters[1-me] {
-		return fmt.Sprintf("the opponent's piece on %d is in the way", g.squareOf[between])
+		return phrase.New("the opponent's piece on %d is in the way", g.squareOf[between])
 	}
 	if end != '.' {
 		if s.black>>m.from&1 == Board(me) {
-			return fmt.Sprintf("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.from])
+			return phrase.New("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.from])
 		}
-		return fmt.Sprintf("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.from])
+		return phrase.New("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.from])
 	}
-	return "it brings back an earlier position of this game"
+	return phrase.New("it brings back an earlier position of this game")
 }
 
 // ParseMove reads two squares of the board, as in 19-14.
@@ -87,7 +87,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	}
 	size := int(s.rules.Size)
 	middle := size * size / 2 // the first square below the middle, from which a step goes forward
-	return 0, fmt.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
+	return 0, phrase.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
 		text, size*size-1, middle, middle-size)
 }
 

@@ -1,10 +1,10 @@
 package teeko
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -74,7 +74,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	if ok && okToo {
 		return move(a, b), nil
 	}
-	return 0, fmt.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
+	return 0, phrase.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
 }
 
 // square reads 0 to 24, written in the shortest way.

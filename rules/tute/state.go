@@ -1,8 +1,7 @@
 package tute
 
 import (
-	"fmt"
-
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 )
@@ -105,28 +104,28 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return fmt.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
 	case m >= SingMove+suits:
-		return fmt.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
+		return phrase.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
 	case m >= SingMove:
 		if s.Choice == 0 {
-			return fmt.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
 		}
 		if s.Choice>>(m-SingMove)&1 == 0 {
-			return fmt.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
 		}
 		return nil
 	case s.Choice != 0:
-		return fmt.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice())
+		return phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice())
 	case m >= baraja.SwapMove:
 		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
 	c := baraja.Card(m)
 	if !s.Hands[s.Mover].Has(c) {
-		return fmt.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
+		return phrase.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
 	}
 	if !s.Playable().Has(c) {
-		return fmt.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+		return phrase.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
 	}
 	return nil
 }

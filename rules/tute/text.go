@@ -1,9 +1,9 @@
 package tute
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 )
@@ -67,7 +67,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	}
 	suit := strings.Index(baraja.Suits, word)
 	if len(word) != 1 || suit < 0 {
-		return 0, fmt.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
+		return 0, phrase.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
 	}
 	return SingMove + rules.Move(suit), nil
 }

@@ -132,7 +132,7 @@ func (e *Explainer) fault(i int) error {
 		return fmt.Errorf("%s: %w", x.Path, err)
 	}
 	c, check := e.About(x.Path, x.name(f.Seat), c)
-	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c)), x.Path)
+	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c).String()), x.Path)
 	e.lines(traffic)
 	e.log(log, path)
 	if c.Legal != nil {
@@ -142,7 +142,7 @@ func (e *Explainer) fault(i int) error {
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold("what to change"))
 	for _, advice := range f.Reason.Advice(c) {
-		fmt.Fprintf(e, "%s\n", text.Paragraph("- ", advice, 78))
+		fmt.Fprintf(e, "%s\n", text.Paragraph("- ", advice.String(), 78))
 	}
 	if len(traffic) > 0 {
 		fmt.Fprintf(e, "\nsend the same lines again: %s | YOUR BOT\n", e.Command("replay", "feed", x.Path, "--seat", strconv.Itoa(f.Seat)))

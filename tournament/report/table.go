@@ -190,9 +190,9 @@ func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
 	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
 	c = bot.Describe(c, true)
 	if err == nil {
-		change = f.Reason.Advice(c)[0]
+		change = f.Reason.Advice(c)[0].String()
 	}
-	return f.TextIn(c), change
+	return f.TextIn(c).String(), change
 }
 
 // check returns the command that checks a bot as this tournament plays; "" for a house bot.

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/admission"
 )
 
-var limits = admission.Limits{Person: 2, Address: 3, Total: 6, What: "seats", Hint: "stand", Retry: 7 * time.Second}
+var limits = admission.Limits{Person: 2, Address: 3, Total: 6, What: phrase.Plain("seats"), Hint: phrase.Plain("stand"), Retry: 7 * time.Second}
 
 // from returns an address.
 func from(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
@@ -69,7 +70,7 @@ func TestPlacesOfNobody(t *testing.T) {
 
 // However many come at once, no more have a place than may.
 func TestPlacesAtOnce(t *testing.T) {
-	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, What: "seats"})
+	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, What: phrase.Plain("seats")})
 	var all sync.WaitGroup
 	leaves := make(chan func(), 100)
 	for range cap(leaves) {
@@ -96,7 +97,7 @@ func TestPlacesAtOnce(t *testing.T) {
 // when to come again.
 func TestRate(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	r := admission.NewRate[string]("person", "requests a minute for one person", 3, func() time.Time { return now })
+	r := admission.NewRate[string]("person", phrase.Plain("requests a minute for one person"), 3, func() time.Time { return now })
 	take := func(key string) (header string, err error) {
 		w := httptest.NewRecorder()
 		err = r.Take(w, key)

@@ -3,11 +3,11 @@
 package admission
 
 import (
-	"fmt"
 	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -16,27 +16,25 @@ import (
 type Limits struct {
 	Person, Address, Total int
 
-	What  string        // they are, in the plural
-	Hint  string        // what to try where there are too many
+	What  phrase.Text   // they are, in the plural
+	Hint  phrase.Text   // what to try where there are too many
 	Retry time.Duration // after which to try again
 }
 
 // Check returns an error if there may be no more beside those that there are.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
-	most := ""
+	var text phrase.Text
 	switch {
 	case ofPerson >= l.Person:
-		most = fmt.Sprintf(" for one person is %d", l.Person)
+		text = phrase.New("the limit for one person is %d %s at the same time", l.Person, l.What)
 	case l.Address > 0 && fromAddress >= l.Address:
-		most = fmt.Sprintf(" for one address is %d", l.Address)
+		text = phrase.New("the limit for one address is %d %s at the same time", l.Address, l.What)
 	case all >= l.Total:
-		most = fmt.Sprintf(" is %d", l.Total)
+		text = phrase.New("the limit is %d %s at the same time", l.Total, l.What)
 	default:
 		return nil
 	}
-	err := ladder.Errorf(ladder.TooMany, l.Hint, "the limit%s %s at the same time", most, l.What)
-	err.Retry = l.Retry
-	return err
+	return &ladder.Error{Code: ladder.TooMany, Text: text, Hint: l.Hint, Retry: l.Retry}
 }
 
 // By is whose a place is.

@@ -8,14 +8,15 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
 // Rate limits the requests of each key in a minute; bursts up to the whole limit are allowed.
 // It keeps the maxKeys most recent keys.
 type Rate[K comparable] struct {
-	name   string // in the headers
-	what   string // what is limited, for people
+	name   string      // in the headers
+	what   phrase.Text // what is limited, for people
 	minute int
 	now    func() time.Time
 	keys   *lru.Cache[K, *rate.Limiter]
@@ -26,7 +27,7 @@ const maxKeys = 1 << 16
 
 // NewRate returns a limit of so many requests a minute. name is that in the headers; what is what is
 // limited, for people.
-func NewRate[K comparable](name, what string, minute int, now func() time.Time) *Rate[K] {
+func NewRate[K comparable](name string, what phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
 		panic(err) // only for a size below 1
@@ -54,7 +55,7 @@ func (r *Rate[K]) Take(w http.ResponseWriter, key K) error {
 	if allowed {
 		return nil
 	}
-	err := ladder.Errorf(ladder.TooMany, fmt.Sprintf("wait %d s", max(1, int((wait+time.Second-1)/time.Second))), "the limit is %d %s", r.minute, r.what)
+	err := ladder.Errorf(ladder.TooMany, "", "the limit is %d %s", r.minute, r.what).Try("wait %d s", max(1, int((wait+time.Second-1)/time.Second)))
 	err.Retry = wait
 	return err
 }

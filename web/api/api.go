@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -204,7 +205,7 @@ func (a *API) getHealth(w http.ResponseWriter, r *http.Request) error {
 		if ladder.CodeOf(err) != "" {
 			return err
 		}
-		return &ladder.Error{Code: ladder.Unavailable, Text: "the server cannot work now", Hint: "see its log", Err: err}
+		return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the server cannot work now"), Hint: phrase.New("see its log"), Err: err}
 	}
 	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
 }

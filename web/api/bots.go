@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -37,7 +38,7 @@ func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 		Bundle: v.Bundle, SHA256: v.Hash, Created: v.Created, Began: v.Began, Ended: v.Ended,
 	}
 	if own {
-		doc.Reason = v.Reason
+		doc.Reason = v.Reason.String()
 		if !v.House() && !v.Remote {
 			doc.Submission = v.ID
 		}
@@ -176,7 +177,7 @@ func (a *API) getVersion(r *http.Request) (doc wire.Version, err error) {
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
-	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.Began, Ended: s.Ended, Summary: s.Summary}
+	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.Began, Ended: s.Ended, Summary: s.Summary.String()}
 	if log {
 		doc.Log = s.Log
 	}
@@ -227,7 +228,7 @@ func (a *API) getHistory(r *http.Request) (page wire.Page[wire.Change], err erro
 	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
 	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {
-		q.Fail("ladder", "timba standings lists them", "is missing")
+		q.Fail("ladder", phrase.New(ladder.HintLadders), "is missing")
 	}
 	if err := q.Done(); err != nil {
 		return page, err

@@ -119,8 +119,8 @@ func TestCancel(t *testing.T) {
 	}
 	messages, err := w.Store.Messages(bg, w.person("ada"), 0, 100)
 	kit.Must(t, err)
-	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text(), "match ") })
-	if len(told) != 1 || told[0].Text() != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
+	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text().String(), "match ") })
+	if len(told) != 1 || told[0].Text().String() != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
 		t.Errorf("ada is told %+v", told)
 	}
 }
@@ -140,13 +140,13 @@ func TestBlockEndsAll(t *testing.T) {
 	}
 	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all
 		m := kit.Get[ladder.Match](t)(w.Store.Match(bg, id))
-		if m.State != ladder.Dropped || m.Reason != "cancelled: ada is blocked" {
+		if m.State != ladder.Dropped || m.Reason.String() != "cancelled: ada is blocked" {
 			t.Errorf("match %d is %s, %q", id, m.State, m.Reason)
 		}
 	}
 	v, err := w.Store.Version(bg, w.waits.ID)
 	kit.Must(t, err)
-	if v.State != ladder.Failed || v.Reason != "cancelled: ada is blocked" {
+	if v.State != ladder.Failed || v.Reason.String() != "cancelled: ada is blocked" {
 		t.Errorf("the submission is %s, %q", v.State, v.Reason)
 	}
 	other, err := w.Store.AddMatch(bg, w.houseMatch(root))

@@ -13,7 +13,7 @@ import (
 // MachineDoc returns the document of a machine; full is with what only admins see.
 func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	doc := wire.Machine{
-		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason, Until: m.Until,
+		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason.String(), Until: m.Until,
 		Version: m.Version, Arch: m.Arch, Sandbox: m.Sandbox, Cores: m.Cores, Seen: m.Seen,
 		Playing: []wire.MachineMatch{}, Finished: m.Finished, LastHour: m.LastHour, Void: m.Void, Starved: m.Starved,
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -26,9 +27,9 @@ func (w *world) machines() ([]ladder.Machine, error) {
 		Match: w.running.ID, Attempt: 1, Ladder: w.running.Ladder, Bots: w.running.Bots, Numbers: w.running.Numbers, Began: at,
 	}}
 	local.Finished, local.LastHour, local.Void, local.Starved, local.Broken = 100, 60, 5, 4, 987
-	paused.Name, paused.State, paused.Reason, paused.Until = "lab-1", ladder.MachinePaused, "it could not play a match", at.Add(time.Minute)
+	paused.Name, paused.State, paused.Reason, paused.Until = "lab-1", ladder.MachinePaused, phrase.Plain("it could not play a match"), at.Add(time.Minute)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
-	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, "timba 1.2.3 on \"lab-3\" has protocol 77"
+	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, phrase.Plain("timba 1.2.3 on \"lab-3\" has protocol 77")
 	away := ladder.Machine{Name: "lab-4", State: ladder.MachineAway, Added: at}
 	return []ladder.Machine{local, paused, leaves, old, away}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
@@ -27,7 +28,7 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
-		State: string(m.State), Reason: m.Reason, Created: m.Created, Began: m.Began, Finished: m.Finished, Order: m.Order,
+		State: string(m.State), Reason: m.Reason.String(), Created: m.Created, Began: m.Began, Finished: m.Finished, Order: m.Order,
 		Versions: make([]wire.Ref, len(m.Versions)),
 	}
 	for i := range m.Versions {
@@ -61,7 +62,7 @@ func (a *API) getMatches(r *http.Request) (wire.Page[wire.Match], error) {
 func (a *API) matchesOf(r *http.Request, q *middleware.Query, f store.MatchFilter, bot string) (page wire.Page[wire.Match], err error) {
 	number := int(q.Number("version", 1, service.MaxVersion, 0))
 	if number != 0 && bot == "" {
-		q.Fail("version", "also name the bot", "needs a bot")
+		q.Fail("version", phrase.New("also name the bot"), "needs a bot")
 	}
 	if q.Err() == nil && bot != "" {
 		f.Bot = bot
@@ -138,7 +139,7 @@ func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, e
 		}
 	}
 	for _, t := range m.Attempts {
-		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
+		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason.String()}
 		if t.Seed != nil {
 			attempt.Seed = t.Seed.String()
 		}

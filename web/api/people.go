@@ -60,7 +60,7 @@ func (a *API) getMessages(r *http.Request) (page wire.Page[wire.Message], err er
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
-		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text(), Created: m.Created, Seen: m.Seen})
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text().String(), Created: m.Created, Seen: m.Seen})
 	}
 	if after > 0 {
 		page.Next = middleware.CursorOf("message", after)

@@ -189,7 +189,7 @@ func accepts(r *http.Request, offered ...string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", ladder.Errorf(middleware.NotAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", ladder.Clip(header))
+		return "", ladder.Errorf(middleware.NotAcceptable, "", "the type %q is not available", ladder.Clip(header)).Try("try %s", strings.Join(offered, " or "))
 	}
 	return best, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/wire"
@@ -57,7 +58,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
-		kit.Must(t, w.Store.Fail(bg, w.waits.ID, "no"))
+		kit.Must(t, w.Store.Fail(bg, w.waits.ID, phrase.Plain("no")))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -128,7 +129,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			w := newWorld(t, nil)
 			fail := func() {
-				kit.Must(t, w.Store.Fail(bg, w.waits.ID, "no"))
+				kit.Must(t, w.Store.Fail(bg, w.waits.ID, phrase.Plain("no")))
 			}
 			hub := interrupted{Hub: w.Store.Events(), before: fail}
 			if when == "after" {

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/service"
@@ -113,7 +114,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 
 // mayJoin sets how many registrations a minute one address may try.
 func (w *world) mayJoin(n int) {
-	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", n, w.clock)
+	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", phrase.Plain("registrations a minute for one address"), n, w.clock)
 }
 
 // clock advances by a millisecond at each call.
@@ -155,7 +156,7 @@ func (w *world) bots() {
 	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
-	kit.Must(w.tb, w.Store.Fail(bg, w.failed.ID, "build: exit status 1"))
+	kit.Must(w.tb, w.Store.Fail(bg, w.failed.ID, phrase.Plain("build: exit status 1")))
 	w.waits = w.version("adabot")
 }
 
@@ -170,9 +171,9 @@ func (w *world) version(bot string) ladder.Version {
 func (w *world) staged(v ladder.Version, ok bool) {
 	w.tb.Helper()
 	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
+	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))
 	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "build"))
-	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
+	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: phrase.Plain("cc -O2"), Log: "bot.c:1: secret of ada\n"}))
 }
 
 func (w *world) matches() {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -106,7 +107,7 @@ func NewHub(o Options) *Hub {
 	}
 	h.places = admission.NewPlaces(admission.Limits{
 		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
-		What: "sockets that watch", Hint: "close a page that watches, or try again later",
+		What: phrase.New("sockets that watch"), Hint: phrase.New("close a page that watches, or try again later"),
 	})
 	h.pages = &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
 	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }

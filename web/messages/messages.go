@@ -18,9 +18,11 @@ import (
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/timba-arena/timba/internal/phrase"
 )
 
-//go:embed *.toml
+//go:embed *.toml phrases
 var files embed.FS
 
 // Languages are the languages of the texts; the first one stands for any other.
@@ -30,9 +32,25 @@ var Languages = []string{"en", "ca", "es"}
 type Language struct {
 	Tag     string // as in Languages
 	Numbers *message.Printer
-	Texts   map[string]Text // by key
+	Texts   map[string]Text   // by key
+	Phrases map[string]string // the formats of texts of the program, by those in English
 
 	tag language.Tag
+}
+
+// Phrase returns a text of the program, and whether all of it is in the language.
+func (l *Language) Phrase(text phrase.Text) (words string, complete bool) {
+	words, complete = text.In(l.Phrases)
+	return words, complete || l.Tag == Languages[0]
+}
+
+// Translate returns what a text without values is in the language, such as the title of a ladder; one that is not
+// known as it is.
+func (l *Language) Translate(text string) string {
+	if translated, ok := l.Phrases[text]; ok {
+		return translated
+	}
+	return text
 }
 
 // Text is a text by its plural forms. One without any has the form "".
@@ -53,6 +71,9 @@ var All = sync.OnceValues(func() (list []*Language, err error) {
 			return nil, fmt.Errorf("messages: %s.toml: %w", tag, err)
 		}
 		l.add("", tree)
+		if _, err := toml.DecodeFS(files, "phrases/"+tag+".toml", &l.Phrases); err != nil {
+			return nil, fmt.Errorf("messages: phrases/%s.toml: %w", tag, err)
+		}
 		list = append(list, l)
 	}
 	return list, nil

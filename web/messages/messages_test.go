@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -101,6 +102,38 @@ func TestChoose(t *testing.T) {
 	} {
 		if got := messages.Languages[messages.Choose(c.tag, c.header)]; got != c.want {
 			t.Errorf("%q with %.100q is %s, want %s", c.tag, c.header, got, c.want)
+		}
+	}
+}
+
+// The form of a game says of each option what the rules of the game say.
+func TestOptions(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
+		used := map[string]bool{}
+		for _, g := range games.All() {
+			text := strings.Join(strings.Fields(strings.ReplaceAll(g.Text(l.Tag), "'", "’")), " ")
+			for _, o := range g.Options {
+				keys, item := []string{o.Name}, []string{o.Name}
+				if values := o.Values; values != nil {
+					if keys, item = nil, nil; len(values) == 2 {
+						values = values[1:] // which is a box
+					}
+					for _, value := range values {
+						keys, item = append(keys, o.Name+"."+value), append(item, o.Name+"="+value)
+					}
+				}
+				for i, key := range keys {
+					used["play.option."+key] = true
+					if want := "`" + item[i] + "`: " + l.Say("play.option."+key); o.Name != "players" && !strings.Contains(text, want) {
+						t.Errorf("%s: the rules of %s do not say %s", l.Tag, g.Name, want)
+					}
+				}
+			}
+		}
+		for key := range l.Texts {
+			if strings.HasPrefix(key, "play.option.") && !used[key] {
+				t.Errorf("%s: %q is of no option", l.Tag, key)
+			}
 		}
 	}
 }

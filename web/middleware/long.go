@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
@@ -67,7 +68,7 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	defer f.Close()
 	suffix, err := bundle.Suffix(f)
 	if err != nil {
-		return &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be read", Hint: "try again later", Err: err}
+		return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be read"), Hint: phrase.New("try again later"), Err: err}
 	}
 	leave, err := m.Stream(r)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/admission"
@@ -49,12 +50,12 @@ type Middleware struct {
 
 // The largest numbers of long requests at the same time.
 var (
-	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: "uploads", Hint: soon, Retry: 5 * time.Second}
-	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: "downloads", Hint: soon, Retry: 5 * time.Second}
-	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: "waiting requests", Hint: soon, Retry: 5 * time.Second}
+	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: phrase.New("uploads"), Hint: soon, Retry: 5 * time.Second}
+	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: phrase.New("downloads"), Hint: soon, Retry: 5 * time.Second}
+	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: phrase.New("waiting requests"), Hint: soon, Retry: 5 * time.Second}
 )
 
-const soon = "try again in some seconds"
+var soon = phrase.New("try again in some seconds")
 
 const (
 	registrationsPerMinute = 60   // tries of one address to join: a class may be behind one
@@ -69,15 +70,15 @@ func New(o Options) *Middleware {
 	requests, now := o.Service.Config.Limits.Requests, o.Service.Now
 	return &Middleware{
 		Options:   o,
-		Joining:   admission.NewRate[netip.Addr]("registrations", "registrations a minute for one address", registrationsPerMinute, now),
-		Assets:    admission.NewRate[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, now),
+		Joining:   admission.NewRate[netip.Addr]("registrations", phrase.New("registrations a minute for one address"), registrationsPerMinute, now),
+		Assets:    admission.NewRate[netip.Addr]("assets", phrase.New("files of pages a minute for one address"), assetsPerMinute, now),
 		Uploads:   admission.NewPlaces(UploadLimits),
 		Streams:   admission.NewPlaces(StreamLimits),
 		Waits:     admission.NewPlaces(waitLimits),
 		metrics:   newMetrics(o.Registerer),
-		anonymous: admission.NewRate[netip.Addr]("address", "requests a minute for one address", requests/2, now),
-		byPerson:  admission.NewRate[int64]("person", "requests a minute for one person", requests, now),
-		pages:     admission.NewRate[admission.By]("pages", "pages a minute", pagesForOne*requests, now),
+		anonymous: admission.NewRate[netip.Addr]("address", phrase.New("requests a minute for one address"), requests/2, now),
+		byPerson:  admission.NewRate[int64]("person", phrase.New("requests a minute for one person"), requests, now),
+		pages:     admission.NewRate[admission.By]("pages", phrase.New("pages a minute"), pagesForOne*requests, now),
 	}
 }
 

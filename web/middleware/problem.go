@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/web/wire"
@@ -43,29 +44,40 @@ var kinds = map[ladder.Code]struct {
 	internal:            {http.StatusInternalServerError, "the server failed"},
 }
 
-// ProblemOf returns the problem document (RFC 9457) that tells a client of an error. It leaves out the text of an
-// internal error, which may contain paths and queries.
-func ProblemOf(err error) wire.Problem {
-	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
+// Problem is what a client is told of an error: the document (RFC 9457), and its texts for the site.
+type Problem struct {
+	wire.Problem
+	Text, Remedy phrase.Text // Remedy is what to try, empty for nothing
+}
+
+// ProblemOf returns what a client is told of an error. It leaves out the text of an internal error, which may contain
+// paths and queries.
+func ProblemOf(err error) Problem {
+	code, text := internal, phrase.New("the failure is in the server's log")
+	remedy := phrase.New("try again; if it fails again, report the instance to the operator of this server")
 	var e *ladder.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &e):
-		code, detail, hint = e.Code, e.Text, e.Hint
-		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {
-			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
+		code, text, remedy = e.Code, e.Text, e.Hint
+		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text.String(), e.Err.Error()) {
+			text, remedy = phrase.New("the server cannot read or write its data now"), phrase.New("try again later") // the cause names files
 		}
 	case errors.As(err, &tooLarge):
-		code, detail, hint = ladder.TooLarge, "the body is larger than "+bundle.Size(tooLarge.Limit), "send shorter names and texts"
+		code = ladder.TooLarge
+		text, remedy = phrase.New("the body is larger than %s", bundle.Size(tooLarge.Limit)), phrase.New("send shorter names and texts")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		code, detail, hint = ladder.Unavailable, "the request took too long", "try again"
+		code, text, remedy = ladder.Unavailable, phrase.New("the request took too long"), phrase.New("try again")
 	}
 	kind, ok := kinds[code]
 	if !ok {
 		kind = kinds[internal]
 		code = internal
 	}
-	return wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: detail, Hint: hint}
+	return Problem{
+		wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: text.String(), Hint: wire.Hint(remedy)},
+		text, remedy,
+	}
 }
 
 // RetryAfter returns the time after which to try again, 0 if that is no use.
@@ -104,10 +116,10 @@ func failureOf(err error) error {
 		return nil
 	case !known || cause == nil:
 		return err
-	case strings.Contains(e.Text, cause.Error()):
-		return errors.New(e.Text)
+	case strings.Contains(e.Text.String(), cause.Error()):
+		return errors.New(e.Text.String())
 	}
-	return errors.Join(errors.New(e.Text), cause)
+	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
 // writeProblem answers with a problem. It removes headers that were set for another answer.
@@ -144,11 +156,11 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if Of(r).Begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
-	writeProblem(w, r, p, RetryAfter(err, p.Status))
+	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
 }
 
 // Problem returns what is told of an error, and logs a failure of the server.
-func (m *Middleware) Problem(r *http.Request, err error) wire.Problem {
+func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = Of(r).ID
 	if failure := failureOf(err); failure != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/wire"
 )
@@ -42,7 +43,7 @@ func TestFailure(t *testing.T) {
 		{ladder.Errorf(ladder.NotFound, "", "nothing: %w", broken), ""},
 		{ladder.Errorf(ladder.Unavailable, "wait", "the server stops"), ""},
 		{ladder.Errorf(ladder.Unavailable, "", "data: %w", broken), "data: disk /secret is full"},
-		{&ladder.Error{Code: ladder.Unavailable, Text: "it cannot work", Err: broken}, "it cannot work\ndisk /secret is full"},
+		{&ladder.Error{Code: ladder.Unavailable, Text: phrase.Plain("it cannot work"), Err: broken}, "it cannot work\ndisk /secret is full"},
 		{broken, "disk /secret is full"},
 		{context.DeadlineExceeded, ""},
 		{fmt.Errorf("template: %w", context.Canceled), ""},
@@ -75,7 +76,7 @@ func TestWrite(t *testing.T) {
 		w := httptest.NewRecorder()
 		w.Header().Set("ETag", "old")
 		p := ProblemOf(c.err)
-		writeProblem(w, httptest.NewRequest(http.MethodGet, "/", nil), p, RetryAfter(c.err, p.Status))
+		writeProblem(w, httptest.NewRequest(http.MethodGet, "/", nil), p.Problem, RetryAfter(c.err, p.Status))
 		h := w.Header()
 		if w.Code != c.status || h.Get("Retry-After") != c.after || h.Get("ETag") != "" || h.Get("Content-Type") != wire.ProblemType || !strings.Contains(w.Body.String(), p.Detail) {
 			t.Errorf("%v is answered with %d, %v: %s", c.err, w.Code, h, w.Body)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -40,11 +41,11 @@ func (q *Query) Text(name string) string {
 	}
 	switch value := all[0]; {
 	case len(all) > 1:
-		q.Fail(name, "give it once", "occurs %d times", len(all))
+		q.Fail(name, phrase.New("give it once"), "occurs %d times", len(all))
 	case len(value) > maxParameter:
-		q.Fail(name, "", "is longer than %d bytes", maxParameter)
+		q.Fail(name, phrase.Text{}, "is longer than %d bytes", maxParameter)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
-		q.Fail(name, "", "is %q, which is not plain text", value)
+		q.Fail(name, phrase.Text{}, "is %q, which is not plain text", value)
 	default:
 		return value
 	}
@@ -52,9 +53,9 @@ func (q *Query) Text(name string) string {
 }
 
 // Fail keeps an error of a parameter, if it is the first.
-func (q *Query) Fail(name, hint, format string, args ...any) {
+func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) {
 	if q.err == nil {
-		q.err = ladder.Errorf(ladder.Invalid, hint, name+" "+format, args...)
+		q.err = &ladder.Error{Code: ladder.Invalid, Text: phrase.New("%s %s", name, phrase.New(format, args...)), Hint: hint}
 	}
 }
 
@@ -66,7 +67,7 @@ func (q *Query) Number(name string, low, high, without int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > high {
-		q.Fail(name, "try "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "cannot be %q", text)
+		q.Fail(name, phrase.New("try %d to %d", low, high), "cannot be %q", text)
 		return without
 	}
 	return n
@@ -81,7 +82,7 @@ func (q *Query) Flag(name string) *bool {
 		value := text == "true"
 		return &value
 	default:
-		q.Fail(name, "try true or false", "cannot be %q", text)
+		q.Fail(name, phrase.New("try true or false"), "cannot be %q", text)
 		return nil
 	}
 }
@@ -90,7 +91,7 @@ func (q *Query) Flag(name string) *bool {
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
-		q.Fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
+		q.Fail(name, phrase.New("try %s", strings.Join(words, ", ")), "cannot be %q", text)
 		return ""
 	}
 	return text
@@ -104,7 +105,7 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > high {
-		q.Fail(name, "try 30s, at most "+high.String(), "cannot be %q", text)
+		q.Fail(name, phrase.New("try 30s, at most %v", high), "cannot be %q", text)
 		return 0
 	}
 	return d
@@ -128,7 +129,7 @@ func (q *Query) CursorID(name, kind string) int64 {
 	key, ok := strings.CutPrefix(text, kind+"-")
 	n, err := strconv.ParseInt(key, 10, 64)
 	if !ok || err != nil || n < 1 {
-		q.Fail(name, "pass next of the page before unchanged", "cannot be %q", text)
+		q.Fail(name, phrase.New("pass next of the page before unchanged"), "cannot be %q", text)
 		return 0
 	}
 	return n
@@ -147,11 +148,11 @@ func (q *Query) Done() error {
 	}
 	for name := range q.values {
 		if !slices.Contains(q.known, name) {
-			hint := "this address takes none"
+			err := ladder.Errorf(ladder.Invalid, "this address takes none", "unknown parameter %q", ladder.Clip(name))
 			if len(q.known) > 0 {
-				hint = "try " + strings.Join(q.known, ", ")
+				err.Try("try %s", strings.Join(q.known, ", "))
 			}
-			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", ladder.Clip(name))
+			return err
 		}
 	}
 	return nil
@@ -165,8 +166,7 @@ func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > 1<<53-1 || strconv.FormatInt(n, 10) != text {
-		hint := "numbers are whole and begin at " + strconv.FormatInt(low, 10)
-		return 0, ladder.Errorf(ladder.NotFound, hint, "%s %q does not exist", name, ladder.Clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, "", "%s %q does not exist", name, ladder.Clip(text)).Try("numbers are whole and begin at %d", low)
 	}
 	return n, nil
 }

@@ -45,7 +45,7 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	n := x.Variant.Players
 	switch {
 	case c.Seat < 0 || c.Seat >= n:
-		return ladder.Errorf(ladder.Invalid, "try 0 to "+strconv.Itoa(n-1), "seat %d does not exist", c.Seat)
+		return ladder.Errorf(ladder.Invalid, "", "seat %d does not exist", c.Seat).Try("try %d to %d", 0, n-1)
 	case len(c.Others) == 0:
 		return ladder.Errorf(ladder.Invalid, "choose one", "there is nobody to play against")
 	case len(c.Others) > n-1:

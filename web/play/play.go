@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/service"
@@ -352,7 +353,7 @@ func (t *Tables) check(who service.Actor, at *Table) error {
 			near++
 		}
 	}
-	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: "games", Hint: "end one, or try again later"}
+	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: phrase.New("games"), Hint: phrase.New("end one, or try again later")}
 	return l.Check(own, near, all)
 }
 

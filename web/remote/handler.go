@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
@@ -185,7 +186,7 @@ func (h *Hub) mayCome(ask asked, person int64) error {
 	}
 	l := admission.Limits{
 		Person: h.Limits.Person, Total: h.Limits.Total,
-		What: "remote bots", Hint: "end another one, or try again later", Retry: time.Minute,
+		What: phrase.New("remote bots"), Hint: phrase.New("end another one, or try again later"), Retry: time.Minute,
 	}
 	return l.Check(ofPerson, 0, all)
 }

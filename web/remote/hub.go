@@ -228,7 +228,7 @@ func (h *Hub) tell(e events.Event) {
 	}
 	text := e.Text
 	if e.Kind == events.MatchFinished {
-		text = m.Reason
+		text = m.Reason.String()
 	}
 	for slot, id := range m.Versions {
 		h.mu.Lock()
@@ -262,7 +262,7 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 			continue // it is told when it ends
 		}
 		if slot := slices.Index(m.Versions, version); slot >= 0 {
-			l.send(frame{Result: resultOf(m, slot, m.Reason)})
+			l.send(frame{Result: resultOf(m, slot, m.Reason.String())})
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestPlays(t *testing.T) {
 		}
 		s := f.await(t, "a result", over)
 		m, list := w.match(t, s.Result.Match, false)
-		if m.State != ladder.Finished || m.Reason != "" || len(list) != 4 || m.Clock.Margin != 750*time.Millisecond || s.Result.After == 0 {
+		if m.State != ladder.Finished || !m.Reason.IsZero() || len(list) != 4 || m.Clock.Margin != 750*time.Millisecond || s.Result.After == 0 {
 			t.Errorf("match %+v has %d games, and the client was told %+v", m, len(list), s.Result)
 		}
 		f.Leave()
@@ -110,7 +110,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 			t.Errorf("after Leave: %v", err)
 		}
 		m, list := w.match(t, match, false)
-		if m.State != ladder.Finished || m.Reason != "" || len(list) != 4 {
+		if m.State != ladder.Finished || !m.Reason.IsZero() || len(list) != 4 {
 			t.Errorf("match %+v has %d games", m, len(list))
 		}
 	})
@@ -128,7 +128,7 @@ func TestComesBack(t *testing.T) {
 		f := start(t, c)
 		s := f.await(t, "a result", over)
 		m, list := w.match(t, s.Result.Match, false)
-		if m.Reason != "" || len(list) != 4 {
+		if !m.Reason.IsZero() || len(list) != 4 {
 			t.Errorf("match %+v has %d games", m, len(list))
 		}
 		p.mu.Lock()
@@ -172,7 +172,7 @@ func TestLost(t *testing.T) {
 			t.Errorf("with a second to come back the match ends after %v", took)
 		}
 		m, list := w.match(t, match, true)
-		if !strings.Contains(m.Reason, "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.Distinct < 1 || m.Distinct > 2 {
+		if !strings.Contains(m.Reason.String(), "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.Distinct < 1 || m.Distinct > 2 {
 			t.Errorf("match %+v has %d games", m, len(list))
 		}
 		replay, err := w.Store.Replay(t.Context(), list[len(list)-1].ID)
@@ -216,7 +216,7 @@ func TestAskedWhileAway(t *testing.T) {
 			t.Errorf("while the bot may come back the match is %s", m.State)
 		}
 		time.Sleep(10 * time.Second)
-		if m, _ := w.match(t, asked.ID, false); m.State != ladder.Dropped || m.Reason != "cancelled: version 1 of far is not connected" {
+		if m, _ := w.match(t, asked.ID, false); m.State != ladder.Dropped || m.Reason.String() != "cancelled: version 1 of far is not connected" {
 			t.Errorf("later the match is %s: %s", m.State, m.Reason)
 		}
 	})

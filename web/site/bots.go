@@ -119,8 +119,7 @@ func (s *Site) getSearch(v *visit) error {
 		return err
 	}
 	page.Ladders = slices.DeleteFunc(page.Ladders, func(l store.LadderInfo) bool {
-		title, _ := v.words.Translate(l.Title)
-		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+title), strings.ToLower(page.Query))
+		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+v.words.Translate(l.Title)), strings.ToLower(page.Query))
 	})
 	if len(page.Query) >= shortWord {
 		if page.Documents, err = v.findDocuments(page.Query); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -46,8 +47,8 @@ func TestBotPagesInBrowser(t *testing.T) {
 	b.Click(`main form button`)
 	b.Wait(`#own`)
 	m, games := s.Finished("tebes-4")
-	s.Must(s.Store.SetUnplayable(t.Context(), m.Versions[0], "cobol"))
-	_, err := s.Store.Suspend(t.Context(), m.Versions[0], m.ID, "too many faults to finish each of its last 3 matches\nthe last fault: KeyError\nsubmit a new version to bring the bot back")
+	s.Must(s.Store.SetUnplayable(t.Context(), m.Versions[0], phrase.Plain("cobol")))
+	_, err := s.Store.Suspend(t.Context(), m.Versions[0], m.ID, phrase.Plain("too many faults to finish each of its last 3 matches\nthe last fault: KeyError\nsubmit a new version to bring the bot back"))
 	s.Must(err)
 	look("bot-own", "/bots/lola")
 	look("version-own", "/bots/lola/versions/2")

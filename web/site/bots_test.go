@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/rules"
@@ -44,10 +45,10 @@ func lola(s *webtest.Still) {
 	}
 	v := s.Ladder.Submit(s.Ada.ID, "lola", fmt.Sprintf("%064x", 99))
 	for _, st := range []ladder.Stage{
-		{Name: "unpack", OK: true, Summary: "3 files, 2 KiB"},
-		{Name: "build", OK: true, Summary: "nothing to build", Log: "pip is not needed\n"},
-		{Name: "check", OK: true, Summary: "passes all 31 checks", Log: "ok\n"},
-		{Name: "trial", OK: true, Summary: "10 games against @random in 1 match, no fault"},
+		{Name: "unpack", OK: true, Summary: phrase.New("%d files, %s", 3, "2 KiB")},
+		{Name: "build", OK: true, Summary: phrase.New("nothing to build"), Log: "pip is not needed\n"},
+		{Name: "check", OK: true, Summary: phrase.New("passes all %d checks", 31), Log: "ok\n"},
+		{Name: "trial", OK: true, Summary: phrase.New("%d games against %s in 1 match, no fault", 10, "@random")},
 	} {
 		s.Must(s.Store.BeginStage(ctx, v.ID, st.Name))
 		s.Must(s.Store.EndStage(ctx, v.ID, st))
@@ -312,11 +313,11 @@ func TestHostileBots(t *testing.T) {
 		s.SignIn(own, s.Key(p, ladder.ScopeRead))
 		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
 		s.Must(s.Store.BeginStage(ctx, v.ID, "build"))
-		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: text}))
+		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err := s.Store.Suspend(ctx, v.ID, 0, text)
+		_, err := s.Store.Suspend(ctx, v.ID, 0, phrase.Plain(text))
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)

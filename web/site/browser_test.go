@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/webtest"
@@ -144,9 +145,9 @@ func matchStates(s *webtest.Still) map[string]string {
 		s.Must(err)
 		switch state {
 		case "interrupted":
-			_, err = s.Store.Break(ctx, m.ID, 1, "the server stopped", false)
+			_, err = s.Store.Break(ctx, m.ID, 1, phrase.New("the server stopped"), false)
 		case "cancelled":
-			err = s.Store.CancelMatch(ctx, m.ID, 0, "cancelled: ada is blocked")
+			err = s.Store.CancelMatch(ctx, m.ID, 0, phrase.New("cancelled: %s is blocked", "ada"))
 		}
 		s.Must(err)
 	}

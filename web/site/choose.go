@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
 )
 
@@ -170,7 +170,7 @@ type playOption struct {
 	Name, Kind, Value string
 	Checked           bool
 	Min, Max          int
-	Text              template.HTML
+	Text              string
 	Players           string // the numbers of players that it goes with; "": any
 }
 
@@ -248,7 +248,7 @@ func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 		return err
 	}
 	page.Presets = s.presets(v, g, form)
-	page.offerOptions(g)
+	page.offerOptions(v.words, g)
 	return v.form(http.StatusOK, "play", page, refused)
 }
 
@@ -357,19 +357,20 @@ func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	return list
 }
 
-// optionText is what the rules of a game say about an option.
-var optionText = regexp.MustCompile(`(?s)<li><code>([a-z0-9]+(?:=[a-z0-9]+)?)</code>: (.*?)</li>`)
-
-// offerOptions lists the options of the game, as its rules describe them.
-func (p *playPage) offerOptions(g *rules.Game) {
-	texts := map[string]template.HTML{}
-	for _, m := range optionText.FindAllStringSubmatch(string(p.Rules), -1) {
-		texts[m[1]] = template.HTML(m[2])
+// optionText returns what a value of an option means, in a sentence; value is "" for a number.
+func optionText(l *messages.Language, o rules.Option, value string) string {
+	key := strings.TrimSuffix("play.option."+o.Name+"."+value, ".")
+	if l.Texts[key] == nil {
+		return strings.TrimSuffix(o.Help+": "+value, ": ") // of a game whose options have no texts
 	}
+	return l.Say(key)
+}
+
+// offerOptions lists the options of the game.
+func (p *playPage) offerOptions(l *messages.Language, g *rules.Game) {
 	settings := settingsOf(g, p.Form.Options)
 	for _, o := range g.Options {
 		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.DefaultText())
-		help := template.HTML(template.HTMLEscapeString(o.Help))
 		switch values := o.Values; {
 		case o.Name == playersField:
 			for n := o.Min; n <= o.Max; n++ {
@@ -377,7 +378,7 @@ func (p *playPage) offerOptions(g *rules.Game) {
 			}
 			p.Players, _ = strconv.Atoi(value)
 		case values == nil:
-			p.Options = append(p.Options, playOption{Name: o.Name, Kind: "number", Value: value, Min: o.Min, Max: o.Max, Text: cmp.Or(texts[o.Name], help)})
+			p.Options = append(p.Options, playOption{Name: o.Name, Kind: "number", Value: value, Min: o.Min, Max: o.Max, Text: optionText(l, o, "")})
 		default:
 			kind := "radio"
 			if len(values) == 2 {
@@ -386,7 +387,7 @@ func (p *playPage) offerOptions(g *rules.Game) {
 			for _, each := range values {
 				p.Options = append(p.Options, playOption{
 					Name: o.Name, Kind: kind, Value: each, Checked: each == value, Players: p.playersWith(g, o.Name, each),
-					Text: cmp.Or(texts[o.Name+"="+each], help+template.HTML(": "+each)),
+					Text: optionText(l, o, each),
 				})
 			}
 		}

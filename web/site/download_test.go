@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/site"
@@ -22,7 +23,7 @@ func TestDownloadProgram(t *testing.T) {
 	var streams *admission.Places
 	s := webtest.NewStill(t, func(o *site.Options) {
 		o.Version = "1.2.3"
-		streams = admission.NewPlaces(admission.Limits{Person: 1, Address: 1, Total: 1, What: "downloads"})
+		streams = admission.NewPlaces(admission.Limits{Person: 1, Address: 1, Total: 1, What: phrase.Plain("downloads")})
 		o.Middleware.Streams = streams
 	})
 	c := s.Client()

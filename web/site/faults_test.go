@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -36,6 +37,14 @@ func crash(text string) webtest.Player {
 	}
 }
 
+// inEnglish returns texts in English.
+func inEnglish(texts []phrase.Text) (list []string) {
+	for _, text := range texts {
+		list = append(list, text.String())
+	}
+	return list
+}
+
 // All pages that tell of a fault say the same of it: to its owner with what the bot wrote to stderr, to
 // others without that, and without a word of what it may have written.
 func TestFaultOnAllPages(t *testing.T) {
@@ -54,14 +63,14 @@ func TestFaultOnAllPages(t *testing.T) {
 			s.SignIn(own, s.AdaToken)
 			for _, path := range []string{fmt.Sprint("/matches/", m.ID), fmt.Sprint("/games/", g.ID), "/bots/lola"} {
 				mine, theirs := html.UnescapeString(s.Get(own, path).Body), html.UnescapeString(s.Get(other, path).Body)
-				want := append(f.Reason.Advice(c), f.TextIn(c))
+				want := append(inEnglish(f.Reason.Advice(c)), f.TextIn(c).String())
 				if log != "" {
 					want = append(want, "Traceback")
 				}
 				shows(t, path+" for the owner", mine, want...)
 				c := c
 				c.HideLog()
-				shows(t, path+" for others", theirs, append(f.Reason.Advice(c), f.Text)...)
+				shows(t, path+" for others", theirs, append(inEnglish(f.Reason.Advice(c)), f.Text)...)
 				hides(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
 			}
 		})
@@ -75,7 +84,7 @@ func TestMessages(t *testing.T) {
 	s := webtest.NewStill(t, nil)
 	v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
 	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
-	kit.Get[bool](t)(s.Store.Suspend(t.Context(), v.ID, m.ID, "too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end"))
+	kit.Get[bool](t)(s.Store.Suspend(t.Context(), v.ID, m.ID, phrase.Plain("too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end")))
 	own := s.Client()
 	s.SignIn(own, s.AdaToken)
 	get := func(path, lang string) string { return s.Get(own, path, "Accept-Language", lang).Body }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/messages"
 )
@@ -34,8 +35,9 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"duration":   func(d time.Duration) string { return span(l, d) },
 		"cut":        cut,
 		"lines":      logLines,
-		"said":       func(n int, text string) template.HTML { return said(l, n, text) },
-		"translate":  func(text string) string { text, _ = l.Translate(text); return text },
+		"said":       func(n int, text phrase.Text) template.HTML { return said(l, n, text) },
+		"words":      func(text phrase.Text) string { words, _ := l.Phrase(text); return words },
+		"translate":  l.Translate,
 		"ladder":     func(name string) string { return s.ladderTitle(l, name) },
 		"option":     func(name, value string) string { return optionName(l, name, value) },
 		"ticks":      codeSpans,
@@ -71,7 +73,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 func (s *Site) ladderTitle(l *messages.Language, name string) string {
 	for _, ladder := range s.Config.Ladders {
 		if ladder.Name == name {
-			name, _ = l.Translate(ladder.Title)
+			name = l.Translate(ladder.Title)
 			break
 		}
 	}
@@ -242,9 +244,9 @@ func cut(n int, text string) string {
 
 var backticks = regexp.MustCompile("`([^`]*)`")
 
-// said returns what the program has said in English, in the language of the page if that is known.
-func said(l *messages.Language, n int, text string) template.HTML {
-	translated, ok := l.Translate(text)
+// said returns at most n runes of a text in the language of the page, marked as English if it has no translation.
+func said(l *messages.Language, n int, text phrase.Text) template.HTML {
+	translated, ok := l.Phrase(text)
 	if translated = template.HTMLEscapeString(cut(n, translated)); !ok {
 		translated = `<span lang="en">` + translated + `</span>`
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/web/messages"
@@ -68,7 +69,7 @@ func TestReasonOnce(t *testing.T) {
 	v := stranger(t)
 	for _, reason := range []string{"check: it fails", ""} { // without one the server failed, and tries again
 		var b strings.Builder
-		page := submissionPage{Progress: service.Progress{Version: ladder.Version{State: ladder.Failed, Reason: reason}}, Steps: []step{{ladder.Stage{Name: "check", Summary: "it fails"}, "failed"}}}
+		page := submissionPage{Progress: service.Progress{Version: ladder.Version{State: ladder.Failed, Reason: phrase.Plain(reason)}}, Steps: []step{{ladder.Stage{Name: "check", Summary: phrase.Plain("it fails")}, "failed"}}}
 		kit.Must(t, v.site.pages.templates["en/submission"]().ExecuteTemplate(&b, "progress", frame{v, "submission", page}))
 		if n := strings.Count(b.String(), "it fails"); n != 1 {
 			t.Errorf("with the reason %q the page says it %d times", reason, n)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/service"
@@ -39,10 +40,10 @@ func stranger(t testing.TB) *visit {
 // pagesOf returns all pages that show what a bot or its owner wrote, with a text in every such place.
 func pagesOf(v *visit, text string) map[string]any {
 	at := time.Unix(1_800_000_000, 0)
-	v.Problem = &wire.Problem{Detail: text, Hint: text}
+	v.Problem = &middleware.Problem{Text: phrase.Plain(text), Problem: wire.Problem{Hint: text}, Remedy: phrase.Plain(text)}
 	name := text[:min(len(text), 64)] // names of bots, people and ladders are short
 	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, Created: at}
-	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: text, Hash: text, Created: at}
+	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: phrase.Plain(text), Hash: text, Created: at}
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
 	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
 	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
@@ -51,18 +52,18 @@ func pagesOf(v *visit, text string) map[string]any {
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: text, Created: at}}, Links: v.links(name),
-			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: cut(maxFaultText, text), Advice: []string{cut(maxFaultText, text)}, Log: text}}},
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: phrase.Plain(text), Created: at}}, Links: v.links(name),
+			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: phrase.Plain(text), Advice: []phrase.Text{phrase.Plain(text)}, Log: text}}},
 		},
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
-		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: text, Log: text, Ended: at}}},
+		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: phrase.Plain(text), Log: text, Ended: at}}},
 		"person": personPage{
 			Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
 			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, Own: 1, Result: ladder.PlayWin}}},
 		},
 		"people": peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
 		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
-			Name: name, State: ladder.MachineRefused, Reason: text, Version: text, Arch: text, Sandbox: text, Seen: at,
+			Name: name, State: ladder.MachineRefused, Reason: phrase.Plain(text), Version: text, Arch: text, Sandbox: text, Seen: at,
 			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, Began: at}},
 		}}}},
 		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},

@@ -103,6 +103,9 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 // faultsOfPeople are the faults of a seat without a process, with the ends of the messages that name them.
 var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
 
+// maxFaultText is how many runes of a text about a fault the player gets.
+const maxFaultText = 600
+
 // trim cuts what bots wrote.
 func trim(g *board.Game) {
 	for i := range g.Seats {

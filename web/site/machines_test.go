@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -32,9 +33,9 @@ func machinesInAllStates() []ladder.Machine {
 			Match: int64(i + 1), Attempt: 1, Ladder: "brisca", Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: at,
 		})
 	}
-	paused.Name, paused.State, paused.Reason, paused.Until = strings.Repeat("lab-", 10), ladder.MachinePaused, "it could not play a match", at.Add(time.Hour)
+	paused.Name, paused.State, paused.Reason, paused.Until = strings.Repeat("lab-", 10), ladder.MachinePaused, phrase.New("it could not play a match"), at.Add(time.Hour)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
-	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, `timba 0.1 on "lab-3" has protocol 77, and the server has 1: install the server's version`
+	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, phrase.New("timba %s on %q has protocol %d, and the server has %d: install the server's version", "0.1", "lab-3", 77, 1)
 	return []ladder.Machine{local, paused, leaves, old, {Name: "lab-4", State: ladder.MachineAway, Added: at}}
 }
 

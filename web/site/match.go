@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -60,9 +61,10 @@ type faultNote struct {
 	Game                      int64
 	Deal, Rotation, Seat, Ply int
 	Bot                       string
-	Code, Text                string
-	Advice                    []string // what to change, the most likely first
-	Log                       string   // the end of what the bot wrote to stderr, for its owner
+	Code                      string
+	Text                      phrase.Text
+	Advice                    []phrase.Text // what to change, the most likely first
+	Log                       string        // the end of what the bot wrote to stderr, for its owner
 }
 
 // getMatch shows all that is known of a match.
@@ -251,16 +253,14 @@ func (s *Site) notes(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay)
 	return list, nil
 }
 
-const (
-	maxFaultText = 600 // runes of a fault's text and of each advice on a page
-	faultLog     = 12  // lines of what a bot wrote in a game
-)
+// faultLog is how many lines of what a bot wrote in a game a page shows.
+const faultLog = 12
 
 // note returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
 // Only the owner of the bot sees what it wrote to stderr, and what follows from that.
 func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
-	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: cut(maxFaultText, f.Text)}
+	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}
 	if f.Reason.Kind == fault.Disqualified {
 		n.Code = disqualified
 	}
@@ -282,10 +282,7 @@ func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, 
 	} else {
 		c.HideLog()
 	}
-	n.Text = cut(maxFaultText, f.TextIn(c))
-	for _, advice := range f.Reason.Advice(c) {
-		n.Advice = append(n.Advice, cut(maxFaultText, advice))
-	}
+	n.Text, n.Advice = f.TextIn(c), f.Reason.Advice(c)
 	return n, nil
 }
 

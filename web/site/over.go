@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/referee"
@@ -20,10 +21,10 @@ import (
 
 // over is the card of a game of people and bots that has ended.
 type over struct {
-	Result string // of the seat that it tells of: one of ladder's results
-	Head   string // who has won, and the score
-	Why    string // what decided the game besides the score, "" for nothing
-	Said   string // about a fault, in English
+	Result string      // of the seat that it tells of: one of ladder's results
+	Head   string      // who has won, and the score
+	Why    string      // what decided the game besides the score, "" for nothing
+	Said   phrase.Text // about a fault
 	Sides  []overSide
 	Tricks []overTrick // of a game whose tricks have points
 	Next   *house.Level
@@ -274,7 +275,7 @@ func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board
 		f := r.Faults[0]
 		text, known := ended[f.Reason.Kind]
 		if !known {
-			text, o.Said = forfeited, f.Text
+			text, o.Said = forfeited, f.TextIn(fault.Circumstances{})
 		}
 		o.Why = who.say(text, f.Seat)
 		return

@@ -20,7 +20,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
-	"github.com/timba-arena/timba/web/wire"
 )
 
 // policy is the content security policy of all pages.
@@ -195,7 +194,7 @@ func (v *visit) render(template string, status int, name string, data any) error
 }
 
 type problemPage struct {
-	wire.Problem
+	middleware.Problem
 	Kind  string // of the message: one of kindsOf, or "invalid"
 	Retry int    // seconds after which to try again; 0: no use
 }

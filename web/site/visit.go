@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/socket"
-	"github.com/timba-arena/timba/web/wire"
 )
 
 // visit is one request to a page and what is known of who makes it.
@@ -25,8 +24,8 @@ type visit struct {
 	words *messages.Language // that of the page
 	ended bool               // the browser came with a session that has ended
 
-	parameters *middleware.Query // nil: none was read
-	Problem    *wire.Problem     // why a form was refused; nil: it was not
+	parameters *middleware.Query   // nil: none was read
+	Problem    *middleware.Problem // why a form was refused; nil: it was not
 }
 
 // sessionCookie is the name of the cookie with the key of a session.

@@ -18,8 +18,8 @@ type waitingPage struct {
 	Host    string // who has opened the table, "" for a guest
 	Offered string // to whom, if the game is a rematch
 	Rules   template.HTML
-	Options []template.HTML // in words
-	Refused string          // why the visitor cannot sit down; see playPage
+	Options []string // in words
+	Refused string   // why the visitor cannot sit down; see playPage
 }
 
 // waiting shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
@@ -38,40 +38,34 @@ func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err
 	}
-	if page.Options, err = optionsInWords(v, t); err != nil {
-		return err
-	}
+	page.Options = optionsInWords(v, t)
 	return v.form(http.StatusOK, "waiting", page, refused)
 }
 
-// optionsInWords returns what is chosen at a table as the rules describe it.
-func optionsInWords(v *visit, t *play.Table) (list []template.HTML, err error) {
-	text, err := rulesText(v, t.Variant.Game, nil)
-	if err != nil {
-		return nil, err
-	}
-	chosen := playPage{Rules: text, Form: playForm{Options: t.Variant.Settings.Map()}}
-	chosen.offerOptions(t.Variant.Game)
+// optionsInWords returns what is chosen at a table.
+func optionsInWords(v *visit, t *play.Table) (list []string) {
+	chosen := playPage{Form: playForm{Options: t.Variant.Settings.Map()}}
+	chosen.offerOptions(v.words, t.Variant.Game)
 	if chosen.Players > 0 {
-		list = append(list, template.HTML(v.t("waiting.players", "Count", chosen.Players)))
+		list = append(list, v.t("waiting.players", "Count", chosen.Players))
 	}
 	for _, o := range chosen.Options {
 		switch {
 		case o.Checked:
 			list = append(list, o.Text)
 		case o.Kind == "number" && o.Value != "0":
-			list = append(list, template.HTML(template.HTMLEscapeString(optionName(v.words, o.Name, o.Value))))
+			list = append(list, optionName(v.words, o.Name, o.Value))
 		}
 	}
 	clock := v.t("play.clock", "Time", int(v.site.Play.Limits.Move.Seconds()))
 	if bank := int(t.Choice.Bank.Minutes()); bank > 0 {
 		clock = v.t("waiting.bank", "Count", bank)
 	}
-	list = append(list, template.HTML(template.HTMLEscapeString(clock)))
+	list = append(list, clock)
 	if !slices.ContainsFunc(t.Choice.Others, func(other string) bool { return other != play.Invited }) {
-		list = append(list, template.HTML(v.t("waiting.rated")))
+		list = append(list, v.t("waiting.rated"))
 	}
-	return list, nil
+	return list
 }
 
 // postSit gives the visitor a seat at a table.

@@ -228,7 +228,7 @@ func (s *Site) getTestGame(v *visit) error {
 	for _, f := range g.Faults {
 		m := r.Match
 		part.Faults = append(part.Faults, faultNote{
-			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Text, Advice: f.Advice,
+			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.What, Advice: f.Advice,
 		})
 	}
 	part.Stderr = slices.DeleteFunc(slices.Clone(g.Stderr), func(text string) bool { return text == "" })

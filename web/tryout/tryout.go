@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
@@ -28,7 +29,7 @@ type Options struct {
 }
 
 // Limits are how many may wait and run at the same time.
-var Limits = admission.Limits{Person: 1, Total: 60, What: "tests", Hint: "cancel one, or wait until it is over", Retry: 10 * time.Second}
+var Limits = admission.Limits{Person: 1, Total: 60, What: phrase.New("tests"), Hint: phrase.New("cancel one, or wait until it is over"), Retry: 10 * time.Second}
 
 const (
 	// Keep is how long a tryout that is over can be looked at.
@@ -67,9 +68,9 @@ type Game struct {
 type Progress struct {
 	Against string
 	State   State
-	Place   int    // among those that wait, 1 is next
-	Reason  string // of Failed
-	Said    string // by the build
+	Place   int         // among those that wait, 1 is next
+	Reason  phrase.Text // of Failed
+	Said    string      // by the build
 	Games   []Game
 	Check   *submission.TryoutCheck // nil: it has not run
 	Change  int                     // a number that is another one when anything has changed
@@ -214,7 +215,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 		case err == nil:
 			n.State = Over
 		case ladder.CodeOf(err) == ladder.Invalid:
-			n.State, n.Reason = Failed, err.Error()
+			n.State, n.Reason = Failed, phrase.Of(err)
 		case n.ctx.Err() != nil:
 			n.State = Stopped
 		default:

@@ -121,7 +121,7 @@ func TestRun(t *testing.T) {
 				t.Error("the runner does not get it")
 			}
 			next().Run(t.Context(), 0)
-			if p := state(t, x, person(1), id); p.State != want || !p.Done() || want == tryout.Failed && p.Reason != "it does not compile" {
+			if p := state(t, x, person(1), id); p.State != want || !p.Done() || want == tryout.Failed && p.Reason.String() != "it does not compile" {
 				t.Errorf("%s: %+v", n, p)
 			}
 		}

@@ -10,12 +10,13 @@ import (
 	"syscall"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Message returns an error as people read it: without the names of system calls, escaped where
 // it would control the terminal, and without the bulk of very long words.
 func Message(err error) string {
-	text := err.Error()
+	text := wire.Say(err)
 	eachError(err, func(err error) {
 		if path, why := pathError(err); why != "" {
 			text = strings.ReplaceAll(text, err.Error(), fmt.Sprintf("%q %s", path, why))

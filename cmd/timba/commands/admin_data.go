@@ -106,6 +106,11 @@ func verify(cmd *cobra.Command, s *store.Store, _ []string) (verified, error) {
 	case err == nil && len(found) > 0:
 		err = cli.ErrFault
 	}
+	for i, d := range found {
+		if d.Where == store.OtherFormula {
+			found[i].What += ": timba admin rerate computes them again"
+		}
+	}
 	return verified{append([]store.Difference{}, found...)}, err
 }
 

@@ -147,7 +147,7 @@ func (c *chaos) check(t *testing.T) {
 func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 	t.Helper()
 	for i, a := range m.Attempts {
-		if last := i == len(m.Attempts)-1; last != (a.Reason == "") || a.Ended.IsZero() || a.Seed == nil {
+		if last := i == len(m.Attempts)-1; last != (a.Reason.IsZero()) || a.Ended.IsZero() || a.Seed == nil {
 			t.Errorf("match %d has %d attempts, and of them %+v", m.ID, len(m.Attempts), a)
 		}
 	}
@@ -231,8 +231,8 @@ func (c *chaos) summary(t *testing.T) string {
 			again++
 		}
 		for _, a := range m.Attempts {
-			if a.Reason != "" {
-				why[a.Reason]++
+			if !a.Reason.IsZero() {
+				why[a.Reason.String()]++
 			} else {
 				by[a.Machine]++
 			}

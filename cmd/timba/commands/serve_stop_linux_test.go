@@ -79,7 +79,7 @@ func TestServeStop(t *testing.T) {
 					t.Errorf("match %d is %s, want %s", id, m.State, test.state)
 				}
 				for _, attempt := range m.Attempts {
-					if attempt.Seed == nil || test.state == ladder.Waiting && attempt.Reason != "the server stopped" {
+					if attempt.Seed == nil || test.state == ladder.Waiting && attempt.Reason.String() != "the server stopped" {
 						t.Errorf("match %d has the attempt %+v", id, attempt)
 					}
 				}

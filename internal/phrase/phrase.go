@@ -1,0 +1,204 @@
+// Package phrase has texts for people that can be said in several languages: a format in English, which is the key of
+// its translations, and the values in it.
+package phrase
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text is a text with its values. The zero value is an empty text.
+type Text struct {
+	Format string // in English, with verbs of package fmt
+	Args   []Text // the values of its verbs
+	Plain  string // instead of a format: the same in every language
+}
+
+// cutVerb returns what is before the first verb of a format, the verb and what follows it. In a translation %[2]s is the
+// verb of the second value; %% stands for %. Regular expressions would delay the start of house bots.
+func cutVerb(format string) (before, verb, rest string) {
+	for from := 0; ; {
+		i := strings.IndexByte(format[from:], '%')
+		if i < 0 {
+			return format, "", ""
+		}
+		i += from
+		end := i + 1
+		for end < len(format) && strings.IndexByte("[].-+# 0123456789", format[end]) >= 0 {
+			end++
+		}
+		if end < len(format) && (format[end] == '%' || format[end] < utf8.RuneSelf && unicode.IsLetter(rune(format[end]))) {
+			return format[:i], format[i : end+1], format[end+1:]
+		}
+		from = end
+	}
+}
+
+// New returns a text. A value that is a Text, or an error with one, is translated with it.
+func New(format string, args ...any) Text {
+	t := Text{Format: format}
+	for _, verb, rest := cutVerb(format); verb != ""; _, verb, rest = cutVerb(rest) {
+		switch {
+		case verb == "%%":
+		case len(t.Args) == len(args):
+			t.Args = append(t.Args, Plain(verb))
+		default:
+			t.Args = append(t.Args, valueOf(verb, args[len(t.Args)]))
+		}
+	}
+	return t
+}
+
+// valueOf returns a value of a text as its verb writes it.
+func valueOf(verb string, value any) Text {
+	if verb == "%w" {
+		verb = "%v"
+	}
+	if verb == "%s" || verb == "%v" {
+		switch value := value.(type) {
+		case Text:
+			return value
+		case error:
+			return Of(value)
+		}
+	}
+	return Plain(fmt.Sprintf(verb, value))
+}
+
+// Plain returns a text that is the same in every language.
+func Plain(text string) Text { return Text{Plain: text} }
+
+// IsZero reports whether the text is empty.
+func (t Text) IsZero() bool { return t.Format == "" && t.Plain == "" }
+
+// Equal reports whether two texts are the same.
+func (t Text) Equal(o Text) bool {
+	return t.Format == o.Format && t.Plain == o.Plain && slices.EqualFunc(t.Args, o.Args, Text.Equal)
+}
+
+// String returns the text in English.
+func (t Text) String() string {
+	text, _ := t.In(nil)
+	return text
+}
+
+// In returns the text by the translations of formats, and whether all of it is translated: whether translations has
+// the format of the text and of its values, if these have words. What is not translated is in English.
+func (t Text) In(translations map[string]string) (text string, complete bool) {
+	if t.Format == "" {
+		return t.Plain, false
+	}
+	format, complete := translations[t.Format]
+	if !complete {
+		format = t.Format
+	}
+	values := make([]string, len(t.Args))
+	known := true
+	for i, arg := range t.Args {
+		translated := false
+		if values[i], translated = arg.In(translations); arg.Format != "" {
+			known = known && translated
+		}
+	}
+	var b strings.Builder
+	words := false // in the format
+	for n := 0; format != ""; {
+		before, verb, rest := cutVerb(format)
+		b.WriteString(before)
+		words = words || strings.ContainsFunc(before, unicode.IsLetter)
+		if verb == "" {
+			break
+		}
+		if format = rest; verb == "%%" {
+			b.WriteByte('%')
+			continue
+		}
+		i := n
+		if index, _, ok := strings.Cut(strings.TrimPrefix(verb, "%["), "]"); ok {
+			i, _ = strconv.Atoi(index) // digits
+			i--
+		}
+		if n++; i >= 0 && i < len(values) {
+			verb = values[i]
+		}
+		b.WriteString(verb)
+	}
+	return b.String(), known && (complete || !words)
+}
+
+// MarshalJSON returns a list of the format and the values, or a string for a text that is the same in every language:
+// ["bot %q does not exist", "\"anna\""].
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t.Format == "" {
+		return json.Marshal(t.Plain)
+	}
+	list := []any{t.Format}
+	for _, arg := range t.Args {
+		list = append(list, arg)
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '[' {
+		*t = Text{}
+		return json.Unmarshal(data, &t.Plain)
+	}
+	var list []Text
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	if len(list) == 0 || list[0].Format != "" {
+		return fmt.Errorf("phrase: %.80q does not begin with a format", data)
+	}
+	*t = Text{Format: list[0].Plain, Args: list[1:]}
+	return nil
+}
+
+// Join returns texts with a separator between them.
+func Join(separator string, texts ...Text) Text {
+	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
+}
+
+// Map returns the text with its plain parts changed.
+func (t Text) Map(change func(string) string) Text {
+	args := make([]Text, len(t.Args))
+	for i, arg := range t.Args {
+		args[i] = arg.Map(change)
+	}
+	return Text{t.Format, args, change(t.Plain)}
+}
+
+// Error is an error with a text.
+type Error struct {
+	Text
+	cause error
+}
+
+// Errorf returns an error with a text. It wraps the value of the verb %w.
+func Errorf(format string, args ...any) error {
+	return &Error{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
+}
+
+func (e *Error) Error() string { return e.String() }
+
+// Unwrap returns the error of the verb %w.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Phrase returns the text.
+func (e *Error) Phrase() Text { return e.Text }
+
+// Of returns the text of an error: what its method Phrase returns, else what it says, in every language.
+func Of(err error) Text {
+	if p, ok := err.(interface{ Phrase() Text }); ok {
+		return p.Phrase()
+	}
+	return Plain(err.Error())
+}

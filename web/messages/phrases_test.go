@@ -1,0 +1,327 @@
+package messages_test
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/source"
+	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/messages"
+)
+
+var verbs = regexp.MustCompile(`%(?:\[([0-9]+)\])?([-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z%])`)
+
+// All languages but English have the same phrases. Each has values of its format, as that writes them, and the
+// apostrophes of print.
+func TestPhrases(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(all[1].Phrases)), slices.Sorted(maps.Keys(all[2].Phrases))); diff != "" {
+		t.Errorf("other phrases in es than in ca: %s", diff)
+	}
+	for _, l := range all {
+		for format, translated := range l.Phrases {
+			var values []string
+			for _, m := range verbs.FindAllStringSubmatch(format, -1) {
+				values = append(values, strings.Replace(m[2], "w", "v", 1))
+			}
+			for i, m := range verbs.FindAllStringSubmatch(translated, -1) {
+				if m[1] != "" {
+					i = kit.Get[int](t)(strconv.Atoi(m[1])) - 1
+				}
+				if i >= len(values) || values[i] != m[2] {
+					t.Errorf("%s: %s is no value of %q: %s", l.Tag, m[0], format, translated)
+				}
+			}
+			if word := formal.FindString(translated); word != "" && l.Tag != "en" || strings.Contains(translated, "'") {
+				t.Errorf("%s: this has ' for ’, or says %q to a reader who is tu: %s", l.Tag, word, translated)
+			}
+			if _, ok := all[1].Phrases[format]; !ok {
+				t.Errorf("%s: only it has %q", l.Tag, format)
+			}
+		}
+	}
+}
+
+// formats are the functions that take formats of phrases, with the places of these among the arguments; -1 are all.
+var formats = map[string][]int{
+	"phrase.New": {0}, "phrase.Errorf": {0}, "ladder.Errorf": {1, 2}, ".Try": {0}, ".Fail": {2}, "texts": {-1}, "refuse": {0},
+	"unavailable": {0, 1}, "invalid": {0, 1}, "conflict": {0, 1}, "notFound": {0, 1}, "tooLarge": {0, 1}, "Errorf": {1, 2},
+}
+
+// untold are files whose texts are told to programs or to the operator, and not on pages.
+var untold = regexp.MustCompile(`^(web/(api|remote|socket)/|ladder/config/|ladder/(bundle|cluster)/pack.go|ladder/runner/health.go|ladder/submission/builds.go|` +
+	`ladder/store/(backup|bots|errors|ladders|matches|move|rebuild|remote|rerate|schema|store|tx|uploads|usage|versions).go|referee/program/spec.go)`)
+
+// literals collects the formats in a package: those that the calls of functions have, by where the first call is, and all
+// constants.
+func literals(p *source.Package, called map[string]string, constants map[string]bool) {
+	values := map[string]ast.Expr{}
+	each := func(visit func(f *source.File, n ast.Node)) {
+		for _, f := range p.Files {
+			if !f.Test {
+				ast.Inspect(f.File, func(n ast.Node) bool { visit(f, n); return true })
+			}
+		}
+	}
+	each(func(_ *source.File, n ast.Node) {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == len(v.Values) {
+			for i, name := range v.Names {
+				values[name.Name] = v.Values[i]
+			}
+		}
+	})
+	var fold func(e ast.Expr) string
+	fold = func(e ast.Expr) string {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			if e.Kind == token.STRING {
+				text, _ := strconv.Unquote(e.Value)
+				return text
+			}
+		case *ast.BinaryExpr:
+			if x, y := fold(e.X), fold(e.Y); x != "" && y != "" {
+				return x + y
+			}
+		case *ast.Ident:
+			if v := values[e.Name]; v != nil {
+				return fold(v)
+			}
+		}
+		return ""
+	}
+	each(func(f *source.File, n ast.Node) {
+		if e, ok := n.(ast.Expr); ok {
+			constants[fold(e)] = true
+		}
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return
+		}
+		name := ""
+		switch fun := call.Fun.(type) {
+		case *ast.Ident:
+			name = fun.Name
+		case *ast.SelectorExpr:
+			name = "." + fun.Sel.Name
+			if x, ok := fun.X.(*ast.Ident); ok && formats[x.Name+name] != nil {
+				name = x.Name + name
+			}
+		}
+		places := formats[name]
+		for i, arg := range call.Args {
+			text := fold(arg)
+			if slices.Contains(places, i) || slices.Contains(places, -1) {
+				if worded := strings.ContainsFunc(verbs.ReplaceAllString(text, ""), unicode.IsLetter); worded && called[text] == "" {
+					called[text] = f.Path
+				}
+			}
+		}
+	})
+}
+
+// Every format in the code whose texts pages show is translated, and the code has every format that is translated.
+func TestPhrasesOfCode(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	called, used := map[string]string{}, map[string]bool{}
+	for _, dir := range []string{"internal/tomltext", "rules", "referee", "ladder", "web"} {
+		for _, p := range kit.Get[[]*source.Package](t)(source.Load("../../" + dir)) {
+			for _, f := range p.Files {
+				f.Path = dir + "/" + f.Path
+			}
+			literals(p, called, used)
+		}
+	}
+	if len(called) < 700 {
+		t.Errorf("only %d formats are found", len(called))
+	}
+	for format, path := range called {
+		if _, ok := all[1].Phrases[format]; !ok && !untold.MatchString(path) {
+			t.Errorf("%s: %q is not translated", path, format)
+		}
+	}
+	eachFault(func(text phrase.Text) { collect(text, used) })
+	for _, l := range config.Default().Ladders {
+		_, rules, _ := strings.Cut(l.Title, ", ")
+		used[l.Title], used[rules] = true, true
+	}
+	for format := range all[1].Phrases {
+		if !used[format] {
+			t.Errorf("no code says %q", format)
+		}
+	}
+}
+
+// collect adds the formats of a text.
+func collect(text phrase.Text, formats map[string]bool) {
+	formats[text.Format] = true
+	for _, arg := range text.Args {
+		collect(arg, formats)
+	}
+}
+
+// The titles of the ladders of the default configuration are translated, and what they say after the game.
+func TestTitlesTranslated(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
+		for _, x := range config.Default().Ladders {
+			if _, rules, ok := strings.Cut(x.Title, ", "); ok {
+				for _, text := range []string{x.Title, rules} {
+					if l.Translate(text) == text {
+						t.Errorf("%s: %q is not translated", l.Tag, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Pages word the hints of package ladder in their own way: none names a command.
+func TestHintsOfPages(t *testing.T) {
+	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
+		for _, hint := range []string{ladder.HintBots, ladder.HintVersions, ladder.HintLiveBefore, ladder.HintCancel, ladder.HintRestore, ladder.HintLadders,
+			ladder.HintPeople, ladder.HintInvites, ladder.HintSignIn, ladder.HintSendToken, ladder.HintNewInvite, ladder.HintJoin, ladder.HintRevoke,
+			ladder.HintCancelMatch, ladder.HintBotName, ladder.HintOperator} {
+			if text, complete := l.Phrase(phrase.New(hint, "anna")); !complete || strings.Contains(text, "timba ") || strings.Contains(text, "--") {
+				t.Errorf("%s: %q is %q, %v", l.Tag, hint, text, complete)
+			}
+		}
+	}
+}
+
+// A text has its values in their places, which are translated with it if they are texts; it is complete if nothing of
+// it is in English.
+func TestPhrase(t *testing.T) {
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	for _, c := range []struct {
+		text     phrase.Text
+		ca, es   string
+		complete bool
+	}{
+		{phrase.New("the token is not valid"), "el token no és vàlid", "el token no es válido", true},
+		{phrase.New("bot %q has no version %d", "a b", 3), `el bot "a b" no té la versió 3`, `el bot "a b" no tiene la versión 3`, true},
+		{
+			phrase.New("the limit for one person is %d %s at the same time", 3, phrase.New("uploads")),
+			"el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez", true,
+		},
+		{ // a value that says what a format says stays
+			phrase.New("the invite is not for %q", "resign"), `la invitació no és per a "resign"`, `la invitación no es para "resign"`, true,
+		},
+		{phrase.New("%s: %s", phrase.New("check"), phrase.New("no words for this")), "comprovar: no words for this", "comprobar: no words for this", false},
+		{phrase.Plain("the token is not valid"), "the token is not valid", "the token is not valid", false},
+	} {
+		for i, want := range []string{c.ca, c.es} {
+			if got, complete := all[i+1].Phrase(c.text); got != want || complete != c.complete {
+				t.Errorf("%s: %q is %q, %v, want %q", all[i+1].Tag, c.text, got, complete, want)
+			}
+		}
+	}
+}
+
+// English words that no translation has outside of quotes.
+var english = regexp.MustCompile(`\b(the|and|with|of|it|its|that|to|by|from|for|at|was|were|has|had|this|which|before|after|every)\b`)
+
+// Every fault has a translated text and translated advice.
+func TestFaultsTranslated(t *testing.T) {
+	quotes := regexp.MustCompile(`"[^"]*"|«[^»]*»|\([^)]*\)`)
+	all := kit.Get[[]*messages.Language](t)(messages.All())
+	said := map[string]bool{}
+	eachFault(func(text phrase.Text) {
+		if said[text.String()] {
+			return
+		}
+		said[text.String()] = true
+		for _, l := range all[1:] {
+			translated, complete := l.Phrase(text)
+			if word := english.FindString(quotes.ReplaceAllString(translated, "")); !complete || word != "" {
+				t.Errorf("%s: %q becomes %q, with %q", l.Tag, text, translated, word)
+			}
+		}
+	})
+	if len(said) < 200 {
+		t.Errorf("only %d texts", len(said))
+	}
+}
+
+// eachFault calls say with the texts and advice of every kind of fault, in many circumstances.
+func eachFault(say func(phrase.Text)) {
+	legal := []string{"1o", "12c", "8-4", "swap:7o"}
+	var reasons []fault.Reason
+	for _, kind := range fault.Kinds() {
+		r := fault.Reason{Kind: kind, Line: "x", Move: "9c", At: 1, Byte: 200, Limit: 100, Margin: 50, Status: 1, Signal: 11, Name: "SIGSEGV", Command: "python3 bot.py"}
+		if kind == fault.IllegalMove {
+			r.Detail = "is not in the list of the turn"
+		}
+		reasons = append(reasons, r)
+		r.BeforeReady = true
+		reasons = append(reasons, r)
+		r.BeforeReady, r.Unfinished, r.Name, r.Status = false, "move 1o", "SIGKILL", 0
+		reasons = append(reasons, r)
+		r.Unfinished = "> "
+		reasons = append(reasons, r)
+		r.Unfinished, r.Signal = "", 0
+		reasons = append(reasons, r)
+	}
+	for _, move := range []string{"12C", "'12c'", "8:4", "0", "1", "4", "17", "100", "3o", "5c", "?", "swap", "9-5"} {
+		reasons = append(reasons, fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(move), Detail: "is not in the list of the turn"})
+	}
+	for _, line := range []string{"", "12c", "bestmove 12c", "Move? move 12c", "> ready", "MOVE 12c", "Traceback", "turn 1", "DEBUG", "Your move: 12c", "move", "move ", " move", "a  b",
+		"\xef\xbb\xbfx", "m\x00o\x00", "x\x00", "\x1b[0m", "a\tb"} {
+		for _, kind := range []fault.Kind{fault.NoSuchLine, fault.BadMove, fault.BadSpacing, fault.NotASCII} {
+			b := 0xc3
+			for _, each := range []byte{0, 0x1b, '\t'} {
+				if strings.ContainsRune(line, rune(each)) {
+					b = int(each)
+				}
+			}
+			reasons = append(reasons, fault.Reason{Kind: kind, Line: fault.Raw(line), At: 1, Byte: b})
+		}
+	}
+	circumstances := []fault.Circumstances{{Fixed: true}, {Fixed: true, LeftOver: true}}
+	for _, stderr := range []string{"KeyError: 1", "KeyError: '?'", "KeyError: '-'", "x: Read-only file system: '/a/b'", "gaierror", "MemoryError", "can't start new thread", "Permission denied: '/a'",
+		"ModuleNotFoundError: No module named 'x'", "No such file or directory: '/a/b'", "hm"} {
+		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Memory: 64, Processes: 8, Stderr: []string{stderr}, LeftOver: stderr == "hm"})
+	}
+	for i, later := range []fault.Later{fault.Came, fault.CameAtEnd, fault.NeverCame} {
+		for _, language := range []string{"Python", "JavaScript", "C", "C++", "Rust", "Java", "Go", "Bash", "Perl", "Ruby", "Lua", "Tcl", "PHP", "Zig"} {
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Later: later, Language: language, LeftOver: i == 0})
+		}
+	}
+	for _, turns := range []int{0, 3} {
+		for _, longest := range []float64{2, 90} {
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Turns: turns, Longest: longest, Movetime: 100, Ply: 17, Legal: legal, Before: []string{"5c"}, Last: "3o", Games: 2, Did: fault.Did(turns)})
+		}
+	}
+	circumstances = append(circumstances, fault.Circumstances{Fixed: true, Did: fault.HeardEnd}, fault.Circumstances{Fixed: true, Games: 1}, fault.Circumstances{Fixed: true, Private: true})
+	for _, r := range reasons {
+		if r.Kind == fault.NotStarted || r.Kind == fault.Ended || r.Kind == fault.Failed {
+			r.Detail = "E1"
+		}
+		f := fault.New(0, 1, r)
+		if r.Kind != fault.IllegalMove {
+			say(r.Short())
+		}
+		for _, c := range circumstances {
+			if c.Memory > 0 && len(c.Stderr) > 0 && r.Kind == fault.Exited {
+				r.Status = 127
+			}
+			if r.Kind == fault.IllegalMove {
+				c.Refusal = phrase.New(r.Detail)
+			}
+			for _, text := range append(r.Advice(c), f.TextIn(c)) {
+				say(text)
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/ladder"
+)
+
+// hints are the hints of package ladder as the API and the commands word them.
+var hints = map[string]string{
+	ladder.HintBots:        "timba bots lists them",
+	ladder.HintVersions:    "timba bots %s lists them",
+	ladder.HintLiveBefore:  "timba bots %s lists those that were",
+	ladder.HintCancel:      "wait for its end, or cancel it: timba bots cancel %s",
+	ladder.HintRestore:     "bring it back first: timba bots restore %s",
+	ladder.HintLadders:     "timba standings lists them",
+	ladder.HintPeople:      "timba admin people lists them",
+	ladder.HintInvites:     "timba admin invites lists them",
+	ladder.HintSignIn:      "timba login takes a new one",
+	ladder.HintSendToken:   "send Authorization: Bearer TOKEN",
+	ladder.HintNewInvite:   "ask the operator for a new one: timba admin invite",
+	ladder.HintJoin:        "join with the code of an invite, as in timba login URL --invite CODE --name %s; the operator makes them",
+	ladder.HintOwnToken:    "make one on the page of your tokens",
+	ladder.HintRevoke:      "revoke one: timba tokens revoke ID",
+	ladder.HintCancelMatch: "wait until one is over, or cancel one: timba matches cancel ID",
+	ladder.HintBotName:     "give it one with the upload (--bot NAME, ?bot=NAME), or write name into %s",
+	ladder.HintNewVersion:  "repair the bot, then connect with --new-version",
+	ladder.HintReplace:     "connect under another name, or replace it: --new-version",
+	ladder.HintChange:      "connect with --new-version to change that",
+	ladder.HintMissing:     "timba admin verify lists all that is missing",
+	ladder.HintDamaged:     "timba admin verify lists all that is damaged",
+	ladder.HintDifferences: "timba admin verify says what differs",
+	ladder.HintRerate:      "compute them again: timba admin rerate --data %s",
+	ladder.HintRepair:      "stop the server and restore a backup; timba admin verify shows what is damaged",
+	ladder.HintOperator:    "tell its operator, who finds the damage with timba admin verify and restores a backup",
+	ladder.HintStart:       "name the directory of a server, or start one there with timba serve --data %s",
+}
+
+// Hint returns a hint as the API and the commands word it.
+func Hint(hint phrase.Text) string {
+	text, _ := hint.In(hints)
+	return text
+}
+
+// Say returns what a command says of an error.
+func Say(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*ladder.Error](err); ok && !e.Hint.IsZero() {
+		text = strings.Replace(text, ": "+e.Hint.String(), ": "+Hint(e.Hint), 1)
+	}
+	return text
+}
