@@ -92,12 +92,8 @@ func TestWalk(t *testing.T) {
 	kit.Slow(t)
 	made := t.TempDir()
 	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
-	for _, bare := range []bool{true, false} {
-		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
-			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, All: kit.Soak, Bare: bare}
-			w.Run(t, made)
-		})
-	}
+	w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, All: kit.Soak}
+	w.Run(t, made)
 }
 
 // goodValues has a value for each word in the usage lines. A new word needs one here.

@@ -65,32 +65,39 @@ type Walk struct {
 	// begin: they would serve or measure for longer than a test has. Other tests start them.
 	Unstarted []string
 	Data      string
-	// All bad values come to every flag, as in soak.
+	// If All is set, every flag gets every bad value.
 	All bool
-	// Bare walks leave out bad values, which are the same everywhere.
-	Bare bool
 
 	t     *testing.T
-	name  string // of the program
-	root  string // of the directories
-	dir   string // the current directory
-	seen  map[string]bool
+	dir   string          // the current directory
 	tried map[string]bool // the parsers that have had bad values
-	next  int             // which bad value comes next
-	count int
+	next  int             // the place of the next bad value
 }
 
-// Run walks. Each command has a directory of its own, with the files of made unless the walk is bare.
+// Run runs each command in a directory of its own, with the files of made.
 func (w *Walk) Run(t *testing.T, made string) {
-	root := w.New()
-	w.t, w.name, w.root, w.seen, w.tried = t, root.Name(), t.TempDir(), map[string]bool{}, map[string]bool{}
-	commands := Commands(root)
-	w.checkTables(commands)
-	for i, c := range commands {
-		w.enter(fmt.Sprint(i), made)
+	w.t, w.tried = t, map[string]bool{}
+	words := map[string]bool{}
+	for _, c := range Commands(w.New()) {
+		w.dir = t.TempDir()
+		kit.Must(t, os.CopyFS(w.dir, os.DirFS(made)))
+		t.Chdir(w.dir)
+		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+			t.Setenv(name, w.dir)
+		}
+		for _, a := range arguments(c.Use) {
+			words[a] = true
+			if w.Good[a] == "" {
+				t.Errorf("%s: Good has no value for %s", c.CommandPath(), a)
+			}
+		}
 		w.command(c)
 	}
-	t.Logf("%d command lines, %d messages", w.count, len(w.seen))
+	for word := range w.Good {
+		if !words[word] {
+			t.Errorf("Good: no usage line has the word %s", word)
+		}
+	}
 }
 
 // Make runs command lines that make files in a directory.
@@ -114,118 +121,65 @@ func Commands(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// checkTables requires every word of a usage line to have a value, and every entry of the tables
-// to be of use.
-func (w *Walk) checkTables(commands []*cobra.Command) {
-	t := w.t
-	words, paths := map[string]bool{}, map[string]bool{}
-	for _, c := range commands {
-		paths[c.CommandPath()] = true
-		for _, a := range arguments(c.Use) {
-			words[a] = true
-			if w.Good[a] == "" {
-				t.Errorf("%s: Good has no value for %s", c.CommandPath(), a)
-			}
-		}
-	}
-	for word := range w.Good {
-		if !words[word] {
-			t.Errorf("Good: no usage line has the word %s", word)
-		}
-	}
-	for path := range w.Needed {
-		if !paths[path] {
-			t.Errorf("Needed: there is no command %s", path)
-		}
-	}
-	for _, path := range w.Unstarted {
-		if !paths[path] {
-			t.Errorf("Unstarted: there is no command %s", path)
-		}
-	}
-}
-
-// enter makes a new directory, which is also the home of what runs in it.
-func (w *Walk) enter(name, made string) {
-	w.dir = filepath.Join(w.root, name)
-	err := os.Mkdir(w.dir, 0o755)
-	if err == nil && !w.Bare {
-		err = os.CopyFS(w.dir, os.DirFS(made))
-	}
-	kit.Must(w.t, err)
-	w.t.Chdir(w.dir)
-	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
-		w.t.Setenv(name, w.dir)
-	}
-}
-
 // command runs one command in all ways.
 func (w *Walk) command(c *cobra.Command) {
 	path := strings.Fields(c.CommandPath())[1:]
-	var good []string
+	var good, flags []string
 	words := arguments(c.Use)
 	for _, a := range words {
 		good = append(good, w.Good[a])
 	}
-	var flags []string
 	for _, f := range w.Needed[c.CommandPath()] {
 		flags = append(flags, strings.ReplaceAll(f, "$DATA", w.Data))
 	}
-	line := func(args, more []string) []string {
+	line := func(args []string, more ...string) []string {
 		if strings.Contains(c.Use, "COMMAND") { // what follows it is not the program's
 			return slices.Concat(path, flags, more, args)
 		}
 		return slices.Concat(path, args, flags, more)
 	}
 	start := !slices.Contains(w.Unstarted, c.CommandPath())
-	w.run(line(good, nil), start)
-	w.run(line(nil, nil), false)
-	w.run(line(append(slices.Clone(good), "surplus", "more"), nil), false)
-	for i := range words {
-		w.run(line(slices.Delete(slices.Clone(good), i, i+1), nil), false)
-	}
-	if w.Bare {
-		return // a bad value is the same everywhere
-	}
+	w.run(line(good), start)
+	w.run(line(nil), false)
 	w.run(slices.Concat(path, good), false)
+	w.run(line(append(slices.Clone(good), "surplus", "more")), false)
 	for i, a := range words {
+		w.run(line(slices.Delete(slices.Clone(good), i, i+1)), false)
 		for _, bad := range w.bad("argument "+a, badValues, len(badValues), 2) {
 			args := slices.Clone(good)
 			args[i] = bad
-			w.run(line(args, nil), start)
+			w.run(line(args), start)
 		}
 	}
 	for _, unknown := range w.bad("unknown flag", unknownFlags, len(unknownFlags), 2) {
-		w.run(line(good, []string{unknown}), false)
+		w.run(line(good, unknown), false)
 	}
-	all := pflag.NewFlagSet("all", pflag.ContinueOnError)
-	all.AddFlagSet(c.LocalFlags())
-	all.AddFlagSet(c.InheritedFlags())
-	all.VisitAll(func(f *pflag.Flag) {
+	visit := func(f *pflag.Flag) {
 		if f.Name == "help" {
 			return
 		}
 		if f.NoOptDefVal == "" {
-			w.run(line(good, []string{"--" + f.Name}), false)
+			w.run(line(good, "--"+f.Name), false)
 		}
 		parser, first := fmt.Sprintf("%T %s", f.Value, f.Value.Type()), len(badValues)
 		if f.Value.Type() == "string" { // the command parses it, and there are many
 			parser, first = parser+" "+f.Name, 4
 		}
 		for _, bad := range w.bad(parser, badValues, first, 1) {
-			w.run(line(good, []string{"--" + f.Name + "=" + bad}), false)
+			w.run(line(good, "--"+f.Name+"="+bad), false)
 		}
-	})
+	}
+	c.LocalFlags().VisitAll(visit)
+	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns so many values for a parser that has had none, and so many for another, by turns, or all.
+// bad returns as many values as first for a parser that has had none, and as many as later for another.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
-	if !w.tried[parser] {
-		n = first
-	}
 	if w.All {
 		n = len(values)
+	} else if !w.tried[parser] {
+		n = first
 	}
 	w.tried[parser] = true
 	for range n {
@@ -250,7 +204,6 @@ func (o *output) Write(p []byte) (int, error) {
 // or, with start, ends when the command first says something.
 func (w *Walk) run(args []string, start bool) {
 	w.t.Helper()
-	w.count++
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
 	if !start {
@@ -272,16 +225,9 @@ func (w *Walk) run(args []string, start bool) {
 	w.judge(args, status, stdout.String(), stderr.String())
 }
 
-// text returns a command line as people can read it.
+// text returns a command line as people can read it, with long words cut off.
 func (w *Walk) text(args []string) string {
-	var words []string
-	for _, a := range args {
-		if len(a) > 60 {
-			a = fmt.Sprintf("%s...(%d)", a[:20], len(a))
-		}
-		words = append(words, fmt.Sprintf("%q", a))
-	}
-	return w.name + " " + strings.Join(words, " ")
+	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }
 
 // judge looks at the outcome of a command.
@@ -291,11 +237,10 @@ func (w *Walk) judge(args []string, status int, stdout, stderr string) {
 	if w.Data != "" {
 		text = strings.ReplaceAll(text, filepath.Dir(w.Data), "$DATA")
 	}
-	w.seen[text] = true
 	switch {
 	case status < cli.ExitGood || status > cli.ExitNoVerdict:
 		w.t.Errorf("%s: status %d\n%s", w.text(args), status, text)
-	case status == cli.ExitError && !strings.Contains(text, w.name+": "):
+	case status == cli.ExitError && !strings.Contains(text, w.New().Name()+": "):
 		w.t.Errorf("%s: status %d without a message:\n%s", w.text(args), status, text)
 	case len(text) > 4000 || !utf8.ValidString(text):
 		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", w.text(args), len(text), utf8.ValidString(text))

@@ -43,7 +43,7 @@ var unstarted = []string{
 	"timba serve", "timba worker", "timba demo", "timba doctor",
 }
 
-// TestWalk walks in an empty directory and in one with a bot, a replay and a server.
+// Every command is run wrongly beside a bot, a replay and a server.
 func TestWalk(t *testing.T) {
 	a := newArena(t, "[limits]\ntime = \"168h\"\nrequests = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")
@@ -51,16 +51,10 @@ func TestWalk(t *testing.T) {
 	clitest.Make(t, newRoot, made, "init bash mybot", "match teeko @first @random --deals 1 --seed 1 --out replays")
 	data := kit.Get[[]byte](t)(os.ReadFile("replays/games/0000-00000-0.json"))
 	kit.Must(t, os.WriteFile("game.json", data, 0o600))
-	for _, bare := range []bool{true, false} {
-		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
-			if !bare {
-				t.Setenv(client.EnvURL, s.url)
-				t.Setenv(client.EnvToken, s.token)
-			}
-			w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Data: a.dir, All: kit.Soak, Bare: bare}
-			w.Run(t, made)
-		})
-	}
+	t.Setenv(client.EnvURL, s.url)
+	t.Setenv(client.EnvToken, s.token)
+	w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Data: a.dir, All: kit.Soak}
+	w.Run(t, made)
 	if strings.Contains(s.log(), "msg=panic") {
 		t.Errorf("the server panicked:\n%s", s.log())
 	}
