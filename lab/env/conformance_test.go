@@ -1,10 +1,9 @@
+//go:build !race || slowrace
+
 package env
 
 import (
-	"context"
 	"encoding/binary"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,12 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/rules"
 )
-
-// modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.
-var modes = refereetest.Modes{
-	"bot": refereetest.House,
-	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },
-}
 
 // matches are played by the referee and by a batch.
 var matches = []struct{ game, options, bots string }{

@@ -1,9 +1,10 @@
+//go:build !race || slowrace
+
 package env
 
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -11,13 +12,9 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 )
-
-func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
 // variants are games with options that change what is seen.
 var variants = []string{
@@ -26,29 +23,6 @@ var variants = []string{
 	"podrida", "podrida players=3 rounds=updown", "podrida players=12 deck=40",
 	"tebes", "tebes size=4 board=random cycles=allow limit=60", "tebes opening=6",
 	"teeko", "teeko start=drop squares=advanced limit=50", "teeko opening=4",
-}
-
-// document returns the payload of a make frame for a game with options, "brisca players=3", and
-// more keys with their values.
-func document(variant string, more ...any) string {
-	game, text, _ := strings.Cut(variant, " ")
-	options := map[string]string{}
-	for key, value := range protocol.Pairs(text).All() {
-		options[string(key)] = string(value)
-	}
-	keys := map[string]any{"version": Version, "game": game, "options": options}
-	for i := 0; i < len(more); i += 2 {
-		keys[more[i].(string)] = more[i+1]
-	}
-	data, _ := json.Marshal(keys)
-	return string(data)
-}
-
-// newTestBatch returns the batch of a document.
-func newTestBatch(t testing.TB, workers int, variant string, more ...any) *Batch {
-	t.Helper()
-	c := kit.Get[Config](t)(ParseConfig([]byte(document(variant, more...))))
-	return kit.Get[*Batch](t)(NewBatch(c, workers))
 }
 
 // numbersOf returns a game's row of an array.
@@ -80,17 +54,6 @@ func numbersOf(b *Batch, name string, i int) (row []float64) {
 
 // one returns a game's number in an array.
 func one(b *Batch, name string, i int) int { return int(numbersOf(b, name, i)[0]) }
-
-// randomActions returns a legal action for each game.
-func randomActions(b *Batch, r *rules.Rand) []byte {
-	actions := make([]byte, 2*len(b.slots))
-	for i := range b.slots {
-		if legal := b.legal(i); len(legal) > 0 {
-			binary.LittleEndian.PutUint16(actions[2*i:], uint16(legal[r.Below(len(legal))]))
-		}
-	}
-	return actions
-}
 
 // What a seat sees is what its view line says; what it may do is what the turn line lists. A
 // frame has the same in all its arrays.
@@ -241,31 +204,6 @@ func TestRewards(t *testing.T) {
 					clear(sum[i])
 				}
 			}
-		}
-	}
-}
-
-// The number of workers changes nothing, nor does what else is in the batch.
-func TestWorkersRaced(t *testing.T) {
-	for text, seats := range map[string]map[int]string{
-		"brisca": nil, "tute": {0: "@greedy"}, "tebes size=4": {1: "@random"}, "podrida": {1: "@greedy", 2: "@first"},
-	} {
-		games := 20
-		if seats == nil {
-			games, seats = 1600, map[int]string{}
-		}
-		var frames [2][]byte
-		for n, workers := range []int{1, 3} {
-			b := newTestBatch(t, workers, text, "games", games, "seats", seats)
-			r := rules.NewRand(5)
-			kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
-			for range 25 {
-				kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
-			}
-			frames[n] = slices.Clone(b.message)
-		}
-		if !bytes.Equal(frames[0], frames[1]) {
-			t.Errorf("%s: the frames of one worker and of three differ", text)
 		}
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package experiment
 
 import (
@@ -56,37 +58,6 @@ func TestFindSuggests(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// tiny is an experiment of two matches.
-const tiny = `
-title = "Tiny"
-study = "nobody"
-cost = "1 s"
-games = 20
-game = "teeko"
-options = {limit = "40", opening = "2"}
-[bots]
-greedy = "@greedy"
-random = "@random"
-[[match]]
-bots = ["greedy", "random"]
-[[match]]
-name = "the same"
-bots = ["random", "random"]
-fixed = true
-[[table]]
-number = "1"
-title = "won"
-measure = "wins"
-of = ["greedy", "random"]
-published = [[90, 10], [nan, nan]]
-[[table]]
-number = "2"
-title = "turns"
-measure = "turns"
-published = [[20], [30]]
-total = 25.0
-`
 
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package simulation
 
 import (
@@ -40,17 +42,6 @@ func TestGame(t *testing.T) {
 	}
 }
 
-func method(t *testing.T, name string) Method {
-	t.Helper()
-	for _, m := range Methods() {
-		if m.Name == name {
-			return m
-		}
-	}
-	t.Fatalf("there is no method %q", name)
-	return Method{}
-}
-
 // What the ladder promises, on a smaller one: ours finds the order in a fraction
 // of the matches, and nearly as soon as the fit of all results.
 func TestOursIsFaster(t *testing.T) {
@@ -83,18 +74,6 @@ func TestNewcomers(t *testing.T) {
 	t.Logf("within 25 Elo after %v matches, shift %+.1f", n.Within(25), n.Shift)
 	if n.Within(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerPlay] > 25 {
 		t.Errorf("median errors %.0f, shift %+.1f", n.Median, n.Shift)
-	}
-}
-
-// The same seed gives the same figures, whichever processor takes a run.
-func TestDeterministicRaced(t *testing.T) {
-	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
-	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
-		first := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
-		again, _ := Converge(context.Background(), c, method(t, name))
-		if diff := cmp.Diff(first, again); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
 	}
 }
 

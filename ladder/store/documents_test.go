@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -42,13 +44,6 @@ func (c *competition) keptOf() map[int64]kept {
 		return nil
 	}))
 	return out
-}
-
-// count returns the number of rows of a table, or of a part of one.
-func (c *competition) count(from string) (n int) {
-	c.tb.Helper()
-	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
-	return n
 }
 
 // Every game, with faults and logs and without, comes back byte for byte.

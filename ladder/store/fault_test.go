@@ -1,9 +1,10 @@
+//go:build !race || slowrace
+
 package store
 
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -189,54 +190,6 @@ func TestPragmas(t *testing.T) {
 	group.Wait()
 }
 
-// A backup taken while matches are finished is a whole data directory: it verifies,
-// and a server goes on from it.
-func TestBackupWhileWritingRaced(t *testing.T) {
-	t.Parallel()
-	c := template(t)
-	ids := c.ids("@random", "@first", "@greedy")
-	kit.Must(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
-	ctx, stop := context.WithCancel(bg)
-	began := make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
-			if i == 1 {
-				close(began)
-			}
-		}
-	})
-	<-began
-	dir := filepath.Join(t.TempDir(), "backup")
-	kit.Must(t, c.Backup(bg, dir, ""))
-	stop()
-	group.Wait()
-	if data, err := os.ReadFile(datadir.Dir(dir).Config()); err != nil || string(data) != "workers = 1\n" {
-		t.Errorf("the configuration is %q, %v", data, err)
-	}
-	ro, err := Open(dir, Options{ReadOnly: true})
-	kit.Must(t, err)
-	wantSound(t, ro)
-	kit.Must(t, ro.Close())
-	restored := openStore(t, dir)
-	restored.begin() // releases what ran when the backup was taken
-	restored.finished("tebes-4", restored.ids("@random", "@first")...)
-	wantSound(t, restored.Store)
-	wantSound(t, c.Store)
-
-	config := filepath.Join(t.TempDir(), "other.toml")
-	kit.Must(t, os.WriteFile(config, []byte("workers = 2\n"), 0o600))
-	other := filepath.Join(t.TempDir(), "backup")
-	kit.Must(t, c.Backup(bg, other, config))
-	if data, err := os.ReadFile(datadir.Dir(other).Config()); err != nil || string(data) != "workers = 2\n" {
-		t.Errorf("the configuration that was named is %q, %v", data, err)
-	}
-
-	err = c.Backup(bg, dir, "")
-	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a directory that does not exist", dir))
-}
-
 // A backup that cannot be finished leaves nothing.
 func TestBackupFails(t *testing.T) {
 	t.Parallel()
@@ -264,27 +217,4 @@ func TestBackupFails(t *testing.T) {
 	file := filepath.Join(parent, "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o600))
 	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup"), ""), "backup: ")
-}
-
-// A context that ends in the middle of a transaction is told of as that.
-func TestContextEndsRaced(t *testing.T) {
-	t.Parallel()
-	c := newCompetition(t)
-	for _, commits := range []bool{true, false} {
-		ctx, cancel := context.WithCancel(bg)
-		err := c.update(ctx, func(tx *Tx) error {
-			cancel()
-			for {
-				if _, err := tx.Bundles(bg); errors.Is(err, sql.ErrTxDone) {
-					if commits {
-						return nil
-					}
-					return err
-				}
-			}
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("it commits: %v: %v", commits, err)
-		}
-	}
 }

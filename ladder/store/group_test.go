@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -6,7 +8,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,144 +19,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
-
-// hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.
-func (c *competition) hold() (release func()) {
-	c.tb.Helper()
-	c.await(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
-	held, end := make(chan struct{}), make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		kit.Must(c.tb, c.update(bg, func(*Tx) error {
-			close(held)
-			<-end
-			return nil
-		}))
-	})
-	<-held
-	return func() {
-		close(end)
-		group.Wait()
-	}
-}
-
-// lined returns when so many changes wait for the writer.
-func (c *competition) lined(n int) {
-	c.await(func(g *group) bool { return len(g.waiting) >= n })
-}
-
-// await returns when the changes that wait are so.
-func (c *competition) await(so func(*group) bool) {
-	kit.Until(c.tb, "the changes wait", func() bool {
-		c.group.mu.Lock()
-		defer c.group.mu.Unlock()
-		return so(&c.group)
-	})
-}
-
-// result is a match that was played, and what is to be kept of it.
-type result struct {
-	match   int64
-	attempt int
-	games   []*referee.Result
-}
-
-// Results of any matches, good and bad ones, that are finished in groups of any size give the same
-// ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
-func TestGroupsAreTheSameRaced(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		one := newCompetition(t)
-		many := newCompetition(t)
-		defer one.Close()
-		defer many.Close()
-		ids := one.ids("@random", "@first", "@greedy")
-		var list []result
-		bad := map[int]bool{}
-		most := 6
-		if kit.Soak {
-			most = 12
-		}
-		for i := range rapid.IntRange(1, most).Draw(rt, "matches") {
-			at := rapid.IntRange(0, 2).Draw(rt, "pair")
-			seed := rules.Seed{byte(i), 1}
-			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
-			a, b := one.Begin(bg, []Start{start})[0], many.Begin(bg, []Start{start})[0]
-			kit.Must(t, a.Err)
-			kit.Must(t, b.Err)
-			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
-			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
-			case 0:
-				r.games, bad[i] = r.games[1:], true
-			case 1:
-				r.attempt, bad[i] = 2, true
-			}
-			list = append(list, r)
-		}
-		finish := func(c *competition, i int, r result) {
-			_, err := c.Finish(bg, r.match, r.attempt, r.games)
-			if (err != nil) != bad[i] {
-				rt.Fatalf("match %d: %v, and it is bad: %t", r.match, err, bad[i])
-			}
-		}
-		for i, r := range list {
-			finish(one, i, r)
-		}
-		for rest := list; len(rest) > 0; {
-			n := rapid.IntRange(1, len(rest)).Draw(rt, "group")
-			release := many.hold()
-			var group sync.WaitGroup
-			// The first takes the writer's next turn alone, the others are a group.
-			from := len(list) - len(rest)
-			for i, r := range rest[:n] {
-				group.Go(func() { finish(many, from+i, r) })
-				if i == 0 {
-					many.taken()
-				} else {
-					many.lined(i)
-				}
-			}
-			release()
-			group.Wait()
-			rest = rest[n:]
-		}
-		same := func(what string, get func(*competition) any) {
-			if diff := cmp.Diff(get(one), get(many)); diff != "" {
-				rt.Fatalf("%s: %s", what, diff)
-			}
-		}
-		same("standings", func(c *competition) any {
-			s := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
-			for i := range s {
-				s[i].Last = one.clock.at // the clocks differ
-			}
-			return s
-		})
-		same("changes", func(c *competition) any {
-			var all [][]ladder.Change
-			for _, r := range list {
-				m := kit.Get[ladder.Match](t)(c.Match(bg, r.match))
-				all = append(all, m.Changes)
-			}
-			return all
-		})
-		same("pairs", func(c *competition) any {
-			_, pairs, err := c.Pairs(bg, "tebes-4")
-			kit.Must(t, err)
-			return pairs
-		})
-		wantSound(t, many.Store)
-	})
-}
-
-// taken returns when a group is being written and nothing waits.
-func (c *competition) taken() {
-	c.await(func(g *group) bool { return g.running && len(g.waiting) == 0 })
-}
 
 // No group is larger than maxGroup, and all of a longer queue is written.
 func TestGroupIsBounded(t *testing.T) {
@@ -185,34 +51,6 @@ func TestGroupIsBounded(t *testing.T) {
 	group.Wait()
 	if len(order) != 2*maxGroup+5 || !slices.IsSorted(order) {
 		t.Errorf("the order is %v", order)
-	}
-}
-
-// A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
-// has its own error.
-func TestGroupThatFailsRaced(t *testing.T) {
-	t.Parallel()
-	c := newCompetition(t)
-	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
-		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
-	kit.Must(t, err)
-	add := func(name string) func(context.Context, *Tx) error {
-		return func(ctx context.Context, tx *Tx) error {
-			_, err := tx.AddPerson(ctx, name, 0, 1)
-			return err
-		}
-	}
-	errs := c.join(bg, add("anna"), add("full"), add("berta"), add("anna"))
-	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
-		t.Errorf("the errors are %v", errs)
-	}
-	if errs[1] == nil || !strings.Contains(errs[1].Error(), "for the test") {
-		t.Errorf("the one that fails says %v", errs[1])
-	}
-	people, err := c.People(bg)
-	kit.Must(t, err)
-	if len(people) != 2 {
-		t.Errorf("there are %d people, want 2", len(people))
 	}
 }
 
@@ -290,39 +128,6 @@ func TestFencing(t *testing.T) {
 		t.Errorf("%d changes were kept, want 2", n)
 	}
 	wantSound(t, c.Store)
-}
-
-// Of several starts each is begun or refused alone.
-func TestBeginManyRaced(t *testing.T) {
-	t.Parallel()
-	c := newCompetition(t)
-	ids := c.ids("@random", "@first", "@greedy")
-	m := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
-	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
-	begun := c.Begin(bg, []Start{
-		{New: fresh(ids[0], ids[1]), Seed: rules.Seed{1}},
-		{New: fresh(ids[0], ids[0]), Seed: rules.Seed{2}},
-		{Match: m.ID, Seed: rules.Seed{3}},
-		{Match: m.ID, Seed: rules.Seed{4}},
-		{New: fresh(ids[1], ids[2]), Seed: rules.Seed{5}},
-	})
-	for i, b := range begun {
-		if bad := i == 1 || i == 3; (b.Err != nil) != bad {
-			t.Errorf("start %d: %v", i, b.Err)
-		}
-		if b.Err == nil && (b.Match.State != ladder.Running || len(b.Match.Attempts) != 1 || b.Attempt.Commitment != referee.Commitment(rules.Seed{byte(i + 1)})) {
-			t.Errorf("start %d: the match is %+v", i, b.Match)
-		}
-		if b.Err == nil {
-			stored := kit.Get[ladder.Match](t)(c.Match(bg, b.Match.ID))
-			if diff := cmp.Diff(stored, b.Match); diff != "" {
-				t.Errorf("start %d: %s", i, diff)
-			}
-		}
-	}
-	if n := c.count("matches"); n != 3 {
-		t.Errorf("there are %d matches, want 3", n)
-	}
 }
 
 // Whatever happens, what matchmaking is told from memory is what the database has.
@@ -422,37 +227,6 @@ func TestStateIsTheDatabase(t *testing.T) {
 		}
 		compare()
 	})
-}
-
-func playerIDs(players []matchmaking.Player) (ids []int64) {
-	for _, p := range players {
-		ids = append(ids, p.ID)
-	}
-	return ids
-}
-
-// What another program writes is noticed with the next change.
-func TestStateNoticesOthersRaced(t *testing.T) {
-	t.Parallel()
-	c := newCompetition(t)
-	anna, err := c.AddPerson(bg, "anna", false)
-	kit.Must(t, err)
-	own := c.live(anna.ID, "anna-bot")
-	playing := func() bool {
-		return slices.Contains(playerIDs(c.players("tebes-4")), own.ID)
-	}
-	if !playing() {
-		t.Fatal("the version does not play")
-	}
-	other, err := Open(string(c.Dir()), Options{})
-	kit.Must(t, err)
-	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
-	kit.Must(t, other.Close())
-	_, err = c.AddPerson(bg, "berta", false)
-	kit.Must(t, err)
-	if playing() {
-		t.Error("the version of the blocked person plays")
-	}
 }
 
 // What another program writes is noticed also where the end of a context has ended the writer's connection meanwhile,

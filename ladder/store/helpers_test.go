@@ -20,9 +20,11 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -406,5 +408,148 @@ func TestMain(m *testing.M) {
 			checks = "100"
 		}
 		return flag.Set("rapid.checks", checks)
+	})
+}
+
+func wantSound(tb testing.TB, s *Store) {
+	tb.Helper()
+	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
+	for _, d := range found {
+		tb.Errorf("verify: %s", d)
+	}
+}
+
+// busy returns a competition with matches of every kind: rated on every ladder, broken
+// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
+func busy(tb testing.TB) *competition {
+	c := newCompetition(tb)
+	anna, err := c.AddPerson(bg, "anna", false)
+	kit.Must(tb, err)
+	berta, err := c.AddPerson(bg, "berta", false)
+	kit.Must(tb, err)
+	house := c.ids("@random", "@first", "@greedy")
+	a := c.live(anna.ID, "anna-bot")
+	b := c.live(berta.ID, "berta-bot")
+	c.finished("tebes-4", house[0], a.ID)
+	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
+	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
+	m, _ := c.begun("tebes-4", a.ID, b.ID)
+	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	kit.Must(tb, err)
+	seed := c.attempt(m)
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
+	kit.Must(tb, err)
+	a2 := c.live(anna.ID, "anna-bot")
+	c.finished("tebes-4", a2.ID, b.ID)
+	c.begun("tebes-4", house[1], b.ID) // and runs on
+	_, err = c.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
+	kit.Must(tb, err)
+	c.finished("tebes-4", a2.ID, house[2])
+	u := c.unrated(anna.ID, a2.ID, a.ID)
+	_, err = c.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
+	kit.Must(tb, err)
+	ladders := testLadders(tb)
+	c.played("game-a", anna, ladders[0], 0, "@greedy")
+	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
+	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
+	kit.Must(tb, err)
+	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
+	c.playedTogether("game-f", ladders[0], berta, anna)
+	c.playedTogether("game-g", ladders[0], anna, berta)
+	return c
+}
+
+type pooledMatch struct {
+	seed  rules.Seed
+	games []*referee.Result
+}
+
+// asMatch returns a match of a ladder between nobody in particular, to be played.
+func asMatch(l ladder.Ladder) ladder.Match {
+	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
+	for slot := range l.Bots {
+		m.Versions, m.Bots, m.Numbers = append(m.Versions, int64(slot)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
+	}
+	return m
+}
+
+// result is a match that was played, and what is to be kept of it.
+type result struct {
+	match   int64
+	attempt int
+	games   []*referee.Result
+}
+
+// hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.
+func (c *competition) hold() (release func()) {
+	c.tb.Helper()
+	c.await(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
+	held, end := make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		kit.Must(c.tb, c.update(bg, func(*Tx) error {
+			close(held)
+			<-end
+			return nil
+		}))
+	})
+	<-held
+	return func() {
+		close(end)
+		group.Wait()
+	}
+}
+
+// taken returns when a group is being written and nothing waits.
+func (c *competition) taken() {
+	c.await(func(g *group) bool { return g.running && len(g.waiting) == 0 })
+}
+
+// lined returns when so many changes wait for the writer.
+func (c *competition) lined(n int) {
+	c.await(func(g *group) bool { return len(g.waiting) >= n })
+}
+
+// count returns the number of rows of a table, or of a part of one.
+func (c *competition) count(from string) (n int) {
+	c.tb.Helper()
+	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
+	return n
+}
+
+func playerIDs(players []matchmaking.Player) (ids []int64) {
+	for _, p := range players {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// players returns what matchmaking is told of a ladder's versions.
+func (c *competition) players(name string) (players []matchmaking.Player) {
+	c.tb.Helper()
+	kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
+		players = append(players, *p)
+		return false
+	})
+	return players
+}
+
+func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
+	c.tb.Helper()
+	l := testLadders(c.tb)[0]
+	m, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
+	kit.Must(c.tb, err)
+	return m
+}
+
+// await returns when the changes that wait are so.
+func (c *competition) await(so func(*group) bool) {
+	kit.Until(c.tb, "the changes wait", func() bool {
+		c.group.mu.Lock()
+		defer c.group.mu.Unlock()
+		return so(&c.group)
 	})
 }

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -42,16 +44,6 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 		c.tb.Helper()
 		return c.met(name, a)[b]
 	}
-}
-
-// players returns what matchmaking is told of a ladder's versions.
-func (c *competition) players(name string) (players []matchmaking.Player) {
-	c.tb.Helper()
-	kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
-		players = append(players, *p)
-		return false
-	})
-	return players
 }
 
 // met returns how often matchmaking is told that a version has met others on a ladder.

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -142,24 +144,6 @@ func TestRerateErrors(t *testing.T) {
 		t.Errorf("(-before +after): %s", diff)
 	}
 	wantDamage("UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0")
-}
-
-// Nobody has the directory beside who rates it again.
-func TestExclusiveRaced(t *testing.T) {
-	t.Parallel()
-	c := template(t)
-	dir := string(c.Dir())
-	_, err := Open(dir, Options{Exclusive: true})
-	if ladder.CodeOf(err) != ladder.Unavailable {
-		t.Errorf("beside a server it says %v", err)
-	}
-	kit.Must(t, c.Close())
-	s, err := Open(dir, Options{Exclusive: true})
-	kit.Must(t, err)
-	kit.Must(t, s.Close())
-	if _, err := Open(t.TempDir(), Options{Exclusive: true}); ladder.CodeOf(err) != ladder.NotFound {
-		t.Errorf("an empty directory is %v", err)
-	}
 }
 
 // An older version that is used again before the first match of a new ladder comes after the newer one,

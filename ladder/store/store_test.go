@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -9,14 +11,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/errgroup"
-	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/rules"
 )
 
 // What is kept of a match of every shape is what was played, to the byte.
@@ -140,72 +139,6 @@ func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee
 		games[i] = &g
 		return games
 	}
-}
-
-// Whatever finishes at the same time and in whatever order, with new versions in
-// between, the ratings are bit by bit those of the matches taken in their order:
-// Verify computes them so.
-func TestFinishConcurrentlyRaced(t *testing.T) {
-	t.Parallel()
-	pool := map[string][]pooledMatch{}
-	for _, l := range testLadders(t) {
-		for range 4 {
-			m := asMatch(l)
-			seed := referee.NewSeed()
-			pool[l.Name] = append(pool[l.Name], pooledMatch{seed, playMatch(t, m, seed)})
-		}
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		c := newCompetition(t)
-		defer c.Close()
-		p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
-		c.live(p.ID, "anna-bot")
-		ids := c.ids("@random", "@first", "@greedy", "anna-bot")
-		var jobs []func() error
-		for range rapid.IntRange(2, 12).Draw(rt, "matches") {
-			l := rapid.SampledFrom(testLadders(t)).Draw(rt, "ladder")
-			x := rapid.SampledFrom(pool[l.Name]).Draw(rt, "played")
-			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
-			m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: versions})
-			kit.Must(t, err)
-			err = c.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
-			kit.Must(t, err)
-			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
-		}
-		matches := len(jobs)
-		next := c.submitted(p.ID, "anna-bot")
-		jobs = append(jobs, func() error { return c.Promote(bg, next.ID) })
-		jobs = rapid.Permutation(jobs).Draw(rt, "order")
-		var group errgroup.Group
-		group.SetLimit(rapid.IntRange(1, 6).Draw(rt, "workers"))
-		for _, job := range jobs {
-			group.Go(job)
-		}
-		kit.Must(t, group.Wait())
-		wantSound(t, c.Store)
-		total := 0
-		for _, l := range testLadders(t) {
-			info := kit.Get[LadderInfo](t)(c.Ladder(bg, l.Name))
-			total += int(info.Finished)
-		}
-		if total != matches {
-			t.Fatalf("%d matches have an order, not %d", total, matches)
-		}
-	})
-}
-
-type pooledMatch struct {
-	seed  rules.Seed
-	games []*referee.Result
-}
-
-// asMatch returns a match of a ladder between nobody in particular, to be played.
-func asMatch(l ladder.Ladder) ladder.Match {
-	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
-	for slot := range l.Bots {
-		m.Versions, m.Bots, m.Numbers = append(m.Versions, int64(slot)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
-	}
-	return m
 }
 
 // An attempt that fails lets the match wait, the third ends it; a stop of the

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package store
 
 import (
@@ -7,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,78 +25,6 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
-
-// busy returns a competition with matches of every kind: rated on every ladder, broken
-// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
-func busy(tb testing.TB) *competition {
-	c := newCompetition(tb)
-	anna, err := c.AddPerson(bg, "anna", false)
-	kit.Must(tb, err)
-	berta, err := c.AddPerson(bg, "berta", false)
-	kit.Must(tb, err)
-	house := c.ids("@random", "@first", "@greedy")
-	a := c.live(anna.ID, "anna-bot")
-	b := c.live(berta.ID, "berta-bot")
-	c.finished("tebes-4", house[0], a.ID)
-	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
-	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
-	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
-	kit.Must(tb, err)
-	seed := c.attempt(m)
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
-	kit.Must(tb, err)
-	a2 := c.live(anna.ID, "anna-bot")
-	c.finished("tebes-4", a2.ID, b.ID)
-	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
-	kit.Must(tb, err)
-	c.finished("tebes-4", a2.ID, house[2])
-	u := c.unrated(anna.ID, a2.ID, a.ID)
-	_, err = c.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
-	kit.Must(tb, err)
-	ladders := testLadders(tb)
-	c.played("game-a", anna, ladders[0], 0, "@greedy")
-	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
-	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
-	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
-	kit.Must(tb, err)
-	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
-	kit.Must(tb, err)
-	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
-	c.playedTogether("game-f", ladders[0], berta, anna)
-	c.playedTogether("game-g", ladders[0], anna, berta)
-	return c
-}
-
-func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
-	c.tb.Helper()
-	l := testLadders(c.tb)[0]
-	m, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
-	kit.Must(c.tb, err)
-	return m
-}
-
-func wantSound(tb testing.TB, s *Store) {
-	tb.Helper()
-	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
-	for _, d := range found {
-		tb.Errorf("verify: %s", d)
-	}
-}
-
-func TestVerifySoundRaced(t *testing.T) {
-	t.Parallel()
-	c := busy(t)
-	var last, total int64
-	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, all int64) { last, total = done, all }))
-	for _, d := range found {
-		t.Errorf("verify: %s", d)
-	}
-	if last != total || total != 10 { // 7 finished matches, 3 uploads
-		t.Errorf("progress ended at %d of %d", last, total)
-	}
-}
 
 // Every kind of damage is found and named.
 func TestVerifyDamage(t *testing.T) {

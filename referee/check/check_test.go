@@ -161,22 +161,6 @@ func summary(r *Report) string {
 	return b.String()
 }
 
-func TestHouseBotsPassPlain(t *testing.T) {
-	var list []checkup
-	for _, b := range house.List() {
-		spec, quick := b.Name, false
-		if !b.Simple && hasNodes(b) { // it would use all the time that it has
-			spec, quick = spec+":nodes=50", true
-		}
-		list = append(list, checkup{b.Name, "@" + spec, playHouse(spec), func(o *Options) { o.Quick = quick }})
-	}
-	for name, r := range checked(t, list) {
-		if r.Verdict != OK {
-			t.Errorf("%s:\n%s", name, summary(r))
-		}
-	}
-}
-
 // hasNodes reports whether the thought of a house bot can be bounded by its nodes.
 func hasNodes(b house.Bot) bool {
 	return slices.ContainsFunc(b.Options(), func(o house.Option) bool { return o.Name == "nodes" })

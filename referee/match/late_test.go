@@ -361,21 +361,6 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 	return nil
 }
 
-// TestSandboxedWakes: the time for a move begins when its bot is awake.
-func TestSandboxedWakes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
-			return slowWaker{&talker{answer: firstMove}}, nil
-		}
-		for ply, move := range oneGame(t, m).Moves {
-			if move.MS >= 20 {
-				t.Fatalf("the move of ply %d took %v ms", ply, move.MS)
-			}
-		}
-	})
-}
-
 // Clocks: the error of a void game names the bot, and how long it had no core.
 func TestClocksStarvedText(t *testing.T) {
 	s := &Starved{Bot: "mine", Turn: 1500 * time.Millisecond, Lost: 420 * time.Millisecond}

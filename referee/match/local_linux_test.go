@@ -6,15 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // inside returns a bot that plays inside of the program.
@@ -122,3 +127,59 @@ func untimedBot(t *testing.T) {
 		t.Errorf("a match that was called off ends with %v", err)
 	}
 }
+
+// holds returns the ways to run bots that this machine has: at each level and, at the
+// best one if that can be, stopped between turns; if bare is true also without a
+// sandbox. A machine that holds nothing has only that. What the levels below FULL
+// allow of memory is too little for the race detector.
+func holds(t testing.TB, bare bool) (list []held) {
+	t.Helper()
+	kit.Slow(t)
+	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
+		if level < sandbox.Full && raced() {
+			break
+		}
+		h := Sandbox{Level: level, Limit: sandbox.DefaultLimit}
+		list = append(list, held{level.String(), &h})
+		if level == sandbox.Full {
+			still := h
+			still.Freeze = true
+			list = append(list, held{"FULL, stopped between turns", &still})
+		}
+	}
+	if bare || len(list) == 0 {
+		list = slices.Insert(list, 0, held{"bare", nil})
+	}
+	return list
+}
+
+// held is a way to run a bot.
+type held struct {
+	name    string
+	sandbox *Sandbox
+}
+
+// self returns a copy of the test binary, which is all the bots of modes, where users
+// without rights find it.
+func self(t testing.TB) string {
+	t.Helper()
+	kit.Slow(t)
+	path, err := copySelf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var copySelf = sync.OnceValues(func() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		return "", err
+	}
+	path := builds + "/self"
+	return path, os.WriteFile(path, data, 0o755)
+})

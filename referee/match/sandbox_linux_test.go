@@ -1,3 +1,5 @@
+//go:build !race
+
 package match
 
 import (
@@ -9,13 +11,12 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fairclock"
@@ -277,58 +278,17 @@ func TestSandboxedShows(t *testing.T) {
 	}
 }
 
-// self returns a copy of the test binary, which is all the bots of modes, where users
-// without rights find it.
-func self(t testing.TB) string {
-	t.Helper()
-	kit.Slow(t)
-	path, err := copySelf()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-var copySelf = sync.OnceValues(func() (string, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(exe)
-	if err != nil {
-		return "", err
-	}
-	path := builds + "/self"
-	return path, os.WriteFile(path, data, 0o755)
-})
-
-// held is a way to run a bot.
-type held struct {
-	name    string
-	sandbox *Sandbox
-}
-
-// holds returns the ways to run bots that this machine has: at each level and, at the
-// best one if that can be, stopped between turns; if bare is true also without a
-// sandbox. A machine that holds nothing has only that. What the levels below FULL
-// allow of memory is too little for the race detector.
-func holds(t testing.TB, bare bool) (list []held) {
-	t.Helper()
-	kit.Slow(t)
-	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
-		if level < sandbox.Full && raced() {
-			break
+// TestSandboxedWakes: the time for a move begins when its bot is awake.
+func TestSandboxedWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+			return slowWaker{&talker{answer: firstMove}}, nil
 		}
-		h := Sandbox{Level: level, Limit: sandbox.DefaultLimit}
-		list = append(list, held{level.String(), &h})
-		if level == sandbox.Full {
-			still := h
-			still.Freeze = true
-			list = append(list, held{"FULL, stopped between turns", &still})
+		for ply, move := range oneGame(t, m).Moves {
+			if move.MS >= 20 {
+				t.Fatalf("the move of ply %d took %v ms", ply, move.MS)
+			}
 		}
-	}
-	if bare || len(list) == 0 {
-		list = slices.Insert(list, 0, held{"bare", nil})
-	}
-	return list
+	})
 }

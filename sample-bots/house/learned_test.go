@@ -117,7 +117,7 @@ func firstTurn(tb *table) *protocol.Turn {
 }
 
 // @rl beats random players in every mode.
-func TestRLRaced(t *testing.T) { rlBeatsRandom(t, 10) }
+func TestRL(t *testing.T) { rlBeatsRandom(t, 10) }
 
 func rlBeatsRandom(t *testing.T, rounds uint64) {
 	for _, mode := range cards.Modes() {

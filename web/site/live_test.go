@@ -125,7 +125,7 @@ func TestReconnect(t *testing.T) {
 }
 
 // The home page, the standings and the page of a bot move with what happens, in the language of the page.
-func TestPagesMoveRaced(t *testing.T) {
+func TestPagesMove(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	s := webtest.NewStill(t, nil)
@@ -162,7 +162,7 @@ func TestPagesMoveRaced(t *testing.T) {
 }
 
 // Rows that have moved stay as they are when the page connects again and hears the same.
-func TestRowsStayRaced(t *testing.T) {
+func TestRowsStay(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	s := webtest.NewStill(t, nil)
@@ -210,7 +210,7 @@ func closeCode(t *testing.T, ws *websocket.Conn) int {
 }
 
 // A socket ends at once with the session in which it was opened, and no other does.
-func TestWatchEndsRaced(t *testing.T) {
+func TestWatchEnds(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, nil)
 	goesOn := func(what string, ws *websocket.Conn) {
@@ -259,7 +259,7 @@ func TestWatchEndsRaced(t *testing.T) {
 }
 
 // The socket is for pages of this site.
-func TestWatchSocketRaced(t *testing.T) {
+func TestWatchSocket(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	address := "ws" + strings.TrimPrefix(w.URL, "http") + "/ws/watch"

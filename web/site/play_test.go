@@ -274,7 +274,7 @@ func TestPlayHere(t *testing.T) {
 
 // When the server starts again while a person plays, the page comes back by itself, and says that
 // the game has ended for nobody; the person plays again. All is said in the language of the page.
-func TestPlayRestartRaced(t *testing.T) {
+func TestPlayRestart(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, playRules, 0)
@@ -534,7 +534,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 
 // Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
 // web/play has all bounds.
-func TestPlayBoundsRaced(t *testing.T) {
+func TestPlayBounds(t *testing.T) {
 	// limit: play.games
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -627,7 +627,7 @@ func TestPlayBoundsRaced(t *testing.T) {
 
 // The connection of a page that sends too much ends; the game waits for another one, and other
 // games go on.
-func TestPlaySocketsRaced(t *testing.T) {
+func TestPlaySockets(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {
@@ -656,7 +656,7 @@ func TestPlaySocketsRaced(t *testing.T) {
 
 // The connection of a page ends at once with its session, which has the seat no longer; the person goes on in
 // another session.
-func TestPlaySessionEndsRaced(t *testing.T) {
+func TestPlaySessionEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
@@ -710,7 +710,7 @@ func TestSessionEndsOnPages(t *testing.T) {
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
-func TestPlayBlockedRaced(t *testing.T) {
+func TestPlayBlocked(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "guests = true", "guests = false", 1), 0)
 	guest := w.Client()

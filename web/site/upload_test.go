@@ -34,7 +34,7 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 }
 
 // An upload by the form must keep its pace, as one by the API.
-func TestSlowUploadRaced(t *testing.T) {
+func TestSlowUpload(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
 	w.Keep()

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package ga
 
 import (

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package ga
 
 import (
@@ -13,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/lab/train/run/runtest"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learned"
@@ -23,13 +24,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// small returns a search that takes a moment.
-func small(mode string) Config {
-	c := Default(mode)
-	c.Layers, c.Population, c.Best, c.Games, c.Generations, c.Final = []int{8, 6}, 8, 3, 4, 6, 20
-	return c
-}
-
 func newBrisca(t *testing.T, c Config, workers int) *search[*net.Net] {
 	t.Helper()
 	s, err := newSearch(c, workers, nil, newNets)
@@ -37,47 +31,9 @@ func newBrisca(t *testing.T, c Config, workers int) *search[*net.Net] {
 	return s
 }
 
-// trained runs a search in a new directory, and returns that and the report.
-func trained(t *testing.T, c Config) (dir string, r Report) {
-	t.Helper()
-	return runtest.Train[Report](t, &c)
-}
-
-// testSame checks that a search comes to the same files whatever the number of workers and the
-// interruptions, and to others with another seed.
-func testSame(t *testing.T, c Config) {
-	t.Helper()
-	files := runtest.Same(t, &c)
-	c.Seed = 2
-	if dir, _ := trained(t, c); runtest.Files(t, dir) == files {
-		t.Errorf("%s: two seeds come to the same files", c.Mode)
-	}
-}
-
 func read(t *testing.T, dir, name string) string {
 	t.Helper()
 	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
-}
-
-// TestWorkersRaced checks searches with every kind of fitness.
-func TestWorkersRaced(t *testing.T) {
-	for mode, change := range map[string]func(*Config){
-		"brisca2":      func(c *Config) { c.Double = true },
-		"brisca3":      func(c *Config) { c.Rival = RandomRival },
-		"tute-teams":   func(c *Config) { c.Elite = false },
-		"follow2":      func(c *Config) { c.Positions, c.Playouts = 20, 5 },
-		"brisca4":      func(c *Config) { c.Defects = []string{defectLayers, defectOutput} },
-		"tute2":        func(c *Config) { c.Rules = "1010" },
-		"brisca-teams": func(c *Config) { c.Positions, c.Playouts = 7, 3 },
-	} {
-		if kit.Raced() && mode != "brisca-teams" {
-			continue // the detector sees the same goroutines in each
-		}
-		c := small(mode)
-		c.Generations = 3
-		change(&c)
-		testSame(t, c)
-	}
 }
 
 // TestSearchLearns searches for a known function: a move is worth the square of its card's strength.

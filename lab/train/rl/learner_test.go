@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package rl
 
 import (
@@ -73,15 +75,6 @@ func stonesConfig(episodes int) Config {
 	return c
 }
 
-func train(t testing.TB, c Config, workers int, games func() Game) *Learner {
-	t.Helper()
-	l := New(c, workers, games)
-	for l.Episodes < l.config.Episodes {
-		kit.Must(t, l.Step(t.Context()))
-	}
-	return l
-}
-
 func TestLearnsKnownSolution(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"every visit":  func(*Config) {},
@@ -144,41 +137,6 @@ func TestDefectsCostStrength(t *testing.T) {
 			t.Errorf("%d stones: %+v", left, p)
 		}
 	}
-}
-
-func TestWorkersRaced(t *testing.T) {
-	for _, variant := range []string{policy.OneState, policy.ManyStates} {
-		c := Default("brisca2")
-		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
-		if kit.Raced() {
-			c.Episodes, c.Batch = 200, 100
-		}
-		kit.Must(t, c.Check())
-		one := train(t, c, 1, Cards(c))
-		for _, workers := range []int{2, 7} {
-			other := train(t, c, workers, Cards(c))
-			if one.last != other.last || one.states[0].Len() == 0 {
-				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.last, one.last)
-			}
-			for i, table := range one.tables() {
-				if !maps.Equal(pairs(table), pairs(other.tables()[i])) {
-					t.Errorf("%s: table %d differs with %d workers", variant, i, workers)
-				}
-			}
-			if !bytes.Equal(written(t, one), written(t, other)) {
-				t.Errorf("%s: the model differs with %d workers", variant, workers)
-			}
-		}
-	}
-}
-
-func written(t *testing.T, l *Learner) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if _, err := l.WriteModel(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // A learner that is saved after some batches and loaded learns the same as one that goes on. A

@@ -1,3 +1,5 @@
+//go:build !race || slowrace
+
 package rl
 
 import (
@@ -22,11 +24,6 @@ func spread(n uint64) policy.Key { return policy.NewKey(rules.NewRand(n).Uint64(
 
 // plain is a table as a map: what Table has to do, in the plainest way.
 type plain map[plainPair]plainValue
-
-type plainPair struct {
-	key    policy.Key
-	action uint8
-}
 
 type plainValue struct {
 	count int
@@ -256,15 +253,6 @@ func TestTableMergeIsSpread(t *testing.T) {
 	if longest > 500 {
 		t.Errorf("%d slots in use side by side", longest)
 	}
-}
-
-// pairs returns all of a table, in no order.
-func pairs(table *Table) map[plainPair]Pair {
-	all := map[plainPair]Pair{}
-	for p := range table.All() {
-		all[plainPair{p.Key, p.Action}] = p
-	}
-	return all
 }
 
 func TestTableSaved(t *testing.T) {

@@ -99,18 +99,6 @@ func newNet(t *testing.T, c *Config) *net.Net {
 	return tr.net
 }
 
-func TestPlayAllocatesNothing(t *testing.T) {
-	c := small("tute2")
-	m, _ := cards.ParseMode(c.Mode)
-	g := newGames(&c, m, newNet(t, &c))
-	p := g.begin(rules.NewRand(1))
-	legal := p.Legal(nil)
-	g.try(legal[0], p.Turn())
-	if allocs := testing.AllocsPerRun(20, func() { g.try(legal[0], p.Turn()) }); allocs > 0 {
-		t.Errorf("%v allocations", allocs)
-	}
-}
-
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`rules "2"`:   func(c *Config) { c.Rules = "2" },

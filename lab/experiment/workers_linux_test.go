@@ -1,0 +1,64 @@
+package experiment
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/rules"
+)
+
+// The seed decides the figures, whatever the number of workers.
+func TestRun(t *testing.T) {
+	kit.Slow(t)
+	e := parse(t, tiny)
+	var first *Report
+	for _, workers := range []int{1, 3} {
+		r := kit.Get[*Report](t)(e.Run(t.Context(), options(workers)))
+		r.Seconds = 0
+		if first == nil {
+			first = r
+		} else if diff := cmp.Diff(asJSON(t, first), asJSON(t, r)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if first.Games != 40 || first.All != 40 || first.Interrupted {
+		t.Errorf("%d games of %d", first.Games, first.All)
+	}
+	figures := first.Tables[0].Figures
+	if won, lost := figures[0].Ours.Value, figures[1].Ours.Value; won < 60 || won+lost > 100 || figures[0].Games != 20 {
+		t.Errorf("greedy won %v %%, random %v %%", won, lost)
+	}
+	if n := len(first.Tables[0].Figures); n != 3 {
+		t.Errorf("%d figures where greedy plays in one row and random in two", n)
+	}
+	if total := first.Tables[1].Figures[2]; total.Row != totalRow || total.Games != 40 || total.Sample != 40 {
+		t.Errorf("the total is %+v", total)
+	}
+}
+
+func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+
+func parse(t *testing.T, text string) *Experiment {
+	t.Helper()
+	return kit.Get[*Experiment](t)(Parse("tiny", text))
+}
+
+func options(workers int) Options {
+	o := DefaultOptions
+	o.Seed, o.Resolver = rules.Seed{7}, program.Resolver{}
+	for range workers {
+		o.Workers = append(o.Workers, cores.Any)
+	}
+	return o
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	return string(kit.Get[[]byte](t)(json.Marshal(v)))
+}

@@ -1,0 +1,33 @@
+package simulation
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
+
+// The same seed gives the same figures, whichever processor takes a run.
+func TestDeterministic(t *testing.T) {
+	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
+	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
+		first := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
+		again, _ := Converge(context.Background(), c, method(t, name))
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func method(t *testing.T, name string) Method {
+	t.Helper()
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("there is no method %q", name)
+	return Method{}
+}

@@ -1,0 +1,68 @@
+package rl
+
+import (
+	"bytes"
+	"maps"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+func TestWorkers(t *testing.T) {
+	for _, variant := range []string{policy.OneState, policy.ManyStates} {
+		c := Default("brisca2")
+		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
+		if kit.Raced() {
+			c.Episodes, c.Batch = 200, 100
+		}
+		kit.Must(t, c.Check())
+		one := train(t, c, 1, Cards(c))
+		for _, workers := range []int{2, 7} {
+			other := train(t, c, workers, Cards(c))
+			if one.last != other.last || one.states[0].Len() == 0 {
+				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.last, one.last)
+			}
+			for i, table := range one.tables() {
+				if !maps.Equal(pairs(table), pairs(other.tables()[i])) {
+					t.Errorf("%s: table %d differs with %d workers", variant, i, workers)
+				}
+			}
+			if !bytes.Equal(written(t, one), written(t, other)) {
+				t.Errorf("%s: the model differs with %d workers", variant, workers)
+			}
+		}
+	}
+}
+
+func train(t testing.TB, c Config, workers int, games func() Game) *Learner {
+	t.Helper()
+	l := New(c, workers, games)
+	for l.Episodes < l.config.Episodes {
+		kit.Must(t, l.Step(t.Context()))
+	}
+	return l
+}
+
+// pairs returns all of a table, in no order.
+func pairs(table *Table) map[plainPair]Pair {
+	all := map[plainPair]Pair{}
+	for p := range table.All() {
+		all[plainPair{p.Key, p.Action}] = p
+	}
+	return all
+}
+
+type plainPair struct {
+	key    policy.Key
+	action uint8
+}
+
+func written(t *testing.T, l *Learner) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := l.WriteModel(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
