@@ -17,20 +17,20 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 	var person ladder.Person
 	for bot := range bots {
 		if bot%each == 0 {
-			if person, err = s.AddPerson(ctx, fmt.Sprintf("person-%d", bot), false); err != nil {
+			if person, err = s.People.Add(ctx, fmt.Sprintf("person-%d", bot), false); err != nil {
 				return nil, err
 			}
 		}
 		var v ladder.Version
 		for version := range 1 + bot%most {
 			b := built(bot, version)
-			if v, err = s.AddVersion(ctx, person.ID, store.NewVersion{Bot: fmt.Sprintf("bot-%d", bot), Bundle: b.Hash}, unlimited); err != nil {
+			if v, err = s.Versions.Add(ctx, person.ID, store.NewVersion{Bot: fmt.Sprintf("bot-%d", bot), Bundle: b.Hash}, unlimited); err != nil {
 				return nil, err
 			}
-			if err := s.SetBuilt(ctx, v.ID, b); err != nil {
+			if err := s.Versions.SetBuilt(ctx, v.ID, b); err != nil {
 				return nil, err
 			}
-			if err := s.Promote(ctx, v.ID); err != nil {
+			if err := s.Versions.Promote(ctx, v.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -82,7 +82,7 @@ func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.SyncLadders(ctx, c.Ladders); err != nil {
+	if err := s.Ladders.Sync(ctx, c.Ladders); err != nil {
 		return err
 	}
 	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(botScript)))

@@ -70,7 +70,7 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 	for _, name := range houseNames {
 		bots = append(bots, store.HouseBot{Name: name, Label: "1", Hash: hash(0)})
 	}
-	if err := c.SyncHouse(ctx, bots); err != nil {
+	if err := c.Bots.SyncHouse(ctx, bots); err != nil {
 		return err
 	}
 	c.live, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.Built {
@@ -83,15 +83,15 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].House = houseNames
 	}
-	if err := c.SyncLadders(ctx, c.config.Ladders); err != nil { // which enters all at once
+	if err := c.Ladders.Sync(ctx, c.config.Ladders); err != nil { // which enters all at once
 		return err
 	}
 	for _, name := range houseNames {
-		b, err := c.Bot(ctx, name)
+		b, err := c.Bots.Find(ctx, name)
 		if err != nil {
 			return err
 		}
-		places, err := c.PlacesOfBot(ctx, b.ID)
+		places, err := c.Ladders.PlacesOfBot(ctx, b.ID)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (c *siteCompetition) playLarge(ctx context.Context) error {
 	if err := c.keep(ctx, p); err != nil {
 		return err
 	}
-	matches, err := c.Matches(ctx, store.MatchFilter{Ladder: p.Ladder, Limit: 1})
+	matches, err := c.Matches.List(ctx, store.MatchFilter{Ladder: p.Ladder, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (c *siteCompetition) chooseGames(ctx context.Context, matches int) error {
 }
 
 func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64, err error) {
-	games, err := c.Games(ctx, match)
+	games, err := c.Matches.Games(ctx, match)
 	for _, g := range games {
 		ids = append(ids, g.ID)
 	}
@@ -201,12 +201,12 @@ func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
 		starts = append(starts, store.Start{New: &p.NewMatch, Seed: rules.Seed(p.Seed)})
 	}
 	var group errgroup.Group
-	for i, begun := range c.Begin(ctx, starts) {
+	for i, begun := range c.Matches.Begin(ctx, starts) {
 		group.Go(func() error {
 			if begun.Err != nil {
 				return begun.Err
 			}
-			_, err := c.Finish(ctx, begun.Match.ID, begun.Attempt.Number, list[i].Games)
+			_, err := c.Matches.Finish(ctx, begun.Match.ID, begun.Attempt.Number, list[i].Games)
 			return err
 		})
 	}

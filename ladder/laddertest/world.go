@@ -68,7 +68,7 @@ func New(t testing.TB, toml string, o store.Options) *World {
 			t.Error(err)
 		}
 	})
-	w.Must(w.Store.SyncLadders(t.Context(), w.Config.Ladders))
+	w.Must(w.Store.Ladders.Sync(t.Context(), w.Config.Ladders))
 	return w
 }
 
@@ -93,19 +93,19 @@ func (w *World) House(hash func(name string) string) {
 	for _, name := range slices.Compact(names) {
 		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name), Games: house.Games(strings.TrimPrefix(name, "@"))})
 	}
-	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
+	w.Must(w.Store.Bots.SyncHouse(w.T.Context(), bots))
 }
 
 // Person adds somebody.
 func (w *World) Person(name string, admin bool) ladder.Person {
 	w.T.Helper()
-	return kit.Get[ladder.Person](w.T)(w.Store.AddPerson(w.T.Context(), name, admin))
+	return kit.Get[ladder.Person](w.T)(w.Store.People.Add(w.T.Context(), name, admin))
 }
 
 // Submit adds a version of somebody's bot, with the hash of its upload.
 func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	w.T.Helper()
-	v, err := w.Store.AddVersion(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
+	v, err := w.Store.Versions.Add(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
 	w.Must(err)
 	return v
 }
@@ -113,7 +113,7 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 // Live makes a submitted version live, as built.
 func (w *World) Live(id int64, b store.Built) ladder.Version {
 	w.T.Helper()
-	w.Must(w.Store.SetBuilt(w.T.Context(), id, b))
-	w.Must(w.Store.Promote(w.T.Context(), id))
-	return kit.Get[ladder.Version](w.T)(w.Store.Version(w.T.Context(), id))
+	w.Must(w.Store.Versions.SetBuilt(w.T.Context(), id, b))
+	w.Must(w.Store.Versions.Promote(w.T.Context(), id))
+	return kit.Get[ladder.Version](w.T)(w.Store.Versions.Find(w.T.Context(), id))
 }

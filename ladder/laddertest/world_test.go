@@ -13,7 +13,7 @@ func TestDir(t *testing.T) {
 		s, err := store.Open(Dir(t), store.Options{Server: true, NoSync: true})
 		kit.Must(t, err)
 		defer s.Close()
-		_, err = s.AddPerson(t.Context(), "anna", false) // again she is new
+		_, err = s.People.Add(t.Context(), "anna", false) // again she is new
 		kit.Must(t, err)
 	}
 }

@@ -56,16 +56,16 @@ func TestOverTime(t *testing.T) {
 	r := w.run(1, func(o *parts) { o.Limits.Time, o.Limits.Grace = time.Hour, 0 })
 	r.until("it begins", begun)
 	r.stop()
-	if m, err := w.Store.Match(t.Context(), id); err != nil || m.State != ladder.Waiting {
+	if m, err := w.Store.Matches.Find(t.Context(), id); err != nil || m.State != ladder.Waiting {
 		t.Fatalf("after a stop it is %s, %v", m.State, err)
 	}
 	r = w.run(1, func(o *parts) { o.Limits.Time = time.Second })
 	r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
-	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
+	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
 	if m.State != ladder.Dropped || m.Reason.String() != "cancelled: over its time of 1s" {
 		t.Errorf("it is %s, %q", m.State, m.Reason)
 	}
-	messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
+	messages := kit.Get[[]ladder.Message](t)(w.Store.People.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(messages) != 1 || !strings.Contains(messages[0].Text().String(), "over its time") {
 		t.Errorf("anna is told %+v", messages)
 	}
@@ -109,7 +109,7 @@ echo $n >> %[1]s.most
 	var asked []int64
 	other := w.Person("bob", false)
 	for _, by := range []int64{w.person.ID, other.ID} {
-		m := kit.Get[ladder.Match](t)(w.Store.AddMatch(t.Context(), store.NewMatch{
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Add(t.Context(), store.NewMatch{
 			Versions: ids, Game: "podrida", Options: map[string]string{"players": fmt.Sprint(seats)}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
 		}))
 		asked = append(asked, m.ID)

@@ -22,15 +22,15 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// counted is a store that counts the matches that are read one by one.
+// counted counts the matches that are read one by one.
 type counted struct {
-	Store
-	matches atomic.Int64
+	Matches
+	found atomic.Int64
 }
 
-func (c *counted) Match(ctx context.Context, id int64) (ladder.Match, error) {
-	c.matches.Add(1)
-	return c.Store.Match(ctx, id)
+func (c *counted) Find(ctx context.Context, id int64) (ladder.Match, error) {
+	c.found.Add(1)
+	return c.Matches.Find(ctx, id)
 }
 
 // To look for what is not wanted any more, a runner does not read each match that is played.
@@ -47,21 +47,21 @@ func TestRecheck(t *testing.T) {
 		r.Failure = &attempt.Failure{Kind: attempt.FailedCancelled, Text: phrase.Plain("ended")}
 		return r
 	}
-	store := &counted{}
-	r := w.idle(0, func(o *parts) { store.Store, o.Store, o.Fleet = o.Store, store, f })
+	matches := &counted{}
+	r := w.idle(0, func(o *parts) { matches.Matches, o.Store.Matches, o.Fleet = o.Store.Matches, matches, f })
 	r.begin(t.Context(), t.Context())
 	if len(r.placement.all()) != n {
 		t.Fatalf("%d matches are played", len(r.placement.all()))
 	}
 	r.recheck(t.Context())
-	if read := store.matches.Load(); read > 0 {
+	if read := matches.found.Load(); read > 0 {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
 	cancelled := r.placement.all()[0]
-	w.Must(w.Store.CancelMatch(t.Context(), cancelled.play.match.ID, 0, phrase.Plain("cancelled for the test")))
+	w.Must(w.Store.Matches.Cancel(t.Context(), cancelled.play.match.ID, 0, phrase.Plain("cancelled for the test")))
 	r.recheck(t.Context())
 	o := <-r.ended
-	if o.assignment != cancelled || store.matches.Load() == 0 {
+	if o.assignment != cancelled || matches.found.Load() == 0 {
 		t.Errorf("match %d ends, not the cancelled one", o.play.match.ID)
 	}
 	for _, a := range r.placement.all() {

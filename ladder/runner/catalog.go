@@ -48,7 +48,7 @@ func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 		return v, nil
 	}
 	var err error
-	if v.Version, err = c.store.Version(ctx, id); err != nil {
+	if v.Version, err = c.store.Versions.Find(ctx, id); err != nil {
 		return v, err
 	}
 	v.standing = v.Remote || c.programs.Standing(v.Version)
@@ -175,10 +175,10 @@ func (c *catalog) nextReport() (next time.Time) {
 // setUnplayable stores what a live version needs and no machine has, and logs it. If missing is empty, the version can be
 // played again.
 func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing phrase.Text) {
-	if now, err := r.Store.Version(ctx, v.ID); err != nil || now.State != ladder.Live {
+	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return
 	}
-	if err := r.Store.SetUnplayable(ctx, v.ID, missing); err != nil {
+	if err := r.Store.Versions.SetUnplayable(ctx, v.ID, missing); err != nil {
 		r.Log.Error("telling of a version that cannot be played", "version", v.ID, "err", err)
 		return
 	}

@@ -19,16 +19,16 @@ func asked(people ...int64) (waiting []*ladder.Match) {
 	return waiting
 }
 
-// quietStore is a store in which nothing happens.
-type quietStore struct{ Store }
+// quietMatches are matches to which nothing happens.
+type quietMatches struct{ Matches }
 
-func (quietStore) Generation() uint64 { return 0 }
+func (quietMatches) Generation() uint64 { return 0 }
 
 // alone returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
 func alone(cores int) (*askedMatches, Core) {
 	p := newPlacement()
 	p.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
-	w := &waiting{store: quietStore{}, catalog: &catalog{}, placement: p, read: true}
+	w := &waiting{store: Store{Matches: quietMatches{}}, catalog: &catalog{}, placement: p, read: true}
 	return &askedMatches{waiting: w, turns: map[int64]int{}}, Core{machine: p.local(), now: time.Unix(0, 0)}
 }
 

@@ -42,7 +42,7 @@ func TestSuspend(t *testing.T) {
 			r.until("it is suspended", func(e events.Event) bool { return e.Kind == events.VersionMoved && e.Version == v.ID })
 			r.finished(2)
 			r.stop()
-			v = kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
+			v = kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 			if v.State != ladder.Suspended {
 				t.Errorf("it is %s", v.State)
 			}
@@ -57,7 +57,7 @@ func TestSuspend(t *testing.T) {
 			if played != test.matches {
 				t.Errorf("it was suspended after %d matches, want %d", played, test.matches)
 			}
-			messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
+			messages := kit.Get[[]ladder.Message](t)(w.Store.People.Messages(t.Context(), w.person.ID, 0, 10))
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
@@ -89,7 +89,7 @@ func TestServerSuspendsNobody(t *testing.T) {
 	if err := r.Health(); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(w.logged(), "sandbox: no more of them") {
 		t.Errorf("the health is %v, the log\n%s", err, w.logged())
 	}
-	now := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
+	now := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -102,9 +102,9 @@ func TestServerSuspendsNobody(t *testing.T) {
 	r.stop()
 }
 
-// full is a store whose disk is full for a while.
+// full are matches of a store whose disk is full for a while.
 type full struct {
-	Store
+	Matches
 	mu       sync.Mutex
 	failures int // to come
 	err      error
@@ -124,7 +124,7 @@ func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*re
 	if err := f.fail(); err != nil {
 		return nil, err
 	}
-	return f.Store.Finish(ctx, match, attempt, games)
+	return f.Matches.Finish(ctx, match, attempt, games)
 }
 
 // While a finished match cannot be kept nothing else is begun, and it is kept
@@ -133,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	disk := &full{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-	r := w.run(1, func(o *parts) { disk.Store, o.Store = o.Store, disk })
+	r := w.run(1, func(o *parts) { disk.Matches, o.Store.Matches = o.Store.Matches, disk })
 	r.until("it is paused", func(e events.Event) bool {
 		return e.Kind == events.Paused && strings.Contains(e.Text, "the disk is full")
 	})
@@ -155,7 +155,7 @@ func TestDrop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	sick := &full{failures: 3, err: errors.New("there are 3 games, not 2")}
-	r := w.run(1, func(o *parts) { sick.Store, o.Store = o.Store, sick })
+	r := w.run(1, func(o *parts) { sick.Matches, o.Store.Matches = o.Store.Matches, sick })
 	for range 3 {
 		r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	}
@@ -194,7 +194,7 @@ func TestMissingProgram(t *testing.T) {
 	hours.Add(1)
 	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
-	now := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
+	now := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -219,7 +219,7 @@ func TestHouseFault(t *testing.T) {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
 	r.stop()
-	standings := kit.Get[[]ladder.Standing](t)(w.Store.Standings(t.Context(), "tebes"))
+	standings := kit.Get[[]ladder.Standing](t)(w.Store.Ladders.Standings(t.Context(), "tebes"))
 	for _, s := range standings {
 		if s.Bot == "@greedy" && s.Matches > 0 {
 			t.Errorf("it has %d matches", s.Matches)

@@ -19,7 +19,7 @@ import (
 func (r *Runner) finish(ctx context.Context, p *play) error {
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
-		_, err := r.Store.Finish(context.WithoutCancel(ctx), p.match.ID, p.attempt.Number, p.games)
+		_, err := r.Store.Matches.Finish(context.WithoutCancel(ctx), p.match.ID, p.attempt.Number, p.games)
 		if err == nil {
 			r.health.worked()
 			r.countFinished(p)
@@ -76,7 +76,7 @@ func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
 	if v.blamed {
 		r.placement.change(p.machine, func(m *machine) { m.broken++ })
 	}
-	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
+	dropped, err := r.Store.Matches.Break(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
 	if errors.Is(err, store.ErrOver) {
 		return
 	}

@@ -27,7 +27,7 @@ const (
 
 // fitter fits the ladders that have new matches, one at a time.
 type fitter struct {
-	store   fitStore
+	store   Store
 	ladders []ladder.Ladder
 	seconds *prometheus.HistogramVec // that a fit took, by ladder
 	log     *slog.Logger
@@ -36,7 +36,7 @@ type fitter struct {
 }
 
 // newFitter returns a fitter that fits all ladders at first: they may have matches of the server's previous run.
-func newFitter(from fitStore, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
+func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), changed: map[string]chan struct{}{}}
 	for _, l := range ladders {
 		f.changed[l.Name] = make(chan struct{}, 1)
@@ -95,7 +95,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	began := time.Now()
 	anchors := map[int64]bool{}
 	for _, id := range results.versions {
-		v, err := f.store.Version(ctx, id)
+		v, err := f.store.Versions.Find(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	if err != nil {
 		return err
 	}
-	if err := f.store.SaveFit(ctx, l.Name, estimates); err != nil {
+	if err := f.store.Ladders.SaveFit(ctx, l.Name, estimates); err != nil {
 		return fmt.Errorf("storing the fit: %w", err)
 	}
 	took := time.Since(began)
@@ -133,10 +133,10 @@ func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err
 		return out, err
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
-		out.versions, out.bouts, err = f.store.Bouts(ctx, l.Name, sides, maxBouts)
+		out.versions, out.bouts, err = f.store.Ladders.Bouts(ctx, l.Name, sides, maxBouts)
 		return out, err
 	}
-	out.versions, out.pairs, err = f.store.Pairs(ctx, l.Name)
+	out.versions, out.pairs, err = f.store.Ladders.Pairs(ctx, l.Name)
 	return out, err
 }
 

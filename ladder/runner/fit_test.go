@@ -15,13 +15,13 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// slowStore is a store of which a fit takes as long as it reads.
-type slowStore struct {
-	Store
+// slowLadders are ladders of which a fit takes as long as it reads.
+type slowLadders struct {
+	Ladders
 	reads func(ladder string)
 }
 
-func (s slowStore) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, err error) {
+func (s slowLadders) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, err error) {
 	s.reads(ladder)
 	return v, p, err
 }
@@ -35,7 +35,7 @@ func TestFitter(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			ladders = append(ladders, ladder.Ladder{Name: name, Game: "tebes", Bots: 2})
 		}
-		slow := slowStore{reads: func(name string) {
+		slow := slowLadders{reads: func(name string) {
 			if fitting++; fitting > 1 {
 				t.Error("two ladders are fitted at once")
 			}
@@ -45,7 +45,7 @@ func TestFitter(t *testing.T) {
 			}
 			fitting--
 		}}
-		f := newFitter(slow, ladders, nil, slog.New(slog.DiscardHandler))
+		f := newFitter(Store{Ladders: slow}, ladders, nil, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); f.run(ctx) }()

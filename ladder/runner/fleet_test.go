@@ -60,7 +60,7 @@ func TestMachines(t *testing.T) {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return m.Attempts[0].Machine == "w2"
 	})
 	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_workers"); n != 5 {
@@ -102,7 +102,7 @@ func TestLostMachine(t *testing.T) {
 	r.until("it is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
 	r.finished(2)
 	r.stop()
-	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), lost.Match))
+	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), lost.Match))
 	if m.State != ladder.Finished || len(m.Attempts) != 2 || m.Attempts[1].Machine != "local" {
 		t.Errorf("the match is %+v", m)
 	}
@@ -128,12 +128,12 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	r := w.run(0, func(o *parts) { o.Fleet = f })
 	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	dropped := func(events.Event) bool {
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), first.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), first.Match))
 		return m.State == ladder.Dropped
 	}
 	r.until("it is dropped", dropped)
 	r.stop()
-	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), first.Match))
+	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), first.Match))
 	if len(m.Attempts) != 3 || m.Reason.String() != `machine "w1" was lost` {
 		t.Errorf("it is dropped after %d attempts: %s", len(m.Attempts), m.Reason)
 	}
@@ -157,7 +157,7 @@ func TestNextServer(t *testing.T) {
 	handed := []attempt.Job{<-begun, <-begun}
 	first.stop()
 	for _, j := range handed {
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), j.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), j.Match))
 		if m.State != ladder.Running || m.Attempts[0].Seed != nil {
 			t.Fatalf("after the stop it is %s, its attempt %+v", m.State, m.Attempts[0])
 		}
@@ -178,7 +178,7 @@ func TestNextServer(t *testing.T) {
 	})
 	second.stop()
 	for _, j := range handed {
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), j.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), j.Match))
 		if m.State != ladder.Finished || len(m.Attempts) != 1 {
 			t.Errorf("it is %s after %d attempts", m.State, len(m.Attempts))
 		}
@@ -194,17 +194,17 @@ func TestAdopted(t *testing.T) {
 	f := w.machines()
 	var ids []int64
 	for _, s := range []string{"@random", "@first"} {
-		b := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), s))
-		v := kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), b.ID, 0, -1))
+		b := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), s))
+		v := kit.Get[[]ladder.Version](t)(w.Store.Versions.List(t.Context(), b.ID, 0, -1))
 		ids = append(ids, v[0].ID)
 	}
 	begin := func(machine string) attempt.Result {
 		seed := referee.NewSeed()
-		b := w.Store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
+		b := w.Store.Matches.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
 		w.Must(b.Err)
 		var versions []ladder.Version
 		for _, id := range ids {
-			v := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), id))
+			v := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), id))
 			versions = append(versions, v)
 		}
 		result := w.playThere(t.Context(), attempt.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
@@ -225,7 +225,7 @@ func TestAdopted(t *testing.T) {
 		return len(left) == 0
 	})
 	r.stop()
-	if m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), own.Match)); !m.Attempts[0].Reason.Equal(serverStopped) {
+	if m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), own.Match)); !m.Attempts[0].Reason.Equal(serverStopped) {
 		t.Errorf("the attempt of the server itself ended because %s", m.Attempts[0].Reason)
 	}
 	w.sound()
@@ -273,7 +273,7 @@ func TestUnplayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("needy", script(""))
-	w.Must(w.Store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Interpreters: []string{"swipl"}}))
+	w.Must(w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Interpreters: []string{"swipl"}}))
 	f := w.machines("w1")
 	var mu sync.Mutex
 	now := time.Now()
@@ -287,7 +287,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	})
 	told := func() string {
-		v := kit.Get[ladder.Version](t)(w.Store.Version(t.Context(), v.ID))
+		v := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 		if (!v.Unplayable.IsZero()) != strings.HasPrefix(v.Reason.String(), "it is not played: ") {
 			t.Errorf("the reason is %q", v.Reason)
 		}
@@ -304,7 +304,7 @@ func TestUnplayable(t *testing.T) {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w2"
 	})
 	for told() != "" {
@@ -316,7 +316,7 @@ func TestUnplayable(t *testing.T) {
 			t.Errorf("match %d of it was played on %s", m.ID, m.Attempts[0].Machine)
 		}
 	}
-	messages := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
+	messages := kit.Get[[]ladder.Message](t)(w.Store.People.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(messages) != 2 || !strings.Contains(messages[1].Text().String()+messages[0].Text().String(), "no machine has what it needs: swipl") {
 		t.Errorf("its owner is told %+v", messages)
 	}
@@ -331,7 +331,7 @@ func TestBuiltAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
-	w.Must(w.Store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
+	w.Must(w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
 	f := w.machines("w1")
 	var here atomic.Bool // its build
 	ofIt := func(j attempt.Job) bool {
@@ -345,7 +345,7 @@ func TestBuiltAgain(t *testing.T) {
 	}
 	w.here = func(ctx context.Context, _ *play, j attempt.Job) attempt.Result {
 		if ofIt(j) && !here.Load() {
-			w.Must(w.Store.SetNeeds(ctx, v.Hash, ladder.Needs{}))
+			w.Must(w.Store.Versions.SetNeeds(ctx, v.Hash, ladder.Needs{}))
 			here.Store(true)
 		}
 		return w.playThere(ctx, j)
@@ -358,7 +358,7 @@ func TestBuiltAgain(t *testing.T) {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w1"
 	})
 	r.stop()
@@ -400,7 +400,7 @@ func TestBeginTogether(t *testing.T) {
 	}
 	mu.Lock()
 	for v, n := range plays {
-		if bot, err := w.Store.Version(t.Context(), v); err != nil || !bot.House() && n > 1 { // house bots are known, and everybody's first opponents
+		if bot, err := w.Store.Versions.Find(t.Context(), v); err != nil || !bot.House() && n > 1 { // house bots are known, and everybody's first opponents
 			t.Errorf("version %d plays %d matches at once while others play none", v, n)
 		}
 	}
@@ -434,7 +434,7 @@ func TestNotHandedOut(t *testing.T) {
 		if e.Text != "its upload is gone" {
 			t.Errorf("it was broken off for %q", e.Text)
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return m.State == ladder.Dropped && slices.Contains(m.Versions, v.ID)
 	})
 	r.stop()

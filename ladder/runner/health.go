@@ -87,7 +87,7 @@ func (r *Runner) pause(err error) time.Time {
 	r.metrics.paused.Set(1)
 	r.Log.Error("the server cannot play: paused", "err", err, "until", until)
 	if first {
-		r.Store.Events().Publish(events.Event{Kind: events.Paused, Text: err.Error()})
+		r.Store.Events.Publish(events.Event{Kind: events.Paused, Text: err.Error()})
 	}
 	return until
 }
@@ -103,5 +103,5 @@ func (r *Runner) resume(ctx context.Context) {
 	r.health.resumed()
 	r.metrics.paused.Set(0)
 	r.Log.Info("the server can play again")
-	r.Store.Events().Publish(events.Event{Kind: events.Resumed})
+	r.Store.Events.Publish(events.Event{Kind: events.Resumed})
 }

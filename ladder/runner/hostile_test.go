@@ -241,7 +241,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 		f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
 		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-		r := w.run(0, func(o *parts) { o.Fleet, disk.Store, o.Store = f, o.Store, disk })
+		r := w.run(0, func(o *parts) { o.Fleet, disk.Matches, o.Store.Matches = f, o.Store.Matches, disk })
 		r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 		time.Sleep(60 * 24 * time.Hour) // longer than any match can take
 		disk.mu.Lock()

@@ -48,7 +48,7 @@ func (s *submission) owner() int64  { return s.Owner }
 func (s *submission) memory() int64 { return s.need }
 
 func (s *submission) isCancelled(ctx context.Context, from Store) bool {
-	v, err := from.Version(ctx, s.ID)
+	v, err := from.Versions.Find(ctx, s.ID)
 	return err == nil && v.State == ladder.Failed
 }
 
@@ -74,7 +74,7 @@ func (m *matchJob) owner() int64  { return 0 }
 func (m *matchJob) memory() int64 { return m.need }
 
 func (m *matchJob) isCancelled(ctx context.Context, from Store) bool {
-	stored, err := from.Match(ctx, m.match.ID)
+	stored, err := from.Matches.Find(ctx, m.match.ID)
 	return err == nil && stored.State == ladder.Dropped
 }
 

@@ -59,7 +59,7 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 		if l.catalog.backoffs.active(ladderName(x.Name), c.now) {
 			continue
 		}
-		p, err := l.store.Pool(ctx, x.Name)
+		p, err := l.store.Ladders.Pool(ctx, x.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
@@ -90,7 +90,7 @@ func (l *ladders) nextOf(ctx context.Context, c Core, x ladder.Ladder, canPlay f
 		choice.Idle = isKnownHouse
 	}
 	for {
-		p, err := l.store.Pool(ctx, x.Name)
+		p, err := l.store.Ladders.Pool(ctx, x.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
@@ -104,7 +104,7 @@ func (l *ladders) nextOf(ctx context.Context, c Core, x ladder.Ladder, canPlay f
 		if unknown == 0 {
 			return nil, nil
 		}
-		if err := l.store.Learn(ctx, x.Name, unknown); err != nil {
+		if err := l.store.Ladders.Learn(ctx, x.Name, unknown); err != nil {
 			return nil, fmt.Errorf("ladder %s: counting meetings: %w", x.Name, err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// playedStore is a store whose house bots have had enough matches.
-type playedStore struct {
-	Store
+// playedLadders are ladders whose house bots have had enough matches.
+type playedLadders struct {
+	Ladders
 	pools map[string]*matchmaking.Pool // as changed
 }
 
-func (s playedStore) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
-	p, err := s.Store.Pool(ctx, name)
+func (s playedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
+	p, err := s.Ladders.Pool(ctx, name)
 	if err != nil || s.pools[name] == p {
 		return p, err
 	}
@@ -44,7 +44,7 @@ func TestIdle(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	r := w.idle(1, func(o *parts) {
-		o.Store, o.Limits.Idle = playedStore{w.Store, map[string]*matchmaking.Pool{}}, time.Hour
+		o.Store.Ladders, o.Limits.Idle = playedLadders{w.Store.Ladders, map[string]*matchmaking.Pool{}}, time.Hour
 		o.Now = func() time.Time { return now }
 	})
 	l := &r.sources.ladders

@@ -64,7 +64,7 @@ func TestMachinesAreTold(t *testing.T) {
 	w1 := machineNamed(t, list, "w1")
 	var plays []ladder.MachineMatch
 	for _, j := range []attempt.Job{first, second} {
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), j.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), j.Match))
 		plays = append(plays, ladder.MachineMatch{Match: j.Match, Attempt: 1, Ladder: m.Ladder, Bots: m.Bots, Numbers: m.Numbers, Began: m.Attempts[0].Began})
 	}
 	byMatch := cmpopts.SortSlices(func(a, b ladder.MachineMatch) bool { return a.Match < b.Match })

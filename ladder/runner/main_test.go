@@ -145,7 +145,7 @@ func (w *world) idle(n int, change func(*parts)) *Runner {
 	w.t.Helper()
 	o := parts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
 	o.Options = Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Programs: o.programs, Host: o.host,
+		Store: NewStore(w.Store), Ladders: w.Config.Ladders, Programs: o.programs, Host: o.host,
 		Local:      attempt.Machine{Cores: slices.Repeat([]int{cores.Any}, n)},
 		Limits:     Limits{Grace: time.Minute},
 		Registerer: prometheus.NewRegistry(),
@@ -217,7 +217,7 @@ func (r *run) finished(n int) {
 // matches returns all of the world's, the first one first.
 func (w *world) matches() []ladder.Match {
 	w.t.Helper()
-	list := kit.Get[[]ladder.Match](w.t)(w.Store.Matches(context.Background(), store.MatchFilter{Limit: 100_000}))
+	list := kit.Get[[]ladder.Match](w.t)(w.Store.Matches.List(context.Background(), store.MatchFilter{Limit: 100_000}))
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
@@ -245,7 +245,7 @@ func hashOf(text string) string {
 // playThere plays a job as a worker on another machine does.
 func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
 	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Bot, error) {
-		v, err := w.Store.Version(ctx, j.Bots[slot].Version)
+		v, err := w.Store.Versions.Find(ctx, j.Bots[slot].Version)
 		if err != nil {
 			return match.Bot{}, err
 		}
@@ -257,7 +257,7 @@ func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
 func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
-		m := kit.Get[ladder.Match](w.t)(w.Store.AddMatch(w.t.Context(), store.NewMatch{
+		m := kit.Get[ladder.Match](w.t)(w.Store.Matches.Add(w.t.Context(), store.NewMatch{
 			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
 		}))
 		ids = append(ids, m.ID)

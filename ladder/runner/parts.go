@@ -14,30 +14,47 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Store is the part of store.Store that the runner uses.
-type Store interface {
-	Version(ctx context.Context, id int64) (ladder.Version, error)
-	Pending(ctx context.Context) ([]ladder.Version, error)
-	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
-	Suspend(ctx context.Context, version, match int64, reason phrase.Text) (bool, error)
+// Store has the services of a store.Store that the runner uses.
+type Store struct {
+	Matches  Matches
+	Versions Versions
+	Ladders  Ladders
+	Events   *events.Hub
+}
 
-	SetUnplayable(ctx context.Context, version int64, missing phrase.Text) error
+// NewStore returns the services of a store.
+func NewStore(s *store.Store) Store { return Store{s.Matches, s.Versions, s.Ladders, s.Events()} }
 
-	Match(ctx context.Context, id int64) (ladder.Match, error)
+// Matches is the part of store.Matches that the runner uses.
+type Matches interface {
+	Find(ctx context.Context, id int64) (ladder.Match, error)
+	List(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
+	Games(ctx context.Context, match int64) ([]ladder.Game, error)
+	Generation() uint64
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Begin(ctx context.Context, starts []store.Start) []store.Begun
 	Running(ctx context.Context) ([]store.RunningAttempt, error)
-	Break(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
-	CancelMatch(ctx context.Context, match, by int64, reason phrase.Text) error
 	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
-	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
-	Games(ctx context.Context, match int64) ([]ladder.Game, error)
+	Break(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
+	Cancel(ctx context.Context, match, by int64, reason phrase.Text) error
+}
 
-	Events() *events.Hub
-	Generation() uint64
+// Versions is the part of store.Versions that the runner uses.
+type Versions interface {
+	Find(ctx context.Context, id int64) (ladder.Version, error)
+	Pending(ctx context.Context) ([]ladder.Version, error)
+	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
+	Suspend(ctx context.Context, version, match int64, reason phrase.Text) (bool, error)
+	SetUnplayable(ctx context.Context, version int64, missing phrase.Text) error
+}
+
+// Ladders is the part of store.Ladders that the runner uses.
+type Ladders interface {
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
 	Learn(ctx context.Context, ladder string, version int64) error
-	fitStore
+	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
+	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)
+	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error
 }
 
 // Programs are the bots that this machine starts.
@@ -117,12 +134,4 @@ func (emptyFleet) Play(context.Context, string, attempt.Job, func(attempt.Result
 
 func (emptyFleet) Adopt(context.Context, string, attempt.Job, referee.Hex, func(attempt.Result) error) error {
 	return attempt.ErrLost
-}
-
-// fitStore is the part of store.Store that the fits use.
-type fitStore interface {
-	Version(ctx context.Context, id int64) (ladder.Version, error)
-	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
-	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)
-	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error
 }

@@ -44,7 +44,7 @@ func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
 		}
 		starts, matches = append(starts, start), append(matches, a)
 	}
-	for i, b := range r.Store.Begin(ctx, starts) {
+	for i, b := range r.Store.Matches.Begin(ctx, starts) {
 		a := matches[i]
 		m := a.job.(*matchJob)
 		if m.fresh != nil {
@@ -69,7 +69,7 @@ func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
 // adopt takes up the attempts that an earlier server has handed out. The attempts that it played itself have ended with
 // it.
 func (r *Runner) adopt(ctx context.Context) error {
-	running, err := r.Store.Running(ctx)
+	running, err := r.Store.Matches.Running(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func (r *Runner) adopt(ctx context.Context) error {
 		if h.Machine == attempt.Local {
 			r.metrics.broken.WithLabelValues("stop").Inc()
 			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
-			if _, err := r.Store.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
+			if _, err := r.Store.Matches.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
 				return err
 			}
 			continue
 		}
-		m, err := r.Store.Match(ctx, h.Match)
+		m, err := r.Store.Matches.Find(ctx, h.Match)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (r *Runner) play(ctx context.Context, p *play) {
 // handOut gives an attempt to its machine, and stores its result.
 func (r *Runner) handOut(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
-		v, err := r.Store.Version(ctx, id)
+		v, err := r.Store.Versions.Find(ctx, id)
 		if err != nil {
 			return serverError{err}
 		}

@@ -89,7 +89,7 @@ type Runner struct {
 
 // New checks the options and makes a Runner.
 func New(o Options) (*Runner, error) {
-	if o.Store == nil || o.Programs == nil {
+	if o.Store.Matches == nil || o.Programs == nil {
 		return nil, errors.New("runner: Store and Programs are required")
 	}
 	if o.Host == nil {
@@ -362,7 +362,7 @@ func (r *Runner) recheck(ctx context.Context) {
 			a.end(errSuspended)
 		}
 	}
-	running, err := r.Store.Running(ctx)
+	running, err := r.Store.Matches.Running(ctx)
 	if err != nil {
 		return // as in Job.isCancelled
 	}
@@ -383,7 +383,7 @@ func (r *Runner) recheck(ctx context.Context) {
 
 // cancel drops a match, and reports false where that cannot be stored.
 func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
-	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
+	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
 		return false

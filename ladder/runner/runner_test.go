@@ -40,12 +40,12 @@ func TestPlay(t *testing.T) {
 		if referee.Commitment(rules.Seed(*a.Seed)) != a.Commitment {
 			t.Errorf("match %d: the seed is not what was promised", m.ID)
 		}
-		games := kit.Get[[]ladder.Game](t)(w.Store.Games(t.Context(), m.ID))
+		games := kit.Get[[]ladder.Game](t)(w.Store.Matches.Games(t.Context(), m.ID))
 		if len(games) != 2 {
 			t.Fatalf("match %d has %d games, want 2", m.ID, len(games))
 		}
 		for _, g := range games {
-			data := kit.Get[[]byte](t)(w.Store.Replay(t.Context(), g.ID))
+			data := kit.Get[[]byte](t)(w.Store.Matches.Replay(t.Context(), g.ID))
 			replay := kit.Get[*referee.Replay](t)(referee.DecodeReplay(data))
 			if replay.Match.Seed == nil || *replay.Match.Seed != *a.Seed || len(replay.Faults) > 0 {
 				t.Errorf("game %d has the seed %v and the faults %v", g.ID, replay.Match.Seed, replay.Faults)
@@ -111,19 +111,19 @@ func TestStop(t *testing.T) {
 		if e.Kind != events.MatchBegan {
 			return false
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return slices.Contains(m.Versions, slow.ID)
 	})
 	r.stop()
-	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), e.Match))
+	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason.String() != "the server stopped" {
 		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
 	}
 
 }
 
-// unread is a store whose running matches cannot be read.
-type unread struct{ Store }
+// unread are matches of which the running ones cannot be read.
+type unread struct{ Matches }
 
 func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
 	return nil, errors.New("the disk is broken")
@@ -133,7 +133,7 @@ func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.idle(1, func(o *parts) { o.Store = unread{o.Store} })
+	r := w.idle(1, func(o *parts) { o.Store.Matches = unread{o.Store.Matches} })
 	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the disk is broken") {
 		t.Errorf("it ends with %v", err)
 	}

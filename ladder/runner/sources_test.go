@@ -55,13 +55,13 @@ func TestNext(t *testing.T) {
 			})
 			var house []int64
 			for _, name := range []string{"@random", "@first"} {
-				b := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
-				house = append(house, kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), b.ID, 0, -1))[0].ID)
+				b := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), name))
+				house = append(house, kit.Get[[]ladder.Version](t)(w.Store.Versions.List(t.Context(), b.ID, 0, -1))[0].ID)
 			}
 			if c.interrupted {
-				b := w.Store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
+				b := w.Store.Matches.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
 				w.Must(b.Err)
-				kit.Get[bool](t)(w.Store.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
+				kit.Get[bool](t)(w.Store.Matches.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}
 			people := map[string]ladder.Person{"anna": w.person}
 			person := func(name string) int64 {
@@ -104,7 +104,7 @@ func TestNext(t *testing.T) {
 func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
 	switch j := j.(type) {
 	case *submission:
-		return kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), j.ID)).Bot
+		return kit.Get[ladder.Version](w.t)(w.Store.Versions.Find(w.t.Context(), j.ID)).Bot
 	case *matchJob:
 		switch {
 		case j.fresh != nil:
@@ -126,14 +126,14 @@ func (w *world) done(j Job) {
 	w.t.Helper()
 	switch j := j.(type) {
 	case *submission:
-		w.Must(w.Store.SetState(w.t.Context(), j.ID, ladder.Queued))
-		w.Must(w.Store.Fail(w.t.Context(), j.ID, phrase.Plain("for the test")))
+		w.Must(w.Store.Versions.SetState(w.t.Context(), j.ID, ladder.Queued))
+		w.Must(w.Store.Versions.Fail(w.t.Context(), j.ID, phrase.Plain("for the test")))
 	case *matchJob:
 		if j.fresh != nil {
 			j.fresh.pool.Close(j.fresh.poolNumber)
 			return
 		}
-		w.Must(w.Store.CancelMatch(w.t.Context(), j.match.ID, 0, phrase.Plain("cancelled for the test")))
+		w.Must(w.Store.Matches.Cancel(w.t.Context(), j.match.ID, 0, phrase.Plain("cancelled for the test")))
 	}
 }
 
@@ -143,17 +143,17 @@ type absent struct{ Remotes }
 func (absent) Ready(int64) bool { return false }
 func (absent) Gone(int64) bool  { return true }
 
-// refusing is a store that refuses to drop matches.
+// refusing are matches that cannot be dropped.
 type refusing struct {
-	Store
+	Matches
 	err error
 }
 
-func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason phrase.Text) error {
+func (s *refusing) Cancel(ctx context.Context, match, by int64, reason phrase.Text) error {
 	if s.err != nil {
 		return s.err
 	}
-	return s.Store.CancelMatch(ctx, match, by, reason)
+	return s.Matches.Cancel(ctx, match, by, reason)
 }
 
 // A match that waits for a remote version which does not come back is dropped, and who asked for it is told. Where
@@ -161,23 +161,23 @@ func (s *refusing) CancelMatch(ctx context.Context, match, by int64, reason phra
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	broken := &refusing{w.Store, errors.New("the disk is full")}
-	r := w.idle(1, func(o *parts) { o.Store, o.Remotes, o.Ladders = broken, absent{}, nil })
-	far := kit.Get[ladder.Version](t)(w.Store.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
-	house := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), "@first"))
-	last := kit.Get[map[int64]ladder.Version](t)(w.Store.LastVersions(t.Context(), []int64{house.ID}))
+	broken := &refusing{w.Store.Matches, errors.New("the disk is full")}
+	r := w.idle(1, func(o *parts) { o.Store.Matches, o.Remotes, o.Ladders = broken, absent{}, nil })
+	far := kit.Get[ladder.Version](t)(w.Store.Versions.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
+	house := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), "@first"))
+	last := kit.Get[map[int64]ladder.Version](t)(w.Store.Versions.Last(t.Context(), []int64{house.ID}))
 	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
 	for _, want := range []string{"waiting", "dropped"} {
 		if jobs := r.choose(t.Context()); len(jobs) != 0 {
 			t.Errorf("it is played: %+v", jobs)
 		}
-		m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
 		if string(m.State) != want {
 			t.Errorf("it is %s, want %s", m.State, want)
 		}
 		broken.err = nil
 	}
-	told := kit.Get[[]ladder.Message](t)(w.Store.Messages(t.Context(), w.person.ID, 0, 10))
+	told := kit.Get[[]ladder.Message](t)(w.Store.People.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(told) != 1 || told[0].Match != id || told[0].Reason.String() != "cancelled: version 1 of far is not connected" {
 		t.Errorf("who asked for it is told %+v", told)
 	}

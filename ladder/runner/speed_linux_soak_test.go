@@ -66,7 +66,7 @@ func BenchmarkFleet(b *testing.B) {
 				return
 			case <-tick.C:
 				began := time.Now()
-				if _, err := w.Store.Standings(context.Background(), "tebes"); err == nil {
+				if _, err := w.Store.Ladders.Standings(context.Background(), "tebes"); err == nil {
 					took = append(took, time.Since(began))
 				}
 			}

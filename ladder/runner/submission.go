@@ -27,7 +27,7 @@ func (r *Runner) Submissions(run func(ctx context.Context, version int64, core i
 }
 
 func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
-	pending, err := s.store.Pending(ctx)
+	pending, err := s.store.Versions.Pending(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the submissions: %w", err)
 	}
@@ -62,12 +62,12 @@ func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission
 	}
 	o.worked = append(o.worked, versionName(s.ID))
 	r.health.worked()
-	v, err := r.Store.Version(ctx, s.ID)
+	v, err := r.Store.Versions.Find(ctx, s.ID)
 	if err != nil {
 		r.Log.Error("reading a submission", "version", s.ID, "err", err)
 		return
 	}
-	stages, err := r.Store.Stages(ctx, s.ID)
+	stages, err := r.Store.Versions.Stages(ctx, s.ID)
 	if err != nil {
 		r.Log.Error("reading a submission's stages", "version", s.ID, "err", err)
 	}

@@ -21,7 +21,7 @@ func TestSubmissions(t *testing.T) {
 	w := newWorld(t, tiny)
 	var first int64
 	for i, name := range []string{"one", "two", "three"} {
-		v, err := w.Store.AddVersion(t.Context(), w.person.ID, store.NewVersion{Bot: name, Bundle: hashOf(name)}, w.Config.Limits)
+		v, err := w.Store.Versions.Add(t.Context(), w.person.ID, store.NewVersion{Bot: name, Bundle: hashOf(name)}, w.Config.Limits)
 		w.Must(err)
 		if i == 0 {
 			first = v.ID
@@ -55,7 +55,7 @@ func TestSubmissions(t *testing.T) {
 			if fails {
 				return errors.New("the compiler's disk is full")
 			}
-			return w.Store.Fail(ctx, id, phrase.Plain("for the test"))
+			return w.Store.Versions.Fail(ctx, id, phrase.Plain("for the test"))
 		}
 	})
 	seen := map[int64]bool{}
@@ -81,7 +81,7 @@ func TestFailedMeanwhile(t *testing.T) {
 	started := make(chan *Runner, 1)
 	r := w.run(2, func(o *parts) {
 		o.submit = func(ctx context.Context, id int64, core int) error {
-			w.Must(w.Store.Fail(context.WithoutCancel(ctx), id, phrase.Plain("for the test")))
+			w.Must(w.Store.Versions.Fail(context.WithoutCancel(ctx), id, phrase.Plain("for the test")))
 			r := <-started
 			r.Wake()
 			<-ctx.Done()

@@ -39,7 +39,7 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 			r.pause(err)
 			return
 		}
-		suspended, err := r.Store.Suspend(ctx, v.ID, p.match.ID, r.suspendText(p, v, why, f, g))
+		suspended, err := r.Store.Versions.Suspend(ctx, v.ID, p.match.ID, r.suspendText(p, v, why, f, g))
 		if err != nil {
 			r.Log.Error("suspending a version", "version", v.ID, "err", err)
 			continue
@@ -54,7 +54,7 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 // faultHistory returns the faults of a version in its last rated matches, including the one just stored, the last
 // first.
 func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []matchFaults, err error) {
-	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
+	matches, err := r.Store.Matches.List(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 		if !m.Rated || len(history) == historyMatches || !m.Reason.IsZero() { // a match that ended early
 			continue
 		}
-		games, err := r.Store.Games(ctx, m.ID)
+		games, err := r.Store.Matches.Games(ctx, m.ID)
 		if err != nil {
 			return nil, err
 		}

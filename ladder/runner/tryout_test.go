@@ -51,7 +51,7 @@ func TestTryouts(t *testing.T) {
 	if len(jobs) != 2 || !isTryout(jobs[0], w.person) || jobs[0].job.memory() != 5 || !isTryout(jobs[1], ben) {
 		t.Fatalf("the jobs are %+v", jobs)
 	}
-	if jobs[0].job.isCancelled(t.Context(), w.Store) {
+	if jobs[0].job.isCancelled(t.Context(), NewStore(w.Store)) {
 		t.Error("it is taken for a version that has failed")
 	}
 	if o := r.work(t.Context(), jobs[0]); ran != 1 || o.took == 0 {

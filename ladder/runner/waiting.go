@@ -26,9 +26,9 @@ const maxWaiting = 1000
 
 // refresh reads the waiting matches, if they can have changed.
 func (w *waiting) refresh(ctx context.Context) error {
-	now := w.store.Generation()
+	now := w.store.Matches.Generation()
 	if !w.read || w.generation != now {
-		list, err := w.store.Waiting(ctx, maxWaiting)
+		list, err := w.store.Matches.Waiting(ctx, maxWaiting)
 		if err != nil {
 			return err
 		}

@@ -11,14 +11,14 @@ import (
 
 // FindVersion returns a version of a bot; number 0 is the live version, or else the last.
 func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
-	b, err := s.Store.Bot(ctx, bot)
+	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
 		return v, err
 	}
 	if number > 0 {
-		return s.Store.VersionOf(ctx, b, number)
+		return s.Store.Versions.FindNumber(ctx, b, number)
 	}
-	all, err := s.Store.Versions(ctx, b.ID, 0, -1)
+	all, err := s.Store.Versions.List(ctx, b.ID, 0, -1)
 	if err != nil {
 		return v, err
 	}
@@ -31,23 +31,23 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 
 // Withdraw takes a bot of the actor's off the ladders.
 func (s *Service) Withdraw(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
-	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Withdraw)
+	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
 
 // Restore brings a bot of the actor's back.
 func (s *Service) Restore(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
-	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Restore)
+	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Bots.Restore)
 }
 
 // Use makes an earlier version of a bot of the actor's live again.
 func (s *Service) Use(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
-		return s.Store.Use(ctx, botID, version)
+		return s.Store.Bots.Use(ctx, botID, version)
 	})
 }
 
 func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, change func(ctx context.Context, botID int64) error) (ladder.Bot, error) {
-	b, err := s.Store.Bot(ctx, bot)
+	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
 		return b, err
 	}
@@ -58,7 +58,7 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 		return b, err
 	}
 	s.Wake() // the ladders have another version to play with
-	return s.Store.Bot(ctx, bot)
+	return s.Store.Bots.Find(ctx, bot)
 }
 
 // Upload opens the upload of a version of the actor's, as it came.
@@ -70,7 +70,7 @@ func (s *Service) Upload(ctx context.Context, a Actor, bot string, number int) (
 	if err := a.MustOwn(v.Owner, "fetch an upload"); err != nil {
 		return nil, v, err
 	}
-	f, err := s.Store.OpenUpload(v)
+	f, err := s.Store.Versions.OpenUpload(v)
 	return f, v, err
 }
 
@@ -83,5 +83,5 @@ func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) (
 	if err := a.MustOwn(v.Owner, "see the log of a submission"); err != nil {
 		return nil, err
 	}
-	return s.Store.Stages(ctx, v.ID)
+	return s.Store.Versions.Stages(ctx, v.ID)
 }

@@ -36,7 +36,7 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	}
 	n.AskedBy, n.Open = a.Person.ID, s.Config.Limits.Unrated
 	n.Time, n.Room, n.Allowance = s.Config.Limits.Time, s.Room, s.Config.Remote.Allowance
-	if m, err = s.Store.AddMatch(ctx, n); err == nil {
+	if m, err = s.Store.Matches.Add(ctx, n); err == nil {
 		s.Wake()
 	}
 	return m, err
@@ -55,7 +55,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	}
 	usual := 0 // bots of a match on the ladder
 	if asked.Ladder != "" {
-		l, err := s.Store.Ladder(ctx, asked.Ladder)
+		l, err := s.Store.Ladders.Find(ctx, asked.Ladder)
 		if err != nil {
 			return n, err
 		}
@@ -123,40 +123,40 @@ func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.
 	if err := a.Must(ladder.ScopeSubmit, "to cancel a match"); err != nil {
 		return m, err
 	}
-	if m, err = s.Store.Match(ctx, id); err != nil {
+	if m, err = s.Store.Matches.Find(ctx, id); err != nil {
 		return m, err
 	}
 	if !a.Owns(m.AskedBy) {
 		return m, ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
 	}
-	if err := s.Store.CancelMatch(ctx, m.ID, a.Person.ID, phrase.New("cancelled by %s", a.Person.Name)); err != nil {
+	if err := s.Store.Matches.Cancel(ctx, m.ID, a.Person.ID, phrase.New("cancelled by %s", a.Person.Name)); err != nil {
 		return m, err
 	}
 	s.Wake()
-	return s.Store.Match(ctx, m.ID)
+	return s.Store.Matches.Find(ctx, m.ID)
 }
 
 // GameLog returns what a bot of the actor's wrote to stderr in a game, in which it had a seat.
 func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byte, error) {
-	g, err := s.Store.Game(ctx, game)
+	g, err := s.Store.Matches.Game(ctx, game)
 	if err != nil {
 		return nil, err
 	}
 	if seat >= int64(len(g.Seats)) {
 		return nil, ladder.Errorf(ladder.NotFound, "", "game %d has no seat %d", g.ID, seat).Try("the seats are 0 to %d", len(g.Seats)-1)
 	}
-	m, err := s.Store.Match(ctx, g.MatchID)
+	m, err := s.Store.Matches.Find(ctx, g.MatchID)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.Store.Version(ctx, m.Versions[g.Seats[seat].Slot])
+	v, err := s.Store.Versions.Find(ctx, m.Versions[g.Seats[seat].Slot])
 	if err != nil {
 		return nil, err
 	}
 	if err := a.MustOwn(v.Owner, "see what a bot wrote"); err != nil {
 		return nil, err
 	}
-	return s.Store.Log(ctx, g.ID, int(seat))
+	return s.Store.Matches.Log(ctx, g.ID, int(seat))
 }
 
 // MaxVersion is the largest number that a version can be asked for by.

@@ -10,7 +10,7 @@ import (
 // Register opens an account, by the code of an invite unless registration is open. The token, for everything, is
 // shown once.
 func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
-	return s.Store.Register(ctx, code, name, s.Config.Open())
+	return s.Store.People.Register(ctx, code, name, s.Config.Open())
 }
 
 // Tokens lists the actor's tokens, revoked ones, too.
@@ -18,7 +18,7 @@ func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 	if err := a.Must(ladder.ScopeAll, "to list tokens"); err != nil {
 		return nil, err
 	}
-	return s.Store.Tokens(ctx, a.Person.ID)
+	return s.Store.Sessions.Tokens(ctx, a.Person.ID)
 }
 
 // AddToken makes a token of the actor's, whose text is shown once.
@@ -26,7 +26,7 @@ func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope lad
 	if err := a.Must(ladder.ScopeAll, "to make a token"); err != nil {
 		return "", t, err
 	}
-	return s.Store.AddToken(ctx, a.Person.ID, label, scope, expires)
+	return s.Store.Sessions.AddToken(ctx, a.Person.ID, label, scope, expires)
 }
 
 // RevokeToken revokes a token of the actor's. That which the actor has needs no scope.
@@ -38,7 +38,7 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	if err := a.Must(scope, "to revoke a token"); err != nil {
 		return err
 	}
-	return s.Store.RevokeToken(ctx, a.Person.ID, id)
+	return s.Store.Sessions.RevokeToken(ctx, a.Person.ID, id)
 }
 
 // Invites lists the invites that can still be used, for admins.
@@ -46,7 +46,7 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 	if err := a.MustAdmin("to list invites"); err != nil {
 		return nil, err
 	}
-	return s.Store.Invites(ctx)
+	return s.Store.People.Invites(ctx)
 }
 
 // AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
@@ -57,7 +57,7 @@ func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires t
 	if !expires.IsZero() && !expires.After(s.Now()) {
 		return "", i, ladder.Errorf(ladder.Invalid, "choose a time in the future", "an invite cannot expire at %s", expires.UTC().Format("2006-01-02T15:04:05Z"))
 	}
-	code, i, err = s.Store.AddInvite(ctx, a.Person.ID, name, expires)
+	code, i, err = s.Store.People.AddInvite(ctx, a.Person.ID, name, expires)
 	i.From = a.Person.Name
 	return code, i, err
 }
@@ -67,7 +67,7 @@ func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
 	if err := a.MustAdmin("to revoke an invite"); err != nil {
 		return err
 	}
-	return s.Store.RevokeInvite(ctx, id)
+	return s.Store.People.RevokeInvite(ctx, id)
 }
 
 // People lists everybody in the order in which they came, for admins.
@@ -75,7 +75,7 @@ func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) 
 	if err := a.MustAdmin("to list people"); err != nil {
 		return nil, err
 	}
-	return s.Store.People(ctx)
+	return s.Store.People.List(ctx)
 }
 
 // Block shuts somebody out, or lets them in again.
@@ -83,17 +83,17 @@ func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool)
 	if err := a.MustAdmin("to block people"); err != nil {
 		return p, err
 	}
-	if p, err = s.Store.PersonByName(ctx, name); err != nil {
+	if p, err = s.Store.People.FindByName(ctx, name); err != nil {
 		return p, err
 	}
 	if blocked && p.ID == a.Person.ID {
 		return p, ladder.Errorf(ladder.Conflict, "ask another admin", "you cannot block %q, which is your own account", p.Name)
 	}
-	if err := s.Store.BlockPerson(ctx, p.ID, blocked); err != nil {
+	if err := s.Store.People.Block(ctx, p.ID, blocked); err != nil {
 		return p, err
 	}
 	s.Wake() // what they have going on has ended
-	return s.Store.Person(ctx, p.ID)
+	return s.Store.People.Find(ctx, p.ID)
 }
 
 // ResetTokens gives somebody who has lost theirs a new token, whose text is shown once. Their other tokens and their
@@ -102,14 +102,14 @@ func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text s
 	if err := a.MustAdmin("to reset a token"); err != nil {
 		return "", err
 	}
-	p, err := s.Store.PersonByName(ctx, name)
+	p, err := s.Store.People.FindByName(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if p.ID == a.Person.ID {
 		return "", ladder.Errorf(ladder.Conflict, ladder.HintOwnToken, "you cannot reset the token of %q, which is your own account", p.Name)
 	}
-	text, err = s.Store.ResetTokens(ctx, p.ID, "reset by "+a.Person.Name)
+	text, err = s.Store.Sessions.ResetTokens(ctx, p.ID, "reset by "+a.Person.Name)
 	if err == nil {
 		s.Wake() // what they have going on has ended
 	}

@@ -126,6 +126,6 @@ func (a Actor) mayChange(owner int64, what string) error {
 
 // Bearer returns who has a token.
 func (s *Service) Bearer(ctx context.Context, token string) (a Actor, err error) {
-	a.Person, a.Token, err = s.Store.Authenticate(ctx, token)
+	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err
 }

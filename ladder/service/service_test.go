@@ -31,7 +31,7 @@ func TestRequestMatchOfAbsent(t *testing.T) {
 	away := true
 	s := New(Options{Store: w.Store, Config: w.Config, Gone: func(int64) bool { return away }})
 	anna := w.Person("anna", false)
-	kit.Get[ladder.Version](t)(w.Store.ConnectRemote(t.Context(), anna.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
+	kit.Get[ladder.Version](t)(w.Store.Versions.ConnectRemote(t.Context(), anna.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
 	a := Actor{Person: anna, Token: ladder.Token{Scope: ladder.ScopeSubmit}}
 	ask := func() error {
 		_, err := s.RequestMatch(t.Context(), a, MatchRequest{Ladder: "tebes", Bots: []string{"@random", "far"}})
@@ -57,7 +57,7 @@ func TestRights(t *testing.T) {
 	v := w.Live(w.Submit(anna.ID, "anna-bot", bundle).ID, store.Built{Hash: bundle})
 	next := w.Submit(anna.ID, "anna-bot", strings.Repeat("2", 64))
 	actor := func(p ladder.Person, scope ladder.Scope) Actor {
-		key, _, err := w.Store.AddToken(ctx, p.ID, "", scope, time.Time{})
+		key, _, err := w.Store.Sessions.AddToken(ctx, p.ID, "", scope, time.Time{})
 		kit.Must(t, err)
 		return kit.Get[Actor](t)(s.Bearer(ctx, key))
 	}
@@ -137,7 +137,7 @@ func TestSignInAgain(t *testing.T) {
 	ctx := context.Background()
 	w := laddertest.New(t, tiny, store.Options{})
 	s := New(Options{Store: w.Store, Config: w.Config})
-	token, _, err := w.Store.AddToken(ctx, w.Person("anna", false).ID, "", ladder.ScopeRead, time.Time{})
+	token, _, err := w.Store.Sessions.AddToken(ctx, w.Person("anna", false).ID, "", ladder.ScopeRead, time.Time{})
 	kit.Must(t, err)
 	visitor := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, Actor{}))))
 	kit.Must(t, s.EndSession(ctx, visitor, visitor.Session))
@@ -157,13 +157,13 @@ func TestAwaitEnd(t *testing.T) {
 		person, guestToo bool   // so does the person with another token, and a guest
 	}{
 		"a session that is ended": {func(ctx context.Context, s *store.Store, a Actor) error {
-			return s.EndSession(ctx, a.Person.ID, a.Session)
+			return s.Sessions.End(ctx, a.Person.ID, a.Session)
 		}, "", ended, false, false},
 		"all sessions": {func(ctx context.Context, s *store.Store, a Actor) error {
-			return s.EndOtherSessions(ctx, a.Person.ID, 0)
+			return s.Sessions.EndOthers(ctx, a.Person.ID, 0)
 		}, "", ended, false, false},
 		"a token that is revoked": {func(ctx context.Context, s *store.Store, a Actor) error {
-			return s.RevokeToken(ctx, a.Person.ID, a.Token.ID)
+			return s.Sessions.RevokeToken(ctx, a.Person.ID, a.Token.ID)
 		}, "the token has been revoked: sign in with another token", ended, false, false},
 		"a token that expires": {func(context.Context, *store.Store, Actor) error {
 			time.Sleep(24 * time.Hour)
@@ -174,7 +174,7 @@ func TestAwaitEnd(t *testing.T) {
 			return nil
 		}, "the token has expired: sign in with another token", ended, false, true},
 		"a person who is blocked": {func(ctx context.Context, s *store.Store, a Actor) error {
-			return s.BlockPerson(ctx, a.Person.ID, true)
+			return s.People.Block(ctx, a.Person.ID, true)
 		}, `person "anna" is blocked: ask the operator`, ended, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestAwaitEnd(t *testing.T) {
 				s := New(Options{Store: w.Store, Config: w.Config})
 				anna, ben := w.Person("anna", false), w.Person("ben", false)
 				actor := func(p ladder.Person, expires time.Time) (Actor, string) {
-					key, _, err := w.Store.AddToken(ctx, p.ID, "", ladder.ScopeAll, expires)
+					key, _, err := w.Store.Sessions.AddToken(ctx, p.ID, "", ladder.ScopeAll, expires)
 					kit.Must(t, err)
 					return kit.Get[Actor](t)(s.Bearer(ctx, key)), key
 				}
@@ -193,7 +193,7 @@ func TestAwaitEnd(t *testing.T) {
 				session := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, key, Actor{}))))
 				another, _ := actor(anna, time.Time{})
 				other, _ := actor(ben, time.Time{})
-				guestKey, _, err := w.Store.AddPlay(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}, Seats: []ladder.PlaySeat{{}}}, netip.Addr{}, 0, true)
+				guestKey, _, err := w.Store.Plays.Add(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}, Seats: []ladder.PlaySeat{{}}}, netip.Addr{}, 0, true)
 				kit.Must(t, err)
 				guest := kit.Get[Actor](t)(s.Visitor(ctx, guestKey))
 				all, over := []Actor{token, session, another, other, guest}, make(chan struct{})

@@ -10,7 +10,7 @@ import (
 
 // Visitor returns whose session has a key.
 func (s *Service) Visitor(ctx context.Context, key string) (a Actor, err error) {
-	x, p, t, err := s.Store.Session(ctx, key)
+	x, p, t, err := s.Store.Sessions.Find(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
 }
 
@@ -22,7 +22,7 @@ func (s *Service) AwaitEnd(a Actor, over <-chan struct{}) error {
 	})
 	defer stop()
 	for {
-		until, err := s.Store.Access(context.Background(), a.Session, a.Token.ID)
+		until, err := s.Store.Sessions.Access(context.Background(), a.Session, a.Token.ID)
 		var again <-chan time.Time
 		switch code := ladder.CodeOf(err); {
 		case code == ladder.Unauthorized || code == ladder.Forbidden:
@@ -48,9 +48,9 @@ func (s *Service) AwaitEnd(a Actor, over <-chan struct{}) error {
 // on as theirs, with another key; that of somebody who is signed in ends.
 func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
 	if from.Person.ID == 0 {
-		return s.Store.SignIn(ctx, token, from.Session)
+		return s.Store.Sessions.SignIn(ctx, token, from.Session)
 	}
-	if key, err = s.Store.SignIn(ctx, token, 0); err != nil {
+	if key, err = s.Store.Sessions.SignIn(ctx, token, 0); err != nil {
 		return "", err
 	}
 	if err = s.EndSession(ctx, from, from.Session); ladder.CodeOf(err) == ladder.NotFound { // it has ended meanwhile
@@ -64,7 +64,7 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, erro
 	if err := a.Must(ladder.ScopeRead, "to list sessions"); err != nil {
 		return nil, err
 	}
-	return s.Store.Sessions(ctx, a.Person.ID)
+	return s.Store.Sessions.List(ctx, a.Person.ID)
 }
 
 // EndSession ends a session of the actor's. That in which the actor asks needs no scope.
@@ -76,7 +76,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	if err := a.Must(scope, "to end a session"); err != nil {
 		return err
 	}
-	return s.Store.EndSession(ctx, a.Person.ID, id)
+	return s.Store.Sessions.End(ctx, a.Person.ID, id)
 }
 
 // EndOtherSessions ends all sessions of the actor's but that in which they ask.
@@ -84,5 +84,5 @@ func (s *Service) EndOtherSessions(ctx context.Context, a Actor) error {
 	if err := a.Must(ladder.ScopeAll, "to end a session"); err != nil {
 		return err
 	}
-	return s.Store.EndOtherSessions(ctx, a.Person.ID, a.Session)
+	return s.Store.Sessions.EndOthers(ctx, a.Person.ID, a.Session)
 }

@@ -64,7 +64,7 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 		bot = named
 	}
 	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, Keep: upload.Keep}
-	if v, err = s.Store.AddVersion(ctx, a.Person.ID, n, s.Config.Limits); err == nil {
+	if v, err = s.Store.Versions.Add(ctx, a.Person.ID, n, s.Config.Limits); err == nil {
 		s.Wake()
 	}
 	return v, err
@@ -159,7 +159,7 @@ func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p Progress
 }
 
 func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, error) {
-	v, err := s.Store.Version(ctx, id)
+	v, err := s.Store.Versions.Find(ctx, id)
 	if ladder.CodeOf(err) == ladder.NotFound {
 		err = ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
 	}
@@ -168,8 +168,8 @@ func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, erro
 
 func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, err error) {
 	p.Version, p.Done = v, !v.State.Open()
-	if p.Stages, err = s.Store.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
-		p.Place, err = s.Store.Place(ctx, v.ID)
+	if p.Stages, err = s.Store.Versions.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
+		p.Place, err = s.Store.Versions.Place(ctx, v.ID)
 	}
 	return p, err
 }
@@ -209,10 +209,10 @@ func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p Pr
 	if err := a.mayChange(v.Owner, "cancel a submission"); err != nil {
 		return p, err
 	}
-	if err := s.Store.Cancel(ctx, v.ID); err != nil {
+	if err := s.Store.Versions.Cancel(ctx, v.ID); err != nil {
 		return p, err
 	}
-	if v, err = s.Store.Version(ctx, v.ID); err != nil {
+	if v, err = s.Store.Versions.Find(ctx, v.ID); err != nil {
 		return p, err
 	}
 	return s.progress(ctx, v)

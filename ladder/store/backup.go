@@ -57,7 +57,7 @@ func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 		if !errors.As(err, missing) || try == 5 {
 			return err
 		}
-		if needed, e := s.Bundles(ctx); e != nil || slices.Contains(needed, missing.hash) {
+		if needed, e := s.Versions.Bundles(ctx); e != nil || slices.Contains(needed, missing.hash) {
 			return cmp.Or(e, err)
 		}
 		if err := os.RemoveAll(tmp); err != nil {
@@ -122,7 +122,7 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 	if err != nil {
 		return err
 	}
-	hashes, err := copied.Bundles(ctx)
+	hashes, err := copied.Versions.Bundles(ctx)
 	if err == nil {
 		err = s.copyArchive(ctx, copied, to)
 	}

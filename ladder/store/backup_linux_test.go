@@ -36,7 +36,7 @@ func TestBackupAgain(t *testing.T) {
 	go func() { done <- c.Backup(bg, dir, "") }()
 	pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the backup reads it
 	kit.Must(t, err)
-	kit.Must(t, c.Fail(bg, gone.ID, phrase.Plain("unpack: for the test")))
+	kit.Must(t, c.Versions.Fail(bg, gone.ID, phrase.Plain("unpack: for the test")))
 	kit.Must(t, os.Rename(aside, path))
 	kit.Must(t, pipe.Close())
 	kit.Must(t, <-done)
@@ -45,10 +45,10 @@ func TestBackupAgain(t *testing.T) {
 	kit.Must(t, err)
 	defer ro.Close()
 	wantSound(t, ro)
-	if v, err := ro.Version(bg, gone.ID); err != nil || v.State != ladder.Failed {
+	if v, err := ro.Versions.Find(bg, gone.ID); err != nil || v.State != ladder.Failed {
 		t.Errorf("the backup is of the moment before: %+v, %v", v, err)
 	}
-	if needed, err := ro.Bundles(bg); err != nil || !slices.Equal(needed, []string{first.Bundle}) {
+	if needed, err := ro.Versions.Bundles(bg); err != nil || !slices.Equal(needed, []string{first.Bundle}) {
 		t.Errorf("the backup needs the uploads %v, %v", needed, err)
 	}
 }
@@ -56,7 +56,7 @@ func TestBackupAgain(t *testing.T) {
 // queued returns a version that waits, with its upload.
 func (c *competition) queued(person int64, name string) ladder.Version {
 	c.tb.Helper()
-	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
+	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
 	kit.Must(c.tb, err)
 	return v
 }

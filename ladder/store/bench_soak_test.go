@@ -53,15 +53,15 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
 		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
 	}
-	kit.Must(tb, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
-	kit.Must(tb, c.SyncLadders(bg, c.ladders))
+	kit.Must(tb, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
+	kit.Must(tb, c.Ladders.Sync(bg, c.ladders))
 	for i := range bots {
 		name := fmt.Sprintf("bot-%d", i)
-		p := kit.Get[ladder.Person](tb)(c.AddPerson(bg, fmt.Sprintf("person-%d", i), false))
+		p := kit.Get[ladder.Person](tb)(c.People.Add(bg, fmt.Sprintf("person-%d", i), false))
 		c.bots = append(c.bots, name)
 		for range 1 + i%2 {
 			v := c.submitted(p.ID, name)
-			kit.Must(tb, c.Promote(bg, v.ID))
+			kit.Must(tb, c.Versions.Promote(bg, v.ID))
 			if len(c.live) == i {
 				c.live = append(c.live, v.ID)
 			}
@@ -106,7 +106,7 @@ func (c *crowd) fill(n int) {
 }
 
 // filler keeps matches that were played elsewhere, many in one transaction, and packs the games that
-// many of them have once. It keeps what AddMatch, Begin and Finish keep.
+// many of them have once. It stores what Matches.Add, Begin and Finish store.
 type filler struct {
 	store  *Store
 	packed map[*referee.Result]packedMatch // by its first game
@@ -153,12 +153,12 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	for _, i := range r.Perm(len(c.live))[:l.Bots] {
 		ids = append(ids, c.live[i])
 	}
-	m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids})
+	m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: ids})
 	kit.Must(c.tb, err)
-	err = c.Begin(bg, []Start{{Match: m.ID, Seed: p.seed}})[0].Err
+	err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: p.seed}})[0].Err
 	kit.Must(c.tb, err)
 	began := time.Now()
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), p.games)
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), p.games)
 	took = time.Since(began)
 	kit.Must(c.tb, err)
 	return took
@@ -200,12 +200,12 @@ func BenchmarkStore(b *testing.B) {
 		read func(r *rand.Rand)
 	}{
 		{"standings", func(r *rand.Rand) {
-			_, err := c.Standings(bg, c.ladders[r.IntN(len(c.ladders))].Name)
+			_, err := c.Ladders.Standings(bg, c.ladders[r.IntN(len(c.ladders))].Name)
 			kit.Must(b, err)
 		}},
 		{"bot", func(r *rand.Rand) { c.botPage(b, c.bots[r.IntN(len(c.bots))]) }},
 		{"replay", func(r *rand.Rand) {
-			_, err := c.Replay(bg, maxGames*(1+r.Int64N(benchMatches)))
+			_, err := c.Matches.Replay(bg, maxGames*(1+r.Int64N(benchMatches)))
 			kit.Must(b, err)
 		}},
 		{"ladder state", func(r *rand.Rand) {
@@ -239,16 +239,16 @@ func BenchmarkStore(b *testing.B) {
 
 // botPage reads what a bot's page shows.
 func (c *crowd) botPage(b *testing.B, name string) {
-	bot := kit.Get[ladder.Bot](b)(c.Bot(bg, name))
-	versions := kit.Get[[]ladder.Version](b)(c.Versions(bg, bot.ID, 0, -1))
-	places := kit.Get[[]ladder.Standing](b)(c.StandingsOf(bg, bot.ID))
-	matches := kit.Get[[]ladder.Match](b)(c.Matches(bg, MatchFilter{Bot: name, Limit: 50}))
+	bot := kit.Get[ladder.Bot](b)(c.Bots.Find(bg, name))
+	versions := kit.Get[[]ladder.Version](b)(c.Versions.List(bg, bot.ID, 0, -1))
+	places := kit.Get[[]ladder.Standing](b)(c.Ladders.StandingsOf(bg, bot.ID))
+	matches := kit.Get[[]ladder.Match](b)(c.Matches.List(bg, MatchFilter{Bot: name, Limit: 50}))
 	if len(matches) != 50 || len(places) == 0 {
 		b.Fatalf("%s has %d versions, %d places and %d matches", name, len(versions), len(places), len(matches))
 	}
 	for _, p := range places {
 		if p.VersionID == versions[0].ID {
-			_, err := c.History(bg, p.Ladder, p.VersionID, 200)
+			_, err := c.Ladders.History(bg, p.Ladder, p.VersionID, 200)
 			kit.Must(b, err)
 		}
 	}
@@ -292,13 +292,13 @@ func BenchmarkFinish(b *testing.B) {
 	for _, name := range names {
 		bots = append(bots, HouseBot{Name: name, Label: "1", Hash: bundleOf(2)})
 	}
-	kit.Must(b, c.SyncHouse(bg, bots))
+	kit.Must(b, c.Bots.SyncHouse(bg, bots))
 	ladders := config.Default().Ladders
 	for i := range ladders {
 		ladders[i].House = names
 		ladders[i].Clock.Move = time.Minute // the machine may be busy
 	}
-	kit.Must(b, c.SyncLadders(bg, ladders))
+	kit.Must(b, c.Ladders.Sync(bg, ladders))
 	ids := c.ids(names...)
 	for _, l := range ladders {
 		m := asMatch(l)
@@ -307,12 +307,12 @@ func BenchmarkFinish(b *testing.B) {
 		b.Run(l.Name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
+				m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
 				kit.Must(b, err)
-				err = c.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err
+				err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err
 				kit.Must(b, err)
 				b.StartTimer()
-				_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
+				_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 				kit.Must(b, err)
 			}
 		})
@@ -344,7 +344,7 @@ func BenchmarkFit(b *testing.B) {
 		return nil
 	}))
 	for b.Loop() {
-		ids, pairs, err := c.Pairs(bg, "tute-2")
+		ids, pairs, err := c.Ladders.Pairs(bg, "tute-2")
 		kit.Must(b, err)
 		stats.FitPairs(len(ids), pairs, nil)
 	}
@@ -360,7 +360,7 @@ func BenchmarkRows(b *testing.B) {
 		b.Run(l.Name, func(b *testing.B) {
 			c := newCrowd(b, 100, 0)
 			c.ladders[i].Deals = l.Deals
-			kit.Must(b, c.SyncLadders(bg, c.ladders))
+			kit.Must(b, c.Ladders.Sync(bg, c.ladders))
 			c.ladders = c.ladders[i : i+1]
 			for range 8 {
 				c.pool[l.Name] = append(c.pool[l.Name], c.play(c.ladders[0]))

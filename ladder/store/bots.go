@@ -25,7 +25,7 @@ type HouseBot struct {
 // label gets a new version; where only the program around it is another, the
 // version goes on under the new hash (replays have the hash that ran). House bots
 // that are gone are retired.
-func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
+func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
 		if err != nil {
@@ -122,11 +122,11 @@ type NewVersion struct {
 	Keep func() error
 }
 
-// AddVersion takes a person's upload in, in the state Queued. The bot is made on
+// Add takes a person's upload in, in the state Queued. The bot is made on
 // first use; another's is refused, unless all its versions failed, and so are a second
 // open version of the same bot, the files of its live version, a bot that is
 // withdrawn, and what is over the person's limits.
-func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
+func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
 	}
@@ -244,14 +244,14 @@ func forget(ctx context.Context, tx *Tx, botID int64) error {
 	return nil
 }
 
-// Bots lists bots with an ID above after, at most n: all, or with house only house bots or only others.
-func (s *Store) Bots(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
+// List lists bots with an ID above after, at most n: all, or with house only house bots or only others.
+func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return each(rows, bot), machineError(err)
 }
 
-// OwnBots lists the bots of a person with an ID above after, at most n.
-func (s *Store) OwnBots(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
+// ListOwn lists the bots of a person with an ID above after, at most n.
+func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
 	return each(rows, bot), machineError(err)
 }
@@ -264,8 +264,8 @@ func houseParam(house *bool) int64 {
 	return oneIf(*house)
 }
 
-// Bot returns a bot by its name.
-func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
+// Find returns a bot by its name.
+func (s Bots) Find(ctx context.Context, name string) (ladder.Bot, error) {
 	b, err := s.read.BotByName(ctx, name)
 	return bot(b), machineError(ifNoRows(err, noBot(name)))
 }
@@ -274,8 +274,8 @@ func noBot(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
-// LastVersions returns the last versions of some bots, by bot.
-func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
+// Last returns the last versions of some bots, by bot.
+func (s Versions) Last(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, text(bots))
 	if err != nil {
 		return nil, machineError(err)
@@ -288,8 +288,8 @@ func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladde
 	return out, err
 }
 
-// Version returns a version.
-func (s *Store) Version(ctx context.Context, id int64) (out ladder.Version, err error) {
+// Find returns a version.
+func (s Versions) Find(ctx context.Context, id int64) (out ladder.Version, err error) {
 	row, err := s.read.VersionByID(ctx, id)
 	if err != nil {
 		return out, machineError(ifNoRows(err, noVersion(id)))

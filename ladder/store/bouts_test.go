@@ -19,7 +19,7 @@ func TestBouts(t *testing.T) {
 	const name = "brisca-4-teams"
 	sides := []int{0, 1, 0, 1}
 	four := c.ids("@random", "@first", "@greedy")
-	owner, err := c.AddPerson(bg, "ada", false)
+	owner, err := c.People.Add(bg, "ada", false)
 	kit.Must(t, err)
 	four = append(four, c.live(owner.ID, "lovelace").ID)
 	var want [][]int64
@@ -33,7 +33,7 @@ func TestBouts(t *testing.T) {
 			four[0], four[1] = four[1], four[0]
 		}
 	}
-	ids, bouts, err := c.Bouts(bg, name, sides, 1000)
+	ids, bouts, err := c.Ladders.Bouts(bg, name, sides, 1000)
 	kit.Must(t, err)
 	if len(bouts) != len(want) || !slices.IsSorted(ids) || len(ids) != 4 {
 		t.Fatalf("%d bouts of versions %v, want %d of 4", len(bouts), ids, len(want))
@@ -44,13 +44,13 @@ func TestBouts(t *testing.T) {
 			t.Errorf("bout %d is of %v with %v in %v deals, want %v with %v", i, got, b.Score, b.Deals, want[i], scores[i])
 		}
 	}
-	if _, last, err := c.Bouts(bg, name, sides, 3); err != nil || !slices.EqualFunc(last, bouts[1:], sameScore) {
+	if _, last, err := c.Ladders.Bouts(bg, name, sides, 3); err != nil || !slices.EqualFunc(last, bouts[1:], sameScore) {
 		t.Errorf("the last 3 of %v are %v; %v", bouts, last, err)
 	}
-	if _, _, err := c.Bouts(bg, name, []int{0, 1, 2}, 1000); err == nil {
+	if _, _, err := c.Ladders.Bouts(bg, name, []int{0, 1, 2}, 1000); err == nil {
 		t.Error("matches of four slots pass for three")
 	}
-	if ids, bouts, err := c.Bouts(bg, "tute-4", sides, 1000); err != nil || len(ids)+len(bouts) > 0 {
+	if ids, bouts, err := c.Ladders.Bouts(bg, "tute-4", sides, 1000); err != nil || len(ids)+len(bouts) > 0 {
 		t.Errorf("a ladder without matches has %v, %v and %v", ids, bouts, err)
 	}
 }

@@ -157,7 +157,7 @@ func (s *ladderState) standings() []ladder.Standing {
 }
 
 // onLadder runs f on a ladder in memory, which does not change meanwhile.
-func (s *Store) onLadder(ctx context.Context, name string, f func(*ladderState)) error {
+func (s *db) onLadder(ctx context.Context, name string, f func(*ladderState)) error {
 	if s.cache.on(name, f) {
 		return nil
 	}
@@ -236,13 +236,13 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 
 // Pool returns a ladder in memory, for matchmaking: it moves with what happens, until there is
 // another.
-func (s *Store) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
+func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
 	err = s.onLadder(ctx, name, func(l *ladderState) { p = l.pool })
 	return p, err
 }
 
 // Learn tells the pool of a ladder whom a version has met.
-func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
+func (s Ladders) Learn(ctx context.Context, name string, versionID int64) error {
 	var l *ladderState
 	if err := s.onLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (s *Store) Learn(ctx context.Context, name string, versionID int64) error {
 
 // Generation returns a number that changes when other matches wait than before, and may change when
 // another program has written.
-func (s *Store) Generation() uint64 {
+func (s Matches) Generation() uint64 {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	return s.cache.waiting

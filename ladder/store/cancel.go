@@ -8,10 +8,10 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// CancelMatch drops a match that is not over, for a reason. Who plays it finds it
+// Cancel drops a match that is not over, for a reason. Who plays it finds it
 // dropped. by is the person who cancels it, 0 for the server; whoever else asked for
 // it is told.
-func (s *Store) CancelMatch(ctx context.Context, matchID, by int64, reason phrase.Text) error {
+func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
 		if err != nil {

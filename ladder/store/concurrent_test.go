@@ -123,7 +123,7 @@ func TestFinishConcurrently(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
 		defer c.Close()
-		p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+		p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 		c.live(p.ID, "anna-bot")
 		ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 		var jobs []func() error
@@ -131,15 +131,15 @@ func TestFinishConcurrently(t *testing.T) {
 			l := rapid.SampledFrom(testLadders(t)).Draw(rt, "ladder")
 			x := rapid.SampledFrom(pool[l.Name]).Draw(rt, "played")
 			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
-			m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: versions})
+			m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: versions})
 			kit.Must(t, err)
-			err = c.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
+			err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
 			kit.Must(t, err)
-			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
+			jobs = append(jobs, func() error { _, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
 		}
 		matches := len(jobs)
 		next := c.submitted(p.ID, "anna-bot")
-		jobs = append(jobs, func() error { return c.Promote(bg, next.ID) })
+		jobs = append(jobs, func() error { return c.Versions.Promote(bg, next.ID) })
 		jobs = rapid.Permutation(jobs).Draw(rt, "order")
 		var group errgroup.Group
 		group.SetLimit(rapid.IntRange(1, 6).Draw(rt, "workers"))
@@ -150,7 +150,7 @@ func TestFinishConcurrently(t *testing.T) {
 		wantSound(t, c.Store)
 		total := 0
 		for _, l := range testLadders(t) {
-			info := kit.Get[LadderInfo](t)(c.Ladder(bg, l.Name))
+			info := kit.Get[LadderInfo](t)(c.Ladders.Find(bg, l.Name))
 			total += int(info.Finished)
 		}
 		if total != matches {
@@ -197,7 +197,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			at := rapid.IntRange(0, 2).Draw(rt, "pair")
 			seed := rules.Seed{byte(i), 1}
 			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
-			a, b := one.Begin(bg, []Start{start})[0], many.Begin(bg, []Start{start})[0]
+			a, b := one.Matches.Begin(bg, []Start{start})[0], many.Matches.Begin(bg, []Start{start})[0]
 			kit.Must(t, a.Err)
 			kit.Must(t, b.Err)
 			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
@@ -210,7 +210,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			list = append(list, r)
 		}
 		finish := func(c *competition, i int, r result) {
-			_, err := c.Finish(bg, r.match, r.attempt, r.games)
+			_, err := c.Matches.Finish(bg, r.match, r.attempt, r.games)
 			if (err != nil) != bad[i] {
 				rt.Fatalf("match %d: %v, and it is bad: %t", r.match, err, bad[i])
 			}
@@ -242,7 +242,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			}
 		}
 		same("standings", func(c *competition) any {
-			s := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
+			s := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 			for i := range s {
 				s[i].Last = one.clock.at // the clocks differ
 			}
@@ -251,13 +251,13 @@ func TestGroupsAreTheSame(t *testing.T) {
 		same("changes", func(c *competition) any {
 			var all [][]ladder.Change
 			for _, r := range list {
-				m := kit.Get[ladder.Match](t)(c.Match(bg, r.match))
+				m := kit.Get[ladder.Match](t)(c.Matches.Find(bg, r.match))
 				all = append(all, m.Changes)
 			}
 			return all
 		})
 		same("pairs", func(c *competition) any {
-			_, pairs, err := c.Pairs(bg, "tebes-4")
+			_, pairs, err := c.Ladders.Pairs(bg, "tebes-4")
 			kit.Must(t, err)
 			return pairs
 		})
@@ -286,7 +286,7 @@ func TestGroupThatFails(t *testing.T) {
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "for the test") {
 		t.Errorf("the one that fails says %v", errs[1])
 	}
-	people, err := c.People(bg)
+	people, err := c.People.List(bg)
 	kit.Must(t, err)
 	if len(people) != 2 {
 		t.Errorf("there are %d people, want 2", len(people))
@@ -298,9 +298,9 @@ func TestBeginMany(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	m := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
+	m := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
 	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
-	begun := c.Begin(bg, []Start{
+	begun := c.Matches.Begin(bg, []Start{
 		{New: fresh(ids[0], ids[1]), Seed: rules.Seed{1}},
 		{New: fresh(ids[0], ids[0]), Seed: rules.Seed{2}},
 		{Match: m.ID, Seed: rules.Seed{3}},
@@ -315,7 +315,7 @@ func TestBeginMany(t *testing.T) {
 			t.Errorf("start %d: the match is %+v", i, b.Match)
 		}
 		if b.Err == nil {
-			stored := kit.Get[ladder.Match](t)(c.Match(bg, b.Match.ID))
+			stored := kit.Get[ladder.Match](t)(c.Matches.Find(bg, b.Match.ID))
 			if diff := cmp.Diff(stored, b.Match); diff != "" {
 				t.Errorf("start %d: %s", i, diff)
 			}
@@ -330,7 +330,7 @@ func TestBeginMany(t *testing.T) {
 func TestStateNoticesOthers(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna, err := c.AddPerson(bg, "anna", false)
+	anna, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
 	own := c.live(anna.ID, "anna-bot")
 	playing := func() bool {
@@ -341,9 +341,9 @@ func TestStateNoticesOthers(t *testing.T) {
 	}
 	other, err := Open(string(c.Dir()), Options{})
 	kit.Must(t, err)
-	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
+	kit.Must(t, other.People.Block(bg, anna.ID, true))
 	kit.Must(t, other.Close())
-	_, err = c.AddPerson(bg, "berta", false)
+	_, err = c.People.Add(bg, "berta", false)
 	kit.Must(t, err)
 	if playing() {
 		t.Error("the version of the blocked person plays")

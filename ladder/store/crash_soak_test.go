@@ -81,7 +81,7 @@ func TestKill(t *testing.T) {
 			t.Fatalf("nothing was finished: %s", stderr.String())
 		}
 		c := openStore(t, dir)
-		m, err := c.Match(bg, last)
+		m, err := c.Matches.Find(bg, last)
 		kit.Must(t, err)
 		if m.State != ladder.Finished {
 			t.Errorf("match %d is %s", last, m.State)

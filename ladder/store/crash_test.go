@@ -37,7 +37,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 		if finished == 0 {
 			left("begun")
 		}
-		_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
+		_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
 		kit.Must(t, err)
 		finished++
 	}

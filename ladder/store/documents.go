@@ -27,7 +27,7 @@ type part struct {
 }
 
 // packParts compresses all replays or all logs of a match; there is no document without parts.
-func (s *Store) packParts(kind string, parts []part) []queries.AddDocumentParams {
+func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func joinParts(parts []part) []byte {
 }
 
 // packGames compresses the documents of a match's games.
-func (s *Store) packGames(games []*referee.Result) []queries.AddDocumentParams {
+func (s *db) packGames(games []*referee.Result) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
 		replays = append(replays, part{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Data: g.Encode()})
@@ -86,7 +86,7 @@ func damaged(format string, args ...any) error { return damage{fmt.Errorf(format
 
 // parts returns the documents of a match, wherever they are: none of one that has no such. The
 // error is a damage if they are not as they were kept.
-func (s *Store) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
+func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {
 		return nil, ifNoRows(err, nil)

@@ -29,15 +29,15 @@ type kept struct {
 func (c *competition) keptOf() map[int64]kept {
 	c.tb.Helper()
 	out := map[int64]kept{}
-	kit.Must(c.tb, c.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
-		direct := kit.Get[[]byte](c.tb)(c.Replay(bg, r.Game))
+	kit.Must(c.tb, c.Matches.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
+		direct := kit.Get[[]byte](c.tb)(c.Matches.Replay(bg, r.Game))
 		if !bytes.Equal(direct, r.Data) {
 			c.tb.Errorf("the replay of game %d is not the one in the list", r.Game)
 		}
 		k := out[r.Match]
 		k.Replays = append(k.Replays, string(r.Data))
 		for seat := range 12 {
-			log := kit.Get[[]byte](c.tb)(c.Log(bg, r.Game, seat))
+			log := kit.Get[[]byte](c.tb)(c.Matches.Log(bg, r.Game, seat))
 			k.Logs = append(k.Logs, string(log))
 		}
 		out[r.Match] = k

@@ -36,44 +36,44 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s tells %q, want %q", what, got, want)
 		}
 	}
-	waits := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}))
+	waits := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}))
 	want("a match that waits")
 	seed := c.attempt(waits)
 	want("an attempt", "match-began tebes-4")
-	kit.Get[bool](t)(c.Break(bg, waits.ID, 1, phrase.Plain("no"), false))
+	kit.Get[bool](t)(c.Matches.Break(bg, waits.ID, 1, phrase.Plain("no"), false))
 	want("its end", "match-broken tebes-4")
-	if _, err := c.Finish(bg, waits.ID, 1, playMatch(t, waits, seed)); err == nil {
+	if _, err := c.Matches.Finish(bg, waits.ID, 1, playMatch(t, waits, seed)); err == nil {
 		t.Error("a match that waits is finished")
 	}
 	want("a result that is refused")
-	kit.Must(t, c.CancelMatch(bg, waits.ID, 0, phrase.Plain("cancelled")))
+	kit.Must(t, c.Matches.Cancel(bg, waits.ID, 0, phrase.Plain("cancelled")))
 	want("a match that waits and is dropped", "match-broken tebes-4")
 	c.finished("tebes-4", v.ID, first)
 	want("a match", "match-began tebes-4", "match-finished tebes-4")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{}))
+	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{}))
 	want("a fit", "fit-saved tebes-4")
 	c.unrated(p.ID, v.ID, first)
-	kit.Must(t, c.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	want("a bot that is withdrawn, for which a match waits", "version-moved ", "match-broken ")
-	kit.Must(t, c.Restore(bg, v.BotID))
+	kit.Must(t, c.Bots.Restore(bg, v.BotID))
 	want("a bot that is restored", "version-moved ")
 	next := c.submitted(p.ID, "anna-bot")
 	want("a build", "submission-moved ")
-	kit.Must(t, c.SetState(bg, next.ID, ladder.Queued))
+	kit.Must(t, c.Versions.SetState(bg, next.ID, ladder.Queued))
 	want("a submission that begins", "queue-moved ", "submission-moved ")
-	kit.Must(t, c.BeginStage(bg, next.ID, "unpack"))
-	kit.Must(t, c.EndStage(bg, next.ID, ladder.Stage{Name: "unpack", OK: true}))
+	kit.Must(t, c.Versions.BeginStage(bg, next.ID, "unpack"))
+	kit.Must(t, c.Versions.EndStage(bg, next.ID, ladder.Stage{Name: "unpack", OK: true}))
 	want("a stage", "submission-moved ", "submission-moved ")
-	kit.Must(t, c.Promote(bg, next.ID))
+	kit.Must(t, c.Versions.Promote(bg, next.ID))
 	want("a version that is live", "version-moved ")
-	kit.Get[bool](t)(c.Suspend(bg, next.ID, 0, phrase.Plain("faults")))
+	kit.Get[bool](t)(c.Versions.Suspend(bg, next.ID, 0, phrase.Plain("faults")))
 	want("a version that is suspended", "version-moved ")
 	c.waits(p, 1)
-	kit.Must(t, c.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Pending(bg))[0].ID))
+	kit.Must(t, c.Versions.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))[0].ID))
 	want("a submission that is cancelled", "queue-moved ", "version-moved ")
-	kit.Must(t, c.BlockPerson(bg, p.ID, true))
+	kit.Must(t, c.People.Block(bg, p.ID, true))
 	want("somebody who is blocked", "access-ended ")
-	kit.Must(t, c.BlockPerson(bg, p.ID, false))
+	kit.Must(t, c.People.Block(bg, p.ID, false))
 	want("somebody who is let in again")
 }
 
@@ -96,30 +96,30 @@ func TestGeneration(t *testing.T) {
 	p := c.people("anna")[0]
 	first := c.ids("@first")[0]
 	v := c.live(p.ID, "anna-bot")
-	key, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+	key, _, err := c.Sessions.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
-	before := c.Generation()
+	before := c.Matches.Generation()
 	want := func(what string, moves bool) {
 		t.Helper()
-		if now := c.Generation(); (now != before) != moves {
+		if now := c.Matches.Generation(); (now != before) != moves {
 			t.Errorf("%s: moved %t, want %t", what, now != before, moves)
 		}
-		before = c.Generation()
+		before = c.Matches.Generation()
 	}
-	_, _, err = c.Authenticate(bg, key)
+	_, _, err = c.Sessions.Authenticate(bg, key)
 	kit.Must(t, err)
 	want("the use of a token", false)
 	c.submitted(p.ID, "other-bot")
 	want("a submission", false)
-	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
+	begun := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
 	kit.Must(t, begun.Err)
 	want("a new match that begins", false)
-	kit.Get[bool](t)(c.Break(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
+	kit.Get[bool](t)(c.Matches.Break(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
 	want("a match that waits again", true)
 	c.attempt(begun.Match)
 	want("a match that waited and begins", true)
 	m := c.unrated(p.ID, v.ID, first)
 	want("a match that somebody asks for", true)
-	kit.Must(t, c.CancelMatch(bg, m.ID, p.ID, phrase.Plain("cancelled")))
+	kit.Must(t, c.Matches.Cancel(bg, m.ID, p.ID, phrase.Plain("cancelled")))
 	want("a match that is cancelled", true)
 }

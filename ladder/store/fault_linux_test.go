@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 	played := playMatch(t, m, seed)
 	ballast := filepath.Join(disk, "ballast")
 	fillUp(t, ballast)
-	_, err := c.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 	if ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("says %v", err)
 	}
@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d changes are kept, not those of the match before", n)
 	}
 	kit.Must(t, os.Remove(ballast))
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 	kit.Must(t, err)
 	wantSound(t, c.Store)
 }

@@ -42,7 +42,7 @@ func TestFullDatabase(t *testing.T) {
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
 		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		kit.Must(t, err)
-		_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
+		_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 		if err == nil {
 			break
 		}
@@ -69,15 +69,15 @@ func TestOneServer(t *testing.T) {
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is in use by another server: stop that server, or name another directory", c.Dir()))
 	beside, err := Open(string(c.Dir()), Options{})
 	kit.Must(t, err)
-	_, err = beside.AddPerson(bg, "anna", false)
+	_, err = beside.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	if _, err := c.PersonByName(bg, "anna"); err != nil {
+	if _, err := c.People.FindByName(bg, "anna"); err != nil {
 		t.Error(err)
 	}
 	kit.Must(t, beside.Close())
 	kit.Must(t, c.Close())
 	next := openStore(t, string(c.Dir()))
-	_, err = next.PersonByName(bg, "anna")
+	_, err = next.People.FindByName(bg, "anna")
 	kit.Must(t, err)
 }
 
@@ -135,7 +135,7 @@ func TestReadOnly(t *testing.T) {
 	s, err := Open(string(c.Dir()), Options{ReadOnly: true})
 	kit.Must(t, err)
 	defer s.Close()
-	_, err = s.AddPerson(bg, "anna", false)
+	_, err = s.People.Add(bg, "anna", false)
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is open read-only: open it without read-only", c.Dir()))
 	wantSound(t, s)
 }
@@ -208,7 +208,7 @@ func TestBackupFails(t *testing.T) {
 		t.Errorf("says %v", err)
 	}
 	empty()
-	hashes, err := c.Bundles(bg)
+	hashes, err := c.Versions.Bundles(bg)
 	kit.Must(t, err)
 	kit.Must(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
 	err = c.Backup(bg, filepath.Join(parent, "backup"), "")

@@ -25,7 +25,7 @@ import (
 // with ErrOver, so that what an older one left cannot get in, and nothing counts twice. SQLite has one
 // writer, so matches that finish at the same time have an order, in which they came, which is theirs for
 // ever. Those that come while others are written are kept in one transaction, each for itself.
-func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
+func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	played, documents := s.pack(played) // outside the transaction: it takes a while
 	err = s.join(ctx, func(ctx context.Context, tx *Tx) (err error) {
 		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
@@ -35,7 +35,7 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 }
 
 // finish keeps games that are packed.
-func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
+func (s *db) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finish{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, played: played, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.mark, f.rate, f.keep} {
 		if err := step(); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, 
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
+func (s *db) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
 	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	return played, s.packGames(played)
 }

@@ -26,7 +26,7 @@ type group struct {
 // refused. Changes that come while others are written share one transaction, so
 // that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
 // even if the context ends.
-func (s *Store) join(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
+func (s *db) join(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
 		for i := range errs {
@@ -53,7 +53,7 @@ func (s *Store) join(ctx context.Context, makes ...func(context.Context, *Tx) er
 }
 
 // writeGroups writes the changes that wait until there are none.
-func (s *Store) writeGroups(ctx context.Context) {
+func (s *db) writeGroups(ctx context.Context) {
 	for {
 		s.group.mu.Lock()
 		n := min(len(s.group.waiting), maxGroup)
@@ -73,7 +73,7 @@ func (s *Store) writeGroups(ctx context.Context) {
 // writeGroup makes changes in their order, and returns the error of each: all in one transaction, or where one is
 // refused, those before it, itself, and those after it. Where the commit fails, as on a full disk, each is made in a
 // transaction of its own.
-func (s *Store) writeGroup(ctx context.Context, list []*write) (errs []error) {
+func (s *db) writeGroup(ctx context.Context, list []*write) (errs []error) {
 	made := 0
 	err := s.update(ctx, func(tx *Tx) error {
 		for _, w := range list {

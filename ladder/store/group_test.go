@@ -85,16 +85,16 @@ func TestFencing(t *testing.T) {
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	old := rules.Seed{1}
-	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
+	begun := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
 	kit.Must(t, begun.Err)
 	m := begun.Match
-	running, err := c.Running(bg)
+	running, err := c.Matches.Running(bg)
 	kit.Must(t, err)
 	if want := []RunningAttempt{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
 	late := playMatch(t, m, old)
-	_, err = c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+	_, err = c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	kit.Must(t, err)
 	over := func(what string, err error) {
 		t.Helper()
@@ -102,27 +102,27 @@ func TestFencing(t *testing.T) {
 			t.Errorf("%s: says %v (%q)", what, err, ladder.CodeOf(err))
 		}
 	}
-	_, err = c.Finish(bg, m.ID, 1, late)
+	_, err = c.Matches.Finish(bg, m.ID, 1, late)
 	over("a result of an attempt that was broken off", err)
 	seed := rules.Seed{2}
-	again := c.Begin(bg, []Start{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
+	again := c.Matches.Begin(bg, []Start{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
 	kit.Must(t, again.Err)
 	if again.Attempt.Number != 2 || again.Attempt.Machine != "w2" {
 		t.Errorf("the second attempt is %+v", again.Attempt)
 	}
-	_, err = c.Finish(bg, m.ID, 1, late)
+	_, err = c.Matches.Finish(bg, m.ID, 1, late)
 	over("a result of an older attempt", err)
-	_, err = c.Finish(bg, m.ID, 3, late)
+	_, err = c.Matches.Finish(bg, m.ID, 3, late)
 	over("a result of an attempt to come", err)
-	_, err = c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+	_, err = c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	over("breaking an older attempt off", err)
 	if n := c.count("results") + c.count("changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	played := playMatch(t, m, seed)
-	_, err = c.Finish(bg, m.ID, 2, played)
+	_, err = c.Matches.Finish(bg, m.ID, 2, played)
 	kit.Must(t, err)
-	_, err = c.Finish(bg, m.ID, 2, played)
+	_, err = c.Matches.Finish(bg, m.ID, 2, played)
 	over("a result that comes twice", err)
 	if n := c.count("changes"); n != 2 {
 		t.Errorf("%d changes were kept, want 2", n)
@@ -135,7 +135,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
-		anna, err := c.AddPerson(bg, "anna", false)
+		anna, err := c.People.Add(bg, "anna", false)
 		kit.Must(rt, err)
 		own := c.live(anna.ID, "anna-bot")
 		var open []int64
@@ -167,7 +167,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				return
 			}
 			seed := referee.NewSeed()
-			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
+			b := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
 			kit.Must(rt, b.Err)
 			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
 		}
@@ -187,35 +187,35 @@ func TestStateIsTheDatabase(t *testing.T) {
 				begin()
 			case 1, 2:
 				if id := take(); id != 0 {
-					m, err := c.Match(bg, id)
+					m, err := c.Matches.Find(bg, id)
 					kit.Must(rt, err)
 					if m.State == ladder.Running {
-						_, err = c.Finish(bg, id, 1, playMatch(t, m, seeds[id]))
+						_, err = c.Matches.Finish(bg, id, 1, playMatch(t, m, seeds[id]))
 						kit.Must(rt, err)
 					}
 				}
 			case 3:
 				if id := take(); id != 0 {
-					kit.Must(rt, c.CancelMatch(bg, id, 0, phrase.Plain("cancelled")))
+					kit.Must(rt, c.Matches.Cancel(bg, id, 0, phrase.Plain("cancelled")))
 				}
 			case 4:
 				if id := take(); id != 0 {
-					_, err := c.Break(bg, id, 1, phrase.Plain("stop"), false)
+					_, err := c.Matches.Break(bg, id, 1, phrase.Plain("stop"), false)
 					kit.Must(rt, err)
 				}
 			case 5:
 				if withdrawn {
-					err = c.Restore(bg, own.BotID)
+					err = c.Bots.Restore(bg, own.BotID)
 				} else {
-					err = c.Withdraw(bg, own.BotID)
+					err = c.Bots.Withdraw(bg, own.BotID)
 				}
 				kit.Must(rt, err)
 				withdrawn = !withdrawn
 			case 6:
-				kit.Must(rt, c.BlockPerson(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
+				kit.Must(rt, c.People.Block(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
 				live := open[:0]
 				for _, id := range open {
-					if m, err := c.Match(bg, id); err == nil && m.State == ladder.Running {
+					if m, err := c.Matches.Find(bg, id); err == nil && m.State == ladder.Running {
 						live = append(live, id)
 					}
 				}
@@ -240,7 +240,7 @@ func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
 		t.Fatal("the version does not play")
 	}
 	other := kit.Get[*Store](t)(Open(string(c.Dir()), Options{}))
-	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
+	kit.Must(t, other.People.Block(bg, anna.ID, true))
 	kit.Must(t, other.Close())
 	conn := kit.Get[*sql.Conn](t)(c.writer.Conn(bg))
 	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {

@@ -149,8 +149,8 @@ func (c *competition) begin() {
 	for _, b := range house.List() {
 		bots = append(bots, HouseBot{Name: "@" + b.Name, Label: "1", Hash: bundleOf(0)})
 	}
-	kit.Must(c.tb, c.SyncHouse(bg, bots))
-	kit.Must(c.tb, c.SyncLadders(bg, testLadders(c.tb)))
+	kit.Must(c.tb, c.Bots.SyncHouse(bg, bots))
+	kit.Must(c.tb, c.Ladders.Sync(bg, testLadders(c.tb)))
 }
 
 var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
@@ -159,8 +159,8 @@ var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 func (c *competition) live(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	v := c.submitted(person, name)
-	kit.Must(c.tb, c.Promote(bg, v.ID))
-	v = kit.Get[ladder.Version](c.tb)(c.Version(bg, v.ID))
+	kit.Must(c.tb, c.Versions.Promote(bg, v.ID))
+	v = kit.Get[ladder.Version](c.tb)(c.Versions.Find(bg, v.ID))
 	return v
 }
 
@@ -168,27 +168,27 @@ func (c *competition) live(person int64, name string) ladder.Version {
 func (c *competition) submitted(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
-	if b, err := c.Bot(bg, name); err == nil {
-		before := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID, 0, -1))
+	if b, err := c.Bots.Find(bg, name); err == nil {
+		before := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, b.ID, 0, -1))
 		upload += fmt.Sprint(", ", len(before))
 	}
-	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
+	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
 	kit.Must(c.tb, err)
-	kit.Must(c.tb, c.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
+	kit.Must(c.tb, c.Versions.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
 }
 
 // begun begins a match on a ladder.
 func (c *competition) begun(name string, versions ...int64) (ladder.Match, rules.Seed) {
 	c.tb.Helper()
-	m := kit.Get[ladder.Match](c.tb)(c.AddMatch(bg, NewMatch{Ladder: name, Versions: versions}))
+	m := kit.Get[ladder.Match](c.tb)(c.Matches.Add(bg, NewMatch{Ladder: name, Versions: versions}))
 	return m, c.attempt(m)
 }
 
 func (c *competition) attempt(m ladder.Match) rules.Seed {
 	c.tb.Helper()
 	seed := referee.NewSeed()
-	kit.Must(c.tb, c.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err)
+	kit.Must(c.tb, c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err)
 	return seed
 }
 
@@ -204,8 +204,8 @@ func (c *competition) last(match int64) int {
 func (c *competition) finished(name string, versions ...int64) (ladder.Match, []ladder.Change) {
 	c.tb.Helper()
 	m, seed := c.begun(name, versions...)
-	changes := kit.Get[[]ladder.Change](c.tb)(c.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed)))
-	m = kit.Get[ladder.Match](c.tb)(c.Match(bg, m.ID))
+	changes := kit.Get[[]ladder.Change](c.tb)(c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed)))
+	m = kit.Get[ladder.Match](c.tb)(c.Matches.Find(bg, m.ID))
 	return m, changes
 }
 
@@ -279,7 +279,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	for s := range v.Players {
 		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
 		if s != seat {
-			live := kit.Get[ladder.Version](c.tb)(c.LiveVersion(bg, bots[len(p.Bots())%len(bots)]))
+			live := kit.Get[ladder.Version](c.tb)(c.Versions.Live(bg, bots[len(p.Bots())%len(bots)]))
 			b = match.Bot{Name: live.Bot, Version: live.Label, Hash: live.Hash}
 			if taken[live.Bot] {
 				b.Name += fmt.Sprintf("#%d", s)
@@ -292,11 +292,11 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 		b.Serve = func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
 		rm.Bots = append(rm.Bots, b)
 	}
-	_, _, err := c.AddPlay(bg, p, netip.MustParseAddr("192.0.2.1"), 0, false)
+	_, _, err := c.Plays.Add(bg, p, netip.MustParseAddr("192.0.2.1"), 0, false)
 	kit.Must(c.tb, err)
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
-		return c.FinishPlay(bg, id, v, g.Ranks, g.Encode())
+		return c.Plays.Finish(bg, id, v, g.Ranks, g.Encode())
 	}
 	kit.Must(c.tb, rm.Play(bg))
 }
@@ -312,9 +312,9 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 		s := ladder.PlaySeat{Seat: seat, PersonID: who.ID}
 		var err error
 		if p.Seats = append(p.Seats, s); seat == 0 {
-			_, _, err = c.AddPlay(bg, p, from, 0, false)
+			_, _, err = c.Plays.Add(bg, p, from, 0, false)
 		} else {
-			_, _, err = c.SitPlay(bg, id, s, from, 0, false)
+			_, _, err = c.Plays.Sit(bg, id, s, from, 0, false)
 		}
 		kit.Must(c.tb, err)
 		rm.Bots = append(rm.Bots, match.Bot{
@@ -324,7 +324,7 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 	}
 	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
-		return c.FinishPlay(bg, id, v, g.Ranks, g.Encode())
+		return c.Plays.Finish(bg, id, v, g.Ranks, g.Encode())
 	}
 	kit.Must(c.tb, rm.Play(bg))
 }
@@ -349,8 +349,8 @@ func wantGame(g *referee.Result) ladder.Game {
 func (c *competition) ids(names ...string) (ids []int64) {
 	c.tb.Helper()
 	for _, n := range names {
-		b := kit.Get[ladder.Bot](c.tb)(c.Bot(bg, n))
-		vs := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID, 0, -1))
+		b := kit.Get[ladder.Bot](c.tb)(c.Bots.Find(bg, n))
+		vs := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, b.ID, 0, -1))
 		i := slices.IndexFunc(vs, func(v ladder.Version) bool { return v.State == ladder.Live })
 		if i < 0 {
 			c.tb.Fatalf("%s has no live version", n)
@@ -423,9 +423,9 @@ func wantSound(tb testing.TB, s *Store) {
 // off, dropped, unrated, with a bot that comes, has a new version and is suspended.
 func busy(tb testing.TB) *competition {
 	c := newCompetition(tb)
-	anna, err := c.AddPerson(bg, "anna", false)
+	anna, err := c.People.Add(bg, "anna", false)
 	kit.Must(tb, err)
-	berta, err := c.AddPerson(bg, "berta", false)
+	berta, err := c.People.Add(bg, "berta", false)
 	kit.Must(tb, err)
 	house := c.ids("@random", "@first", "@greedy")
 	a := c.live(anna.ID, "anna-bot")
@@ -434,29 +434,29 @@ func busy(tb testing.TB) *competition {
 	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
 	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
 	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	_, err = c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(tb, err)
 	seed := c.attempt(m)
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
 	kit.Must(tb, err)
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
-	_, err = c.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
+	_, err = c.Versions.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
 	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
-	_, err = c.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
+	_, err = c.Matches.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
 	kit.Must(tb, err)
 	ladders := testLadders(tb)
 	c.played("game-a", anna, ladders[0], 0, "@greedy")
 	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
 	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
-	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-d", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
+	_, _, err = c.Plays.Add(bg, ladder.Play{ID: "game-d", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
 	kit.Must(tb, err)
-	_, _, err = c.AddPlay(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
+	_, _, err = c.Plays.Add(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
 	kit.Must(tb, err)
-	kit.Must(tb, c.BreakPlay(bg, "game-e", ladder.BrokenByFailure))
+	kit.Must(tb, c.Plays.Break(bg, "game-e", ladder.BrokenByFailure))
 	c.playedTogether("game-f", ladders[0], berta, anna)
 	c.playedTogether("game-g", ladders[0], anna, berta)
 	return c
@@ -530,7 +530,7 @@ func playerIDs(players []matchmaking.Player) (ids []int64) {
 // players returns what matchmaking is told of a ladder's versions.
 func (c *competition) players(name string) (players []matchmaking.Player) {
 	c.tb.Helper()
-	kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
+	kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
 		players = append(players, *p)
 		return false
 	})
@@ -540,7 +540,7 @@ func (c *competition) players(name string) (players []matchmaking.Player) {
 func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
 	c.tb.Helper()
 	l := testLadders(c.tb)[0]
-	m, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
+	m, err := c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
 	kit.Must(c.tb, err)
 	return m
 }

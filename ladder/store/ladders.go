@@ -14,11 +14,11 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// SyncLadders brings the ladders in line with the configuration: new ones come
+// Sync brings the ladders in line with the configuration: new ones come
 // with all live versions that play their game, those that are gone keep their
 // history and are retired. The game of a ladder with matches cannot change, except
 // for its opening.
-func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.Ladder) error {
+func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.Ladder) error 
 	})
 }
 
-func (s *Store) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
+func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
 	options, clock, house := text(c.Options), text(c.Clock), list(c.House)
 	l, err := tx.LadderByName(ctx, c.Name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -89,9 +89,9 @@ type LadderInfo struct {
 	Finished int64 // matches: the order of the last one
 }
 
-// Ladders lists the ladders in the order of the configuration, then those that
+// List lists the ladders in the order of the configuration, then those that
 // are no longer played.
-func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
+func (s Ladders) List(ctx context.Context) (out []LadderInfo, err error) {
 	rows, err := s.read.Ladders(ctx)
 	if err != nil {
 		return nil, machineError(err)
@@ -106,8 +106,8 @@ func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
 	return out, nil
 }
 
-// Ladder returns a ladder by its name.
-func (s *Store) Ladder(ctx context.Context, name string) (out LadderInfo, err error) {
+// Find returns a ladder by its name.
+func (s Ladders) Find(ctx context.Context, name string) (out LadderInfo, err error) {
 	l, err := s.read.ladder(ctx, name)
 	if err != nil {
 		return out, machineError(err)
@@ -127,7 +127,7 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
-func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
+func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Store) Standings(ctx context.Context, name string) (places []ladder.Sta
 
 // StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
 // are. They are shared, too.
-func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
+func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
 	return all[first:min(first+n, len(all))], len(all), err
@@ -145,7 +145,7 @@ func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (p
 
 // Inactive returns the versions of a ladder that do not play any more, by their
 // last rating.
-func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
+func (s Ladders) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
 		out = each(rows, standing)
@@ -156,12 +156,12 @@ func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standin
 
 // StandingsOf returns the places of all versions of a bot on all ladders, in the
 // order of the ladders, the last version first.
-func (s *Store) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
+func (s Ladders) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
 
 // Pairs returns the counts of a ladder for a fit, with the versions by number.
-func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, err error) {
+func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PairsOf(ctx, l.ID)
 		if err != nil {
@@ -193,7 +193,7 @@ func numbered(versions []int64) ([]int64, func(int64) int) {
 // Bouts returns the last n matches of a ladder between two teams for a fit, with the
 // versions by number. sides has the side of each slot. Pairs will not do there: their
 // counts know nothing of partners.
-func (s *Store) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
+func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
 		if err != nil {
@@ -230,7 +230,7 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats
 }
 
 // SaveFit keeps the maximum-likelihood ratings of versions on a ladder. An interval without an end has no ±.
-func (s *Store) SaveFit(ctx context.Context, name string, estimates map[int64]stats.Estimate) error {
+func (s Ladders) SaveFit(ctx context.Context, name string, estimates map[int64]stats.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
 		if err != nil {

@@ -50,10 +50,10 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 func (c *competition) met(name string, versionID int64) map[int64]int {
 	c.tb.Helper()
 	for {
-		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Pool(bg, name)).Met(versionID); met != nil {
+		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Met(versionID); met != nil {
 			return met
 		}
-		kit.Must(c.tb, c.Learn(bg, name, versionID))
+		kit.Must(c.tb, c.Ladders.Learn(bg, name, versionID))
 	}
 }
 
@@ -61,7 +61,7 @@ func (c *competition) met(name string, versionID int64) map[int64]int {
 func TestLadderStateOfTeams(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	c.live(p.ID, "anna-bot")
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	c.finished("brisca-4-teams", ids...)
@@ -79,30 +79,30 @@ func TestSyncLadders(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
 	ladders := testLadders(t)
-	kit.Must(t, c.SyncLadders(bg, ladders[1:]))
-	info, err := c.Ladder(bg, "tebes-4")
+	kit.Must(t, c.Ladders.Sync(bg, ladders[1:]))
+	info, err := c.Ladders.Find(bg, "tebes-4")
 	kit.Must(t, err)
 	if info.Active || info.Finished != 1 {
 		t.Errorf("a retired ladder is %+v", info)
 	}
-	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
+	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
 	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is not played any more`)
-	inactive, err := c.Inactive(bg, "tebes-4")
+	inactive, err := c.Ladders.Inactive(bg, "tebes-4")
 	kit.Must(t, err)
 	if len(inactive) != 3 {
 		t.Errorf("%d versions are inactive there", len(inactive))
 	}
-	kit.Must(t, c.SyncLadders(bg, ladders))
+	kit.Must(t, c.Ladders.Sync(bg, ladders))
 	c.finished("tebes-4", ids...)
 	ladders[0].Options = map[string]string{"size": "6"}
-	err = c.SyncLadders(bg, ladders)
+	err = c.Ladders.Sync(bg, ladders)
 	if ladder.CodeOf(err) != ladder.Conflict || !strings.HasPrefix(err.Error(), `ladder "tebes-4" has matches of tebes {"board":"standard"`) {
 		t.Errorf("a changed game says %v", err)
 	}
 	ladders[0] = testLadders(t)[0]
 	ladders[0].House = []string{"@random", "@greedy"}
-	kit.Must(t, c.SyncLadders(bg, ladders))
-	list, err := c.Standings(bg, "tebes-4")
+	kit.Must(t, c.Ladders.Sync(bg, ladders))
+	list, err := c.Ladders.Standings(bg, "tebes-4")
 	kit.Must(t, err)
 	if len(list) != 2 {
 		t.Errorf("without @first the standings are %+v", list)
@@ -118,7 +118,7 @@ func TestOpeningMayChange(t *testing.T) {
 	c.finished("tebes-4", ids...)
 	ladders := testLadders(t)
 	ladders[0].Options["opening"] = "6"
-	kit.Must(t, c.SyncLadders(bg, ladders))
+	kit.Must(t, c.Ladders.Sync(bg, ladders))
 	if m, _ := c.finished("tebes-4", ids...); m.Options["opening"] != "6" {
 		t.Errorf("the match is of %v", m.Options)
 	}
@@ -131,25 +131,25 @@ func TestSyncHouse(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	first := c.ids("@random", "@first", "@greedy")
-	kit.Must(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
+	kit.Must(t, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
 	now := c.ids("@random", "@first")
 	if now[0] != first[0] || now[1] == first[1] {
 		t.Errorf("the versions were %v and are %v", first, now)
 	}
-	v := kit.Get[ladder.Version](t)(c.Version(bg, now[0]))
+	v := kit.Get[ladder.Version](t)(c.Versions.Find(bg, now[0]))
 	if v.Hash != bundleOf(7) || v.Number != 1 {
 		t.Errorf("@random is %+v", v)
 	}
-	v = kit.Get[ladder.Version](t)(c.Version(bg, first[2]))
+	v = kit.Get[ladder.Version](t)(c.Versions.Find(bg, first[2]))
 	if v.State != ladder.Retired {
 		t.Errorf("@greedy is %+v", v)
 	}
-	list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
+	list := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 	if len(list) != 2 {
 		t.Errorf("the standings are %+v", list)
 	}
-	kit.Must(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
-	v = kit.Get[ladder.Version](t)(c.Version(bg, now[1]))
+	kit.Must(t, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
+	v = kit.Get[ladder.Version](t)(c.Versions.Find(bg, now[1]))
 	if v.Number != 2 || !v.Plays("teeko") || v.Plays("tebes") {
 		t.Errorf("made for teeko, @first is %+v", v)
 	}
@@ -163,19 +163,19 @@ func TestStandingsByFit(t *testing.T) {
 	sure := func(elo float64) stats.Estimate { return stats.Estimate{Value: elo, Low: elo - 50, High: elo + 50} }
 	ids := c.ids("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[1])
-	kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4")) // from here on they are kept in order
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
+	kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4")) // from here on they are kept in order
+	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
 	check := func(want ...string) {
 		t.Helper()
-		all := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
-		summaries := kit.Get[[]LadderSummary](t)(c.LadderSummaries(bg, 3))
+		all := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
+		summaries := kit.Get[[]LadderSummary](t)(c.Ladders.Summaries(bg, 3))
 		top := summaries[slices.IndexFunc(summaries, func(s LadderSummary) bool { return s.Name == "tebes-4" })].Top
 		for i, name := range want {
 			if all[i].Bot != name || all[i].Rank != i+1 || top[i].Bot != name || top[i].Rank != i+1 {
 				t.Fatalf("place %d has %+v and %+v, want %s", i+1, all[i], top[i], name)
 			}
-			b := kit.Get[ladder.Bot](t)(c.Bot(bg, name))
-			of := kit.Get[[]ladder.Standing](t)(c.StandingsOf(bg, b.ID))
+			b := kit.Get[ladder.Bot](t)(c.Bots.Find(bg, name))
+			of := kit.Get[[]ladder.Standing](t)(c.Ladders.StandingsOf(bg, b.ID))
 			if s := of[slices.IndexFunc(of, func(s ladder.Standing) bool { return s.Ladder == "tebes-4" })]; s.Rank != i+1 {
 				t.Errorf("%s alone has %+v, want place %d", name, s, i+1)
 			}
@@ -183,15 +183,15 @@ func TestStandingsByFit(t *testing.T) {
 	}
 	check("@first", "@random", "@greedy") // @greedy has its Elo, 1000, and is provisional
 	c.finished("tebes-4", ids[0], ids[2])
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
+	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
 	check("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[2])
 	check("@random", "@first", "@greedy") // until the next fit
 	c.cache.forget()
 	check("@random", "@first", "@greedy")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
+	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
 	check("@first", "@greedy", "@random")
-	kit.Must(t, c.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
+	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
 	check("@random", "@first", "@greedy") // an anchor with one match
 }
 
@@ -201,8 +201,8 @@ func TestGameBeforeTheFirstMatch(t *testing.T) {
 	c := newCompetition(t)
 	anna := c.people("anna")[0]
 	v := c.submitted(anna.ID, "anna-bot")
-	kit.Must(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
-	kit.Must(t, c.Promote(bg, v.ID))
+	kit.Must(t, c.Versions.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
+	kit.Must(t, c.Versions.Promote(bg, v.ID))
 	playing := func() (on []string) {
 		for _, l := range testLadders(t) {
 			if slices.ContainsFunc(c.players(l.Name), func(p matchmaking.Player) bool { return p.ID == v.ID }) {
@@ -217,12 +217,12 @@ func TestGameBeforeTheFirstMatch(t *testing.T) {
 	all := testLadders(t)
 	other := all[2]
 	other.Name = all[0].Name
-	kit.Must(t, c.SyncLadders(bg, []ladder.Ladder{other, all[1], all[2]}))
+	kit.Must(t, c.Ladders.Sync(bg, []ladder.Ladder{other, all[1], all[2]}))
 	if got := playing(); got != nil {
 		t.Errorf("it plays on %q", got)
 	}
 	wantSound(t, c.Store)
-	kit.Must(t, c.SyncLadders(bg, all))
+	kit.Must(t, c.Ladders.Sync(bg, all))
 	if got := playing(); !slices.Equal(got, []string{"tebes-4"}) {
 		t.Errorf("after that it plays on %q", got)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // matches returns the matches of rows.
-func (s *Store) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
+func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
 		if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow,
 }
 
 // Waiting returns the matches that wait, at most limit: those that nobody asked for, then the others, the oldest first.
-func (s *Store) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
+func (s Matches) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
@@ -38,8 +38,8 @@ type MatchFilter struct {
 	Limit   int   // 0 for 50
 }
 
-// Matches lists matches, the last one first.
-func (s *Store) Matches(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
+// List lists matches, the last one first.
+func (s Matches) List(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.find(ctx, f) })
 }
 
@@ -90,8 +90,8 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 	return tx.MatchesBefore(ctx, before, limit)
 }
 
-// Match returns a match.
-func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
+// Find returns a match.
+func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err error) {
 	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
 		return []queries.MatchRow{m}, ifNoRows(err, noMatch(id))
@@ -158,7 +158,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match
 
 // History returns how the Elo of a version on a ladder went: at most limit of its
 // changes, evenly spaced, the last one among them; 0 for all.
-func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
+func (s Ladders) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)
 		if err != nil {

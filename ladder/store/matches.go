@@ -39,9 +39,9 @@ type NewMatch struct {
 	Allowance time.Duration
 }
 
-// AddMatch takes a match in, which waits then. The versions of a rated one have to
+// Add takes a match in, which waits then. The versions of a rated one have to
 // be active on the ladder; those of an unrated one only have to be built.
-func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
+func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		tx.waits = true
 		out, err = tx.addMatch(ctx, n)
@@ -263,7 +263,7 @@ type Begun struct {
 
 // Begin begins matches, many in one transaction, each for itself: its commitment is public from
 // now on, its seed when the attempt is over.
-func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
+func (s Matches) Begin(ctx context.Context, starts []Start) []Begun {
 	out := make([]Begun, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
 	for i, start := range starts {
@@ -356,7 +356,7 @@ func noMatch(id int64) error { return notFound("", "match %d does not exist", id
 // match waits again. An attempt that is over is refused with ErrOver. failed says that the referee failed, which is the end of the
 // match at the third time; a stop of the server is not. Dropped tells that it was
 // given up, for that or for a version that no longer plays.
-func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
+func (s Matches) Break(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.attemptIn(ctx, matchID, attempt)
 		if err != nil {
@@ -411,7 +411,7 @@ type RunningAttempt struct {
 }
 
 // Running returns the attempts that run, in the order of their matches.
-func (s *Store) Running(ctx context.Context) (out []RunningAttempt, err error) {
+func (s Matches) Running(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {
 		out = append(out, RunningAttempt{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})

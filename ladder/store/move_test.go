@@ -311,7 +311,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 	wantSound(t, c.Store)
 	kit.Must(t, os.Remove(path))
-	if data, err := c.Replay(bg, maxGames); err == nil {
+	if data, err := c.Matches.Replay(bg, maxGames); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}
 }

@@ -30,8 +30,8 @@ type BotFilter struct {
 	Ladder   string // on which the live version plays
 }
 
-// ListBots returns bots with an ID below before, 0 for all, the newest first, at most n.
-func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
+// Search returns bots with an ID below before, 0 for all, the newest first, at most n.
+func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
 	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
 		if f.Ladder != "" {
@@ -50,9 +50,9 @@ func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) 
 	return out, err
 }
 
-// BotsOf returns the bots of a person with an ID below before, 0 for all, the newest first, at
+// OfPerson returns the bots of a person with an ID below before, 0 for all, the newest first, at
 // most n.
-func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
+func (s Bots) OfPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), below(before), int64(n))
 	for _, r := range rows {
 		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
@@ -61,7 +61,7 @@ func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int
 }
 
 // Languages returns the languages that bots are written in, by name, at most n.
-func (s *Store) Languages(ctx context.Context, n int) (out []string, err error) {
+func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	last := ""
 	for len(out) < n {
 		if last, err = s.read.NextLanguage(ctx, last); err != nil {
@@ -74,7 +74,7 @@ func (s *Store) Languages(ctx context.Context, n int) (out []string, err error) 
 
 // Names returns at most n names of bots and of people that contain a text: those that begin with
 // it first.
-func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []string, err error) {
+func (s Bots) Names(ctx context.Context, text string, n int) (bots, people []string, err error) {
 	text = strings.ToLower(text)
 	if text == "" {
 		return nil, nil, nil
@@ -89,9 +89,9 @@ func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []s
 	return bots, people, err
 }
 
-// Versions returns the versions of a bot with a number below before, 0 for all, the last
+// List returns the versions of a bot with a number below before, 0 for all, the last
 // one first, at most n, -1 for all.
-func (s *Store) Versions(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
+func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, below(int64(before)), int64(n))
 	if err != nil {
 		return nil, machineError(err)
@@ -99,8 +99,8 @@ func (s *Store) Versions(ctx context.Context, botID int64, before, n int) ([]lad
 	return versions(rows)
 }
 
-// VersionOf returns a version of a bot by its number.
-func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
+// FindNumber returns a version of a bot by its number.
+func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
 	row, err := s.read.VersionByNumber(ctx, b.ID, int64(number))
 	if err != nil {
 		return out, machineError(ifNoRows(err, NoVersionOf(b.Name, number)))
@@ -109,7 +109,7 @@ func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out la
 }
 
 // PlacesOfBot returns the places of the live version of a bot, or else of the last one that was on a ladder.
-func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
+func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
 		return nil, machineError(ifNoRows(err, nil))
@@ -118,12 +118,12 @@ func (s *Store) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing
 }
 
 // PlacesOf returns the places of a version on all ladders, in the order of the ladders.
-func (s *Store) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standing, error) {
+func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
 // places returns standings of rows, those of versions that play with their ranks.
-func (s *Store) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
+func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
 		out = each(rows, standing)
@@ -144,7 +144,7 @@ func (s *Store) places(ctx context.Context, find func(*Tx) ([]queries.StandingRo
 }
 
 // StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
-func (s *Store) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
+func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
 		out = each(rows, standing)
@@ -164,7 +164,7 @@ type RatingPoint struct {
 
 // Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
 // evenly spaced over the matches, the last one among them.
-func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
+func (s Ladders) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
@@ -211,7 +211,7 @@ type Opponent struct {
 
 // Opponents returns the record of a bot's last versions against each opponent on a ladder, those
 // with most games first: n after skip others, and how many there are.
-func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
+func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {
@@ -240,7 +240,7 @@ type Forfeit struct {
 }
 
 // Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
-func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
+func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
 	if err != nil {
 		return nil, machineError(err)
@@ -262,7 +262,7 @@ func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit
 }
 
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
-func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
+func (s People) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
 	return each(rows, message), machineError(err)
 }
@@ -274,9 +274,9 @@ type LadderSummary struct {
 	Top    []ladder.Standing
 }
 
-// LadderSummaries returns the ladders that are played, each with its first n places.
-func (s *Store) LadderSummaries(ctx context.Context, n int) (out []LadderSummary, err error) {
-	ladders, err := s.Ladders(ctx)
+// Summaries returns the ladders that are played, each with its first n places.
+func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err error) {
+	ladders, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (s *Store) LadderSummaries(ctx context.Context, n int) (out []LadderSummary
 
 // Trends returns how the Elo of versions on a ladder went, by version: their ratings after
 // at most n of their matches, evenly spaced, the last one among them.
-func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
+func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
 	wanted := [][2]int64{}
 	for _, p := range of {
 		own, _ := spread([]ladder.Standing{p}, n)
@@ -323,7 +323,7 @@ type Meeting struct {
 
 // Meetings returns what versions have against each other on a ladder, by version and
 // opponent; those that have not met are left out.
-func (s *Store) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
+func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PairsAmong(ctx, list(versions), l.ID)

@@ -23,15 +23,15 @@ import (
 func TestOpponents(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	ladders := kit.Get[[]LadderInfo](t)(c.Ladders(bg))
+	ladders := kit.Get[[]LadderInfo](t)(c.Ladders.List(bg))
 	for _, l := range ladders {
 		want := map[string]map[string]rules.Record{}
 		sides, err := l.Sides()
 		kit.Must(t, err)
-		matches, err := c.Matches(bg, MatchFilter{Ladder: l.Name, State: ladder.Finished, Limit: 10_000})
+		matches, err := c.Matches.List(bg, MatchFilter{Ladder: l.Name, State: ladder.Finished, Limit: 10_000})
 		kit.Must(t, err)
 		for _, m := range matches {
-			games := kit.Get[[]ladder.Game](t)(c.Games(bg, m.ID))
+			games := kit.Get[[]ladder.Game](t)(c.Matches.Games(bg, m.ID))
 			for a := range m.Bots {
 				for b := range m.Bots {
 					if sides[a] == sides[b] {
@@ -61,9 +61,9 @@ func TestOpponents(t *testing.T) {
 			}
 		}
 		for name, records := range want {
-			b, err := c.Bot(bg, name)
+			b, err := c.Bots.Find(bg, name)
 			kit.Must(t, err)
-			list, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 0, 1000)
+			list, total, err := c.Ladders.Opponents(bg, l.Name, b.ID, 1000, 0, 1000)
 			kit.Must(t, err)
 			got := map[string]rules.Record{}
 			for i, o := range list {
@@ -75,7 +75,7 @@ func TestOpponents(t *testing.T) {
 			if diff := cmp.Diff(records, got); diff != "" || total != len(records) {
 				t.Errorf("%s, %s: %d opponents, %s", l.Name, name, total, diff)
 			}
-			part, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 1, 1)
+			part, total, err := c.Ladders.Opponents(bg, l.Name, b.ID, 1000, 1, 1)
 			kit.Must(t, err)
 			if len(records) > 1 && (total != len(records) || len(part) != 1 || part[0].Bot != list[1].Bot) {
 				t.Errorf("%s, %s: the second opponent is %+v of %d", l.Name, name, part, total)
@@ -88,7 +88,7 @@ func TestOpponents(t *testing.T) {
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "ada", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "ada", false))
 	other := c.ids("@random")[0]
 	for range 2 {
 		v := c.live(p.ID, "mine")
@@ -96,18 +96,18 @@ func TestRatings(t *testing.T) {
 			c.finished("tebes-4", v.ID, other)
 		}
 	}
-	b := kit.Get[ladder.Bot](t)(c.Bot(bg, "mine"))
+	b := kit.Get[ladder.Bot](t)(c.Bots.Find(bg, "mine"))
 	for n, want := range map[int]string{
 		10: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
 		99: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
 		3:  "[3@1 6@2 10@2]",
 		1:  "[10@2]",
 	} {
-		points := kit.Get[[]RatingPoint](t)(c.Ratings(bg, "tebes-4", b.ID, 10, n))
+		points := kit.Get[[]RatingPoint](t)(c.Ladders.Ratings(bg, "tebes-4", b.ID, 10, n))
 		var got []string
 		for _, p := range points {
 			got = append(got, fmt.Sprintf("%d@%d", p.Count, p.Version))
-			if m, err := c.Match(bg, p.Match); err != nil || m.Changes[0].After != p.Elo || !m.Finished.Equal(p.At) {
+			if m, err := c.Matches.Find(bg, p.Match); err != nil || m.Changes[0].After != p.Elo || !m.Finished.Equal(p.At) {
 				t.Errorf("point %+v is not of its match (%v)", p, err)
 			}
 		}
@@ -115,11 +115,11 @@ func TestRatings(t *testing.T) {
 			t.Errorf("%d points are %v, want %v", n, got, want)
 		}
 	}
-	last := kit.Get[[]RatingPoint](t)(c.Ratings(bg, "tebes-4", b.ID, 1, 10))
+	last := kit.Get[[]RatingPoint](t)(c.Ladders.Ratings(bg, "tebes-4", b.ID, 1, 10))
 	if len(last) != 5 || last[0].Version != 2 {
 		t.Errorf("the points of one version are %+v", last)
 	}
-	if none, err := c.Ratings(bg, "tute-4", b.ID, 10, 10); err != nil || len(none) != 0 {
+	if none, err := c.Ladders.Ratings(bg, "tute-4", b.ID, 10, 10); err != nil || len(none) != 0 {
 		t.Errorf("without a match there are %v, %v", none, err)
 	}
 }
@@ -128,25 +128,25 @@ func TestRatings(t *testing.T) {
 func TestForfeits(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "ada", false)
+	p, err := c.People.Add(bg, "ada", false)
 	kit.Must(t, err)
 	v, other := c.live(p.ID, "mine"), c.ids("@random")[0]
 	c.finished("tebes-4", v.ID, other)
 	m, seed := c.begun("tebes-4", v.ID, other)
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), playFaulty(t, m, seed))
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), playFaulty(t, m, seed))
 	kit.Must(t, err)
-	list, err := c.Forfeits(bg, v.BotID, 3)
+	list, err := c.Matches.Forfeits(bg, v.BotID, 3)
 	kit.Must(t, err)
 	if len(list) != 3 || list[0].Match != m.ID || list[0].Version != 1 || list[0].Played != "tebes" || list[0].Ladder != "tebes-4" || list[0].Code == "" {
 		t.Fatalf("the games are %+v", list)
 	}
 	for _, f := range list {
-		g := kit.Get[ladder.Game](t)(c.Game(bg, f.Game))
+		g := kit.Get[ladder.Game](t)(c.Matches.Game(bg, f.Game))
 		if s := g.Seats[f.Seat]; s.Slot != 0 || s.Fault != f.Code {
 			t.Errorf("game %d has %+v", f.Game, g.Seats)
 		}
 	}
-	if list, err := c.Forfeits(bg, c.botID(other), 3); err != nil || len(list) != 0 {
+	if list, err := c.Matches.Forfeits(bg, c.botID(other), 3); err != nil || len(list) != 0 {
 		t.Errorf("@random has %v, %v", list, err)
 	}
 	wantSound(t, c.Store)
@@ -160,7 +160,7 @@ func TestForfeits(t *testing.T) {
 }
 
 func (c *competition) botID(version int64) int64 {
-	v := kit.Get[ladder.Version](c.tb)(c.Version(bg, version))
+	v := kit.Get[ladder.Version](c.tb)(c.Versions.Find(bg, version))
 	return v.BotID
 }
 
@@ -194,7 +194,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	for _, name := range []string{"ada", "adam"} {
-		p := kit.Get[ladder.Person](t)(c.AddPerson(bg, name, false))
+		p := kit.Get[ladder.Person](t)(c.People.Add(bg, name, false))
 		c.live(p.ID, "x-"+name)
 		c.submitted(p.ID, "madam-"+name)
 	}
@@ -213,7 +213,7 @@ func TestNames(t *testing.T) {
 	} {
 		var got []string
 		for before := int64(0); ; {
-			page := kit.Get[[]ListedBot](t)(c.ListBots(bg, x.f, before, 1))
+			page := kit.Get[[]ListedBot](t)(c.Bots.Search(bg, x.f, before, 1))
 			if len(page) == 0 {
 				break
 			}
@@ -226,13 +226,13 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"ADA": "[madam-ada madam-adam] [ada adam]", "x-": "[x-ada x-adam] []", "m": "[madam-ada madam-adam] [adam]", "": "[] []", "%": "[] []", "\x00": "[] []",
 	} {
-		bots, people, err := c.Names(bg, text, 2)
+		bots, people, err := c.Bots.Names(bg, text, 2)
 		kit.Must(t, err)
 		if got := fmt.Sprint(bots, people); got != want {
 			t.Errorf("%q finds %s, want %s", text, got, want)
 		}
 	}
-	if list, err := c.Languages(bg, 10); err != nil || !slices.Equal(list, []string{"Go"}) {
+	if list, err := c.Bots.Languages(bg, 10); err != nil || !slices.Equal(list, []string{"Go"}) {
 		t.Errorf("the languages are %q, %v", list, err)
 	}
 }
@@ -243,7 +243,7 @@ func TestMatchesOfBotIn(t *testing.T) {
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[1])
-	waits := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{ids[0], ids[1]}}))
+	waits := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{ids[0], ids[1]}}))
 	var runs []int64
 	for range 3 {
 		m, _ := c.begun("tebes-4", ids[1], ids[0])
@@ -264,7 +264,7 @@ func TestMatchesOfBotIn(t *testing.T) {
 		{MatchFilter{Version: ids[2], Against: ids[0], Ladder: "tute-4"}, []int64{team.ID}},
 	} {
 		var got []int64
-		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches(bg, test.filter)) {
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.List(bg, test.filter)) {
 			got = append(got, m.ID)
 		}
 		if !slices.Equal(got, test.want) {

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// AddPerson makes an account; its name is nobody else's.
-func (s *Store) AddPerson(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
+// Add makes an account; its name is nobody else's.
+func (s People) Add(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err = tx.addPerson(ctx, name, admin)
 		return err
@@ -30,14 +30,14 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 	return person(p), err
 }
 
-// People lists everybody in the order in which they came.
-func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
+// List lists everybody in the order in which they came.
+func (s People) List(ctx context.Context) ([]ladder.Person, error) {
 	rows, err := s.read.People(ctx)
 	return each(rows, person), machineError(err)
 }
 
-// Person returns a person by ID.
-func (s *Store) Person(ctx context.Context, id int64) (ladder.Person, error) {
+// Find returns a person by ID.
+func (s People) Find(ctx context.Context, id int64) (ladder.Person, error) {
 	p, err := s.read.person(ctx, id)
 	return person(p), machineError(err)
 }
@@ -47,14 +47,14 @@ func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 	return p, ifNoRows(err, notFound("", "person %d does not exist", id))
 }
 
-// PersonByName returns a person by name.
-func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, error) {
+// FindByName returns a person by name.
+func (s People) FindByName(ctx context.Context, name string) (ladder.Person, error) {
 	p, err := s.read.PersonByName(ctx, name)
 	return person(p), machineError(ifNoRows(err, notFound(ladder.HintPeople, "person %q does not exist", name)))
 }
 
 // Blocked returns who is blocked, and since when.
-func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
+func (s People) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 	rows, err := s.read.Blocked(ctx)
 	people := map[int64]time.Time{}
 	for _, r := range rows {
@@ -63,10 +63,10 @@ func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 	return people, machineError(err)
 }
 
-// BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
+// Block shuts somebody out, or lets them in again: a blocked person's tokens
 // are not valid, their sessions end, their bots are inactive, and what they have going on ends: matches
 // that they asked for, those of their bots, and submissions.
-func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
+func (s People) Block(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
 		var at time.Time
@@ -105,25 +105,25 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 }
 
 // Messages returns those to a person after an ID, the oldest first, at most limit.
-func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
+func (s People) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
 	return each(rows, message), machineError(err)
 }
 
 // LastMessages returns the last messages to a person, the newest first, at most limit.
-func (s *Store) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
+func (s People) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
 	return each(rows, message), machineError(err)
 }
 
 // CountUnseen returns how many messages to a person are unread.
-func (s *Store) CountUnseen(ctx context.Context, personID int64) (int, error) {
+func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	n, err := s.read.CountUnseen(ctx, personID)
 	return int(n), machineError(err)
 }
 
 // SetSeen notes that a person has read the messages with IDs from the first to the last one.
-func (s *Store) SetSeen(ctx context.Context, personID, first, last int64) error {
+func (s People) SetSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
 	})
@@ -131,7 +131,7 @@ func (s *Store) SetSeen(ctx context.Context, personID, first, last int64) error 
 
 // AddInvite makes a code with which one person can register, as name if it is not
 // "". by is the person who gives it, 0 for the operator. The code is shown once.
-func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
+func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
 		if err := ladder.CheckName("person", name); err != nil {
 			return "", invite, err
@@ -149,7 +149,7 @@ func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires ti
 }
 
 // Invites lists those that can still be used.
-func (s *Store) Invites(ctx context.Context) (list []ladder.Invite, err error) {
+func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
 	for _, r := range rows {
 		i := invitation(r.Invite)
@@ -160,7 +160,7 @@ func (s *Store) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 }
 
 // RevokeInvite takes an invite back that nobody has used.
-func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
+func (s People) RevokeInvite(ctx context.Context, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeInvite(ctx, id)
 		if err == nil && n == 0 {
@@ -176,7 +176,7 @@ func invitation(i queries.Invite) ladder.Invite {
 
 // Register opens an account by an invite's code, or without one where
 // registration is open. The token, for everything, is shown once.
-func (s *Store) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
+func (s People) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite
 		if code != "" || !open {

@@ -19,30 +19,30 @@ import (
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	text, tok, err := c.AddToken(bg, p.ID, "laptop", ladder.ScopeSubmit, time.Time{})
+	text, tok, err := c.Sessions.AddToken(bg, p.ID, "laptop", ladder.ScopeSubmit, time.Time{})
 	kit.Must(t, err)
-	who, got, err := c.Authenticate(bg, text)
+	who, got, err := c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
 	if who != p || got.ID != tok.ID || got.Scope != ladder.ScopeSubmit || got.Used.IsZero() {
 		t.Errorf("%s is %+v with %+v", text, who, got)
 	}
-	list, err := c.Tokens(bg, p.ID)
+	list, err := c.Sessions.Tokens(bg, p.ID)
 	kit.Must(t, err)
 	used := list[0].Used
 	if used.IsZero() {
 		t.Error("the use is not noted")
 	}
-	_, _, err = c.Authenticate(bg, text)
+	_, _, err = c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
-	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.Equal(used) {
+	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].Used.Equal(used) {
 		t.Error("a use within the minute is noted again")
 	}
 	c.clock.skip(time.Hour)
-	_, _, err = c.Authenticate(bg, text)
+	_, _, err = c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
-	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.After(used) {
+	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].Used.After(used) {
 		t.Error("a use an hour later is not noted")
 	}
 	// Nothing that is kept is the token.
@@ -61,15 +61,15 @@ func TestTokens(t *testing.T) {
 func TestTokensRefused(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	other, err := c.AddPerson(bg, "berta", false)
+	other, err := c.People.Add(bg, "berta", false)
 	kit.Must(t, err)
-	good, tok, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+	good, tok, err := c.Sessions.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
-	short, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
+	short, _, err := c.Sessions.AddToken(bg, p.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
 	kit.Must(t, err)
-	if _, _, err := c.Authenticate(bg, short); err != nil {
+	if _, _, err := c.Sessions.Authenticate(bg, short); err != nil {
 		t.Error(err)
 	}
 	c.clock.skip(2 * time.Hour)
@@ -79,7 +79,7 @@ func TestTokensRefused(t *testing.T) {
 	}
 	refuse := func(name, token string, code ladder.Code, text string) {
 		t.Helper()
-		who, _, err := c.Authenticate(bg, token)
+		who, _, err := c.Sessions.Authenticate(bg, token)
 		wantError(t, err, code, text)
 		if who.ID != 0 {
 			t.Errorf("%s: it is %+v all the same", name, who)
@@ -92,24 +92,24 @@ func TestTokensRefused(t *testing.T) {
 	refuse("unknown", newKey(tokenPrefix).text, ladder.Unauthorized, invalid)
 	refuse("long", good+"x", ladder.Unauthorized, invalid)
 	refuse("expired", short, ladder.Unauthorized, "the token has expired: sign in with another token")
-	wantError(t, c.RevokeToken(bg, other.ID, tok.ID), ladder.NotFound, "token 1 does not exist")
-	if _, _, err := c.Authenticate(bg, good); err != nil {
+	wantError(t, c.Sessions.RevokeToken(bg, other.ID, tok.ID), ladder.NotFound, "token 1 does not exist")
+	if _, _, err := c.Sessions.Authenticate(bg, good); err != nil {
 		t.Error(err)
 	}
-	kit.Must(t, c.BlockPerson(bg, p.ID, true))
+	kit.Must(t, c.People.Block(bg, p.ID, true))
 	refuse("blocked", good, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
-	kit.Must(t, c.BlockPerson(bg, p.ID, false))
-	kit.Must(t, c.RevokeToken(bg, p.ID, tok.ID))
+	kit.Must(t, c.People.Block(bg, p.ID, false))
+	kit.Must(t, c.Sessions.RevokeToken(bg, p.ID, tok.ID))
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: sign in with another token")
-	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
+	_, _, err = c.Sessions.AddToken(bg, p.ID, "", "root", time.Time{})
 	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
 	for _, label := range []string{"a\nb", "a\u202eb", "a\u2066b", "a\u200fb", "a\u200bb", "a\xffb"} { // marks turn the text around it
-		_, _, err = c.AddToken(bg, p.ID, label, ladder.ScopeAll, time.Time{})
+		_, _, err = c.Sessions.AddToken(bg, p.ID, label, ladder.ScopeAll, time.Time{})
 		wantError(t, err, ladder.Invalid, fmt.Sprintf("token: label cannot be %q: try one line of at most 80 bytes of visible characters", label))
 	}
-	_, _, err = c.AddToken(bg, p.ID, "mi portátil 日本 عربي", ladder.ScopeAll, time.Time{})
+	_, _, err = c.Sessions.AddToken(bg, p.ID, "mi portátil 日本 عربي", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
-	_, _, err = c.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
+	_, _, err = c.Sessions.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
 	wantError(t, err, ladder.NotFound, "person 99 does not exist")
 }
 
@@ -117,13 +117,13 @@ func TestTokensRefused(t *testing.T) {
 func TestRegister(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	code, _, err := c.AddInvite(bg, 0, "", time.Time{})
+	code, _, err := c.People.AddInvite(bg, 0, "", time.Time{})
 	kit.Must(t, err)
 	names := []string{"anna", "berta", "carla", "dora"}
 	errs := make([]error, len(names))
 	var group sync.WaitGroup
 	for i, n := range names {
-		group.Go(func() { _, _, errs[i] = c.Register(bg, code, n, false) })
+		group.Go(func() { _, _, errs[i] = c.People.Register(bg, code, n, false) })
 	}
 	group.Wait()
 	in := 0
@@ -137,32 +137,32 @@ func TestRegister(t *testing.T) {
 	if in != 1 {
 		t.Errorf("%d came in by one invite", in)
 	}
-	if list, _ := c.People(bg); len(list) != 1 {
+	if list, _ := c.People.List(bg); len(list) != 1 {
 		t.Errorf("there are %d people", len(list))
 	}
-	bound, _, err := c.AddInvite(bg, 0, "emma", c.clock.now().Add(time.Hour))
+	bound, _, err := c.People.AddInvite(bg, 0, "emma", c.clock.now().Add(time.Hour))
 	kit.Must(t, err)
-	_, _, err = c.Register(bg, bound, "frida", false)
+	_, _, err = c.People.Register(bg, bound, "frida", false)
 	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
-	_, _, err = c.Register(bg, "", "frida", false)
+	_, _, err = c.People.Register(bg, "", "frida", false)
 	wantError(t, err, ladder.Unauthorized, "this competition is by invite only: join as frida with the code of an invite; the operator makes them")
-	_, _, err = c.Register(bg, bound+"x", "emma", true)
+	_, _, err = c.People.Register(bg, bound+"x", "emma", true)
 	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for another invite")
-	emma, token, err := c.Register(bg, bound, "emma", false)
+	emma, token, err := c.People.Register(bg, bound, "emma", false)
 	kit.Must(t, err)
-	if who, _, err := c.Authenticate(bg, token); err != nil || who.ID != emma.ID {
+	if who, _, err := c.Sessions.Authenticate(bg, token); err != nil || who.ID != emma.ID {
 		t.Errorf("her token is %+v's, %v", who, err)
 	}
-	_, _, err = c.Register(bg, "", "frida", true)
+	_, _, err = c.People.Register(bg, "", "frida", true)
 	kit.Must(t, err)
-	_, _, err = c.Register(bg, "", "frida", true)
+	_, _, err = c.People.Register(bg, "", "frida", true)
 	wantError(t, err, ladder.Conflict, `person "frida" exists: choose another name`)
-	_, _, err = c.Register(bg, "", "Frida!", true)
+	_, _, err = c.People.Register(bg, "", "Frida!", true)
 	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
-	late, _, err := c.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
+	late, _, err := c.People.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
 	kit.Must(t, err)
 	c.clock.skip(time.Hour)
-	_, _, err = c.Register(bg, late, "gerda", false)
+	_, _, err = c.People.Register(bg, late, "gerda", false)
 	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for another invite")
 }
 
@@ -170,68 +170,68 @@ func TestRegister(t *testing.T) {
 func TestVersionStages(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	q, err := c.AddPerson(bg, "berta", false)
+	q, err := c.People.Add(bg, "berta", false)
 	kit.Must(t, err)
-	v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	v, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
 	kit.Must(t, err)
 	if v.State != ladder.Queued || v.Number != 1 || v.Bot != "anna-bot" {
 		t.Errorf("got %+v", v)
 	}
-	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": version 1 is still being checked: wait until that is over`)
-	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is somebody else's: choose another name`)
-	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, lots)
 	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
-	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, lots)
 	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
-	wantError(t, c.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
+	wantError(t, c.Versions.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
-	kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
-	kit.Must(t, c.SetState(bg, v.ID, ladder.Building))
-	kit.Must(t, c.BeginStage(bg, v.ID, "build"))
-	pending, err := c.Pending(bg)
+	kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+	kit.Must(t, c.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
+	kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Building))
+	kit.Must(t, c.Versions.BeginStage(bg, v.ID, "build"))
+	pending, err := c.Versions.Pending(bg)
 	kit.Must(t, err)
 	if len(pending) != 1 || pending[0].State != ladder.Building {
 		t.Errorf("pending are %+v", pending)
 	}
-	stages, err := c.Stages(bg, v.ID)
+	stages, err := c.Versions.Stages(bg, v.ID)
 	kit.Must(t, err)
 	if len(stages) != 2 || stages[0].Log != "3 files\n" || !stages[0].OK || stages[0].Ended.IsZero() || !stages[1].Ended.IsZero() {
 		t.Errorf("stages are %+v", stages)
 	}
-	kit.Must(t, c.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
-	if stages, _ := c.Stages(bg, v.ID); len(stages) != 0 {
+	kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
+	if stages, _ := c.Versions.Stages(bg, v.ID); len(stages) != 0 {
 		t.Errorf("stages are %+v", stages)
 	}
-	wantError(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
-	kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("it does not start")))
-	wantError(t, c.Fail(bg, v.ID, phrase.Plain("again")), ladder.Conflict, "version 1 of anna-bot is failed already")
-	messages, err := c.Messages(bg, p.ID, 0, 10)
+	wantError(t, c.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
+	kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("it does not start")))
+	wantError(t, c.Versions.Fail(bg, v.ID, phrase.Plain("again")), ladder.Conflict, "version 1 of anna-bot is failed already")
+	messages, err := c.People.Messages(bg, p.ID, 0, 10)
 	kit.Must(t, err)
 	if len(messages) != 1 || messages[0].Text().String() != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
 		t.Errorf("messages are %+v", messages)
 	}
-	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Suspend lead there`, v.ID))
+	wantError(t, c.Versions.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Suspend lead there`, v.ID))
 }
 
 func TestLimitsOfAPerson(t *testing.T) {
 	// limit: limits.bots, limits.versions
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
 	few := ladder.Limits{Bots: 2, Versions: 3}
 	n := 0
 	add := func(name string) error {
 		n++
-		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(n)}, few)
+		v, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(n)}, few)
 		if err == nil {
-			kit.Must(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
-			kit.Must(t, c.Promote(bg, v.ID))
+			kit.Must(t, c.Versions.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
+			kit.Must(t, c.Versions.Promote(bg, v.ID))
 		}
 		return err
 	}
@@ -252,47 +252,47 @@ func TestLimitsOfAPerson(t *testing.T) {
 func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
 	v := c.live(p.ID, "anna-bot")
-	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.ids("@first")[0]}})
+	m, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.ids("@first")[0]}})
 	kit.Must(t, err)
 	active := func() int {
-		list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
+		list := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 		return len(list)
 	}
-	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
 	asked := c.unrated(berta.ID, m.Versions...)
 	before := active()
-	kit.Must(t, c.BlockPerson(bg, p.ID, true))
-	if m, _ := c.Match(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
+	kit.Must(t, c.People.Block(bg, p.ID, true))
+	if m, _ := c.Matches.Find(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
 		t.Errorf("the match is %s, %d play", m.State, active())
 	}
-	told := kit.Get[[]ladder.Message](t)(c.Messages(bg, berta.ID, 0, 10))
+	told := kit.Get[[]ladder.Message](t)(c.People.Messages(bg, berta.ID, 0, 10))
 	if len(told) != 1 || told[0].Kind != ladder.MessageDropped || told[0].Match != asked.ID || told[0].Reason.String() != "cancelled: anna is blocked" {
 		t.Errorf("who asked for a match is told %+v", told)
 	}
-	_, err = c.AddMatch(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, AskedBy: berta.ID})
+	_, err = c.Matches.Add(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, AskedBy: berta.ID})
 	wantError(t, err, ladder.Conflict, "match: the owner of anna-bot is blocked: choose another bot")
-	kit.Must(t, c.BlockPerson(bg, p.ID, false))
+	kit.Must(t, c.People.Block(bg, p.ID, false))
 	c.unrated(berta.ID, m.Versions...)
 	if active() != before {
 		t.Errorf("%d play, not %d", active(), before)
 	}
-	wantError(t, c.BlockPerson(bg, 99, true), ladder.NotFound, "person 99 does not exist")
+	wantError(t, c.People.Block(bg, 99, true), ladder.NotFound, "person 99 does not exist")
 }
 
 func TestUnratedMatches(t *testing.T) {
 	// limit: limits.unrated
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	l := testLadders(t)[0]
 	ids := c.ids("@random", "@first")
 	ask := func(change func(*NewMatch)) error {
 		n := NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: ids, AskedBy: p.ID, Open: 2}
 		change(&n)
-		_, err := c.AddMatch(bg, n)
+		_, err := c.Matches.Add(bg, n)
 		return err
 	}
 	wantError(t, ask(func(n *NewMatch) { n.Game = "mus" }), ladder.Invalid, `match: game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`)
@@ -309,7 +309,7 @@ func TestUnratedMatches(t *testing.T) {
 	kit.Must(t, ask(func(*NewMatch) {}))
 	kit.Must(t, ask(func(*NewMatch) {}))
 	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one")
-	waiting := kit.Get[[]ladder.Match](t)(c.Waiting(bg, 10))
+	waiting := kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, 10))
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {
 		t.Errorf("waiting are %+v", waiting)
 	}

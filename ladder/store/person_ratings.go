@@ -55,13 +55,13 @@ func (tx *Tx) ratePlay(ctx context.Context, id string, p ladder.Play, v *rules.V
 func someFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, Valid: true} }
 
 // RatingsOf returns the ratings of a person, by game.
-func (s *Store) RatingsOf(ctx context.Context, personID int64) (list []ladder.PersonRating, err error) {
+func (s People) RatingsOf(ctx context.Context, personID int64) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatingsOf(ctx, personID)
 	return each(rows, personRating), machineError(err)
 }
 
 // CountRated returns how many people have a rating, by game: of those who are not blocked.
-func (s *Store) CountRated(ctx context.Context) (map[string]int, error) {
+func (s People) CountRated(ctx context.Context) (map[string]int, error) {
 	rows, err := s.read.CountRated(ctx)
 	people := map[string]int{}
 	for _, r := range rows {
@@ -72,7 +72,7 @@ func (s *Store) CountRated(ctx context.Context) (map[string]int, error) {
 
 // RatedPeople returns the ratings of a game, the highest first and the provisional ones last, at most n from skip on: of
 // people who are not blocked.
-func (s *Store) RatedPeople(ctx context.Context, game string, skip, n int) (list []ladder.PersonRating, err error) {
+func (s People) RatedPeople(ctx context.Context, game string, skip, n int) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatedPeople(ctx, game, int64(n), int64(skip))
 	for _, r := range rows {
 		p := personRating(r.PersonRating)

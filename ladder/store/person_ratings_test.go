@@ -18,20 +18,20 @@ func TestPersonRatings(t *testing.T) {
 	c := newCompetition(t)
 	var people []ladder.Person
 	for _, name := range []string{"anna", "berta", "carla", "dora"} {
-		people = append(people, kit.Get[ladder.Person](t)(c.AddPerson(bg, name, false)))
+		people = append(people, kit.Get[ladder.Person](t)(c.People.Add(bg, name, false)))
 	}
 	anna, berta := people[0], people[1]
 	tebes, brisca := testLadders(t)[0], testLadders(t)[1]
 	c.played("alone", anna, tebes, 0, "@random")
 	c.playedTogether("guest", tebes, anna, ladder.Person{})
-	if n := kit.Get[map[string]int](t)(c.CountRated(bg)); len(n) != 0 {
+	if n := kit.Get[map[string]int](t)(c.People.CountRated(bg)); len(n) != 0 {
 		t.Fatalf("people have ratings: %v", n)
 	}
 	c.playedTogether("team", brisca, people...)
 	for n := range 40 { // after which their ratings are certain, whoever won
 		c.playedTogether(fmt.Sprint("two-", n), tebes, anna, berta)
 	}
-	p := kit.Get[ladder.Play](t)(c.Play(bg, "team"))
+	p := kit.Get[ladder.Play](t)(c.Plays.Find(bg, "team"))
 	for i, s := range p.Seats {
 		if s.Before != 1500 || s.After != p.Seats[(i+2)%4].After || (s.After > 1500) != (s.Record.Wins == 1) {
 			t.Errorf("the team's game has moved %+v", s)
@@ -39,7 +39,7 @@ func TestPersonRatings(t *testing.T) {
 	}
 	c.playedTogether("last", tebes, people[2], people[3])
 
-	list := kit.Get[[]ladder.PersonRating](t)(c.RatedPeople(bg, "tebes", 0, 10))
+	list := kit.Get[[]ladder.PersonRating](t)(c.People.RatedPeople(bg, "tebes", 0, 10))
 	if len(list) != 4 || list[0].Rating < list[1].Rating || list[2].Rating < list[3].Rating {
 		t.Fatalf("the list is %+v", list)
 	}
@@ -48,15 +48,15 @@ func TestPersonRatings(t *testing.T) {
 			t.Errorf("place %d is %+v", i, r)
 		}
 	}
-	if rest := kit.Get[[]ladder.PersonRating](t)(c.RatedPeople(bg, "tebes", 3, 10)); !slices.Equal(rest, list[3:]) {
+	if rest := kit.Get[[]ladder.PersonRating](t)(c.People.RatedPeople(bg, "tebes", 3, 10)); !slices.Equal(rest, list[3:]) {
 		t.Errorf("the rest of the list is %+v", rest)
 	}
-	own := kit.Get[[]ladder.PersonRating](t)(c.RatingsOf(bg, anna.ID))
+	own := kit.Get[[]ladder.PersonRating](t)(c.People.RatingsOf(bg, anna.ID))
 	if len(own) != 2 || own[0].Game != "brisca" || own[1].Game != "tebes" || own[1].Record.Games != 40 {
 		t.Errorf("the ratings of a person are %+v", own)
 	}
-	kit.Must(t, c.BlockPerson(bg, berta.ID, true))
-	if n := kit.Get[map[string]int](t)(c.CountRated(bg)); !maps.Equal(n, map[string]int{"brisca": 3, "tebes": 3}) {
+	kit.Must(t, c.People.Block(bg, berta.ID, true))
+	if n := kit.Get[map[string]int](t)(c.People.CountRated(bg)); !maps.Equal(n, map[string]int{"brisca": 3, "tebes": 3}) {
 		t.Errorf("those not blocked are %v", n)
 	}
 	wantSound(t, c.Store)
@@ -66,8 +66,8 @@ func TestPersonRatings(t *testing.T) {
 func TestPlaysOfAPerson(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
-	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
 	two, four := testLadders(t)[0], testLadders(t)[1]
 	next := func() { c.clock.skip(day) }
 	c.played("a", anna, two, 0, "@random")
@@ -83,7 +83,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 
 	var seen []string
 	for before := int64(0); ; {
-		list := kit.Get[[]ladder.Play](t)(c.PlaysOf(bg, anna.ID, true, before, 2))
+		list := kit.Get[[]ladder.Play](t)(c.Plays.OfPerson(bg, anna.ID, true, before, 2))
 		if len(list) == 0 {
 			break
 		}
@@ -100,7 +100,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 		t.Errorf("the games are %q", seen)
 	}
 	got := map[string]int{}
-	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.PlayRecords(bg, anna.ID)) {
+	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.Plays.Records(bg, anna.ID)) {
 		got[fmt.Sprint(r.Game, " ", r.People, " ", r.Bot)] = r.Games
 		if want := map[bool]float64{true: 1500}[r.People]; r.Rating != want {
 			t.Errorf("%s with people %v: the others are rated %v on average, want %v", r.Game, r.People, r.Rating, want)

@@ -16,9 +16,9 @@ import (
 // playsTime is what the limit of games is for.
 const playsTime = 24 * time.Hour
 
-// AddPlay adds a game of people and bots, which begins now, with the seats that are taken: of bots, Version and
-// BotID are needed, and the only person is who has opened the table. See SitPlay for the limit and the key.
-func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+// Add adds a game of people and bots, which begins now, with the seats that are taken: of bots, Version and
+// BotID are needed, and the only person is who has opened the table. See Sit for the limit and the key.
+func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
 			ID: p.ID, Game: p.Game, Options: text(p.Options), Opener: int64(p.Opener), Bank: p.Bank.Milliseconds(), Commitment: p.Commitment, Began: stamp(tx.now),
@@ -37,10 +37,10 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 	return key, session, err
 }
 
-// SitPlay adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
+// Sit adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
 // are people without an account who have from one address; 0: no limit. For a guest who is new, a session begins, and
-// SitPlay returns it with its key, which is not kept.
-func (s *Store) SitPlay(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+// Sit returns it with its key, which is not kept.
+func (s Plays) Sit(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
 			return cmp.Or(ifNoRows(err, noPlay(id)), error(noPlay(id)))
@@ -69,9 +69,9 @@ func (tx *Tx) sit(ctx context.Context, id string, x ladder.PlaySeat, address net
 	})
 }
 
-// GivePlay makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
+// Give makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
 // for the address, unless the person has sat down at perDay games within a day without it.
-func (s *Store) GivePlay(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
+func (s Plays) Give(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlays(ctx, tx, personID, tx.now, int64(perDay))
 		if over != nil && ladder.CodeOf(over) != ladder.TooMany {
@@ -116,9 +116,9 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
-// FinishPlay ends an open game with its ranks and its replay, and counts it for the people and bots, and in the
+// Finish ends an open game with its ranks and its replay, and counts it for the people and bots, and in the
 // ratings of people if it is rated.
-func (s *Store) FinishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
+func (s Plays) Finish(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error { return tx.finishPlay(ctx, id, v, ranks, data) })
 }
@@ -149,16 +149,16 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
-// BreakPlay ends an open game without a result, and keeps why; one that has ended stays as it is.
-func (s *Store) BreakPlay(ctx context.Context, id string, why ladder.Breaking) error {
+// Break ends an open game without a result, and keeps why; one that has ended stays as it is.
+func (s Plays) Break(ctx context.Context, id string, why ladder.Breaking) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
 		return err
 	})
 }
 
-// BreakPlays ends all open games without results: those of an earlier server.
-func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
+// BreakAll ends all open games without results: those of an earlier server.
+func (s Plays) BreakAll(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(tx.now))
 		return err
@@ -166,8 +166,8 @@ func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Play returns a game of people and bots.
-func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) {
+// Find returns a game of people and bots.
+func (s Plays) Find(ctx context.Context, id string) (p ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		r, err := tx.Play(ctx, id)
 		if err != nil {
@@ -204,9 +204,9 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// PlaysOf returns the last games, all or only the finished ones, in which a person sat down before a time in
+// OfPerson returns the last games, all or only the finished ones, in which a person sat down before a time in
 // microseconds since 1970, 0 for any, the newest first, at most n: without their options and commitments.
-func (s *Store) PlaysOf(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
+func (s Plays) OfPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(below(before)), Finished: oneIf(finished), N: int64(n)})
 		for _, r := range rows {
@@ -221,8 +221,8 @@ func (s *Store) PlaysOf(ctx context.Context, personID int64, finished bool, befo
 	return list, err
 }
 
-// PlayRecords returns the records of a person in their finished games, by game and by who else sat there.
-func (s *Store) PlayRecords(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
+// Records returns the records of a person in their finished games, by game and by who else sat there.
+func (s Plays) Records(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))
 		for _, r := range rows {
@@ -241,9 +241,9 @@ func (s *Store) PlayRecords(ctx context.Context, personID int64) (list []ladder.
 	return list, err
 }
 
-// PlaysAgainst returns the last games that count in a bot's record against people, the newest
+// Against returns the last games that count in a bot's record against people, the newest
 // first, at most n.
-func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainst, err error) {
+func (s Plays) Against(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainst, err error) {
 	rows, err := s.read.PlaysAgainst(ctx, nullID(botID), int64(n))
 	for _, r := range rows {
 		list = append(list, ladder.PlayAgainst{
@@ -256,8 +256,8 @@ func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []la
 
 func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
 
-// PlayReplay returns the document of a finished game of people and bots.
-func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
+// Replay returns the document of a finished game of people and bots.
+func (s Plays) Replay(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.read.PlayReplay(ctx, id)
 	if err != nil {
 		return nil, machineError(ifNoRows(err, noPlay(id)))
@@ -270,13 +270,13 @@ func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
 }
 
 // RecordAgainstPeople returns how often a bot has won against people, with all its versions.
-func (s *Store) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
+func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
 	r, err := s.read.RecordAgainstPeople(ctx, nullID(botID))
 	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
-// LiveVersions returns the live versions of bots that play, the oldest bots first, at most n.
-func (s *Store) LiveVersions(ctx context.Context, n int) ([]ladder.Version, error) {
+// ListLive returns the live versions of bots that play, the oldest bots first, at most n.
+func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {
 		return nil, machineError(err)
@@ -284,8 +284,8 @@ func (s *Store) LiveVersions(ctx context.Context, n int) ([]ladder.Version, erro
 	return versions(rows)
 }
 
-// LiveVersion returns the live version of a bot that plays.
-func (s *Store) LiveVersion(ctx context.Context, bot string) (ladder.Version, error) {
+// Live returns the live version of a bot that plays.
+func (s Versions) Live(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {
 		return ladder.Version{}, machineError(ifNoRows(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))

@@ -56,7 +56,7 @@ func queue(ctx context.Context, tx *Tx) ([]waiting, error) {
 }
 
 // Pending returns the versions on their way, in the order of their turns.
-func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
+func (s Versions) Pending(ctx context.Context) ([]ladder.Version, error) {
 	order, err := queue(ctx, s.read)
 	out := make([]ladder.Version, len(order))
 	for i, w := range order {
@@ -67,7 +67,7 @@ func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
 
 // Place returns the place of a version among those that wait to be begun: 1 is next,
 // 0 stands for a version that does not wait.
-func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
+func (s Versions) Place(ctx context.Context, versionID int64) (int, error) {
 	order, err := queue(ctx, s.read)
 	if err != nil {
 		return 0, machineError(err)
@@ -85,7 +85,7 @@ func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
 }
 
 // Cancel ends a version that waits to be begun. It counts as failed.
-func (s *Store) Cancel(ctx context.Context, versionID int64) error {
+func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
 		if err == nil && len(stages) > 0 {
@@ -97,7 +97,7 @@ func (s *Store) Cancel(ctx context.Context, versionID int64) error {
 }
 
 // Fail ends a version's way: a stage said no. Its owner is told why.
-func (s *Store) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
+func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
 		return reason, tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
@@ -105,7 +105,7 @@ func (s *Store) Fail(ctx context.Context, versionID int64, reason phrase.Text) e
 
 // fail ends a version's way for a reason, which why returns. An upload that was never
 // built is not kept.
-func (s *Store) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
+func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
 		row, err := tx.open(ctx, versionID)

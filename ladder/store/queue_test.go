@@ -19,7 +19,7 @@ func (c *competition) waits(person ladder.Person, n int) (names []string) {
 	c.tb.Helper()
 	for i := range n {
 		name := fmt.Sprint(person.Name, i)
-		_, err := c.AddVersion(bg, person.ID, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), name)}, lots)
+		_, err := c.Versions.Add(bg, person.ID, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), name)}, lots)
 		kit.Must(c.tb, err)
 		names = append(names, name)
 	}
@@ -29,7 +29,7 @@ func (c *competition) waits(person ladder.Person, n int) (names []string) {
 func (c *competition) people(names ...string) (people []ladder.Person) {
 	c.tb.Helper()
 	for _, name := range names {
-		p := kit.Get[ladder.Person](c.tb)(c.AddPerson(bg, name, false))
+		p := kit.Get[ladder.Person](c.tb)(c.People.Add(bg, name, false))
 		people = append(people, p)
 	}
 	return people
@@ -45,22 +45,22 @@ func TestOwnersTakeTurns(t *testing.T) {
 	c.waits(p[1], 2)
 	var order []string
 	for {
-		pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
+		pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
 		if len(pending) == 0 {
 			break
 		}
 		for i, v := range pending {
-			if place, err := c.Place(bg, v.ID); err != nil || place != i+1 {
+			if place, err := c.Versions.Place(bg, v.ID); err != nil || place != i+1 {
 				t.Errorf("%s has place %d, want %d; %v", v.Bot, place, i+1, err)
 			}
 		}
 		v := pending[0]
-		kit.Must(t, c.SetState(bg, v.ID, ladder.Queued)) // its turn
-		kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-		if place, err := c.Place(bg, v.ID); err != nil || place != 0 {
+		kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Queued)) // its turn
+		kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+		if place, err := c.Versions.Place(bg, v.ID); err != nil || place != 0 {
 			t.Errorf("%s is begun, and has place %d; %v", v.Bot, place, err)
 		}
-		kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("no")))
+		kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("no")))
 		if order = append(order, v.Bot); len(order) == 2 {
 			c.waits(p[2], 2)
 		}
@@ -78,8 +78,8 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	p := c.people("anna")[0]
 	c.waits(p, 1)
 	for _, blocked := range []bool{true, false} {
-		kit.Must(t, c.BlockPerson(bg, p.ID, blocked))
-		if pending, err := c.Pending(bg); err != nil || (len(pending) == 0) != blocked {
+		kit.Must(t, c.People.Block(bg, p.ID, blocked))
+		if pending, err := c.Versions.Pending(bg); err != nil || (len(pending) == 0) != blocked {
 			t.Errorf("blocked %v: %d wait; %v", blocked, len(pending), err)
 		}
 	}
@@ -90,14 +90,14 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	c.waits(c.people("anna")[0], 2)
-	pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
-	kit.Must(t, c.Cancel(bg, pending[0].ID))
-	wantError(t, c.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
-	if v, err := c.Version(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
+	pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
+	kit.Must(t, c.Versions.Cancel(bg, pending[0].ID))
+	wantError(t, c.Versions.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
+	if v, err := c.Versions.Find(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
 		t.Errorf("%+v, %v", v, err)
 	}
-	kit.Must(t, c.BeginStage(bg, pending[1].ID, "unpack"))
-	wantError(t, c.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
+	kit.Must(t, c.Versions.BeginStage(bg, pending[1].ID, "unpack"))
+	wantError(t, c.Versions.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
 }
 
 // An upload is kept as long as a version needs it: one that failed before it was
@@ -121,26 +121,26 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 	shared := keepUpload(t, c.Dir(), "shared")
 	var ids []int64
 	for _, name := range []string{"one", "two"} {
-		v := kit.Get[ladder.Version](t)(c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots))
+		v := kit.Get[ladder.Version](t)(c.Versions.Add(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots))
 		ids = append(ids, v.ID)
 	}
-	kit.Must(t, c.Fail(bg, ids[0], phrase.Plain("unpack: no")))
+	kit.Must(t, c.Versions.Fail(bg, ids[0], phrase.Plain("unpack: no")))
 	left(shared) // the other one needs it
-	kit.Must(t, c.Fail(bg, ids[1], phrase.Plain("unpack: no")))
+	kit.Must(t, c.Versions.Fail(bg, ids[1], phrase.Plain("unpack: no")))
 	left()
 	built := c.submitted(p.ID, "built")
-	kit.Must(t, c.Fail(bg, built.ID, phrase.Plain("trial: no")))
+	kit.Must(t, c.Versions.Fail(bg, built.ID, phrase.Plain("trial: no")))
 	left(built.Bundle)
 	keepUpload(t, c.Dir(), "orphan")
 	stuck := c.waits(p, 1)
 	kept := keepUpload(t, c.Dir(), stuck[0])
 	kit.Must(t, os.Remove(c.Dir().Bundles()+"/"+kept))
 	kit.Must(t, os.MkdirAll(c.Dir().Bundles()+"/"+kept+"/file", 0o700)) // cannot be deleted
-	pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
-	kit.Must(t, c.Cancel(bg, pending[0].ID))
+	pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
+	kit.Must(t, c.Versions.Cancel(bg, pending[0].ID))
 	kit.Must(t, os.RemoveAll(c.Dir().Bundles()+"/"+kept))
 	kit.Must(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))
-	if n, err := c.SweepUploads(bg); err != nil || n != 1 {
+	if n, err := c.Versions.SweepUploads(bg); err != nil || n != 1 {
 		t.Errorf("%d are swept, want 1; %v", n, err)
 	}
 	left(built.Bundle, "notes.txt")

@@ -23,7 +23,7 @@ type RemoteVersion struct {
 // ConnectRemote returns the live remote version of a person's bot, which goes on, or
 // makes one: it is live at once, and the one before it rests. The quotas of uploads count
 // it. A version that was uploaded or suspended is replaced only if a new one is wanted.
-func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
+func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
 	}

@@ -22,7 +22,7 @@ func (c *competition) ratingOf(name string, version int64) (elo, uncertainty flo
 // deterministic returns two versions that can only repeat themselves.
 func (c *competition) deterministic() (versions [2]int64) {
 	c.tb.Helper()
-	p, err := c.AddPerson(bg, "dora", false)
+	p, err := c.People.Add(bg, "dora", false)
 	kit.Must(c.tb, err)
 	for i, name := range []string{"plays-first", "plays-last"} {
 		versions[i] = c.live(p.ID, name).ID
@@ -76,7 +76,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 			t.Errorf("at cards %d of %d deals count", m.Distinct, m.Deals)
 		}
 	}
-	history, err := c.History(bg, "tebes-4", v[0], 0)
+	history, err := c.Ladders.History(bg, "tebes-4", v[0], 0)
 	kit.Must(t, err)
 	if len(history) != 4 || history[0].Deals != 1 || history[3].Deals != 0 {
 		t.Errorf("the history is %+v", history)
@@ -92,7 +92,7 @@ func TestBoutsOfRepeats(t *testing.T) {
 	for range 2 {
 		c.finished("tebes-4", v[0], v[1])
 	}
-	_, bouts, err := c.Bouts(bg, "tebes-4", []int{0, 1}, 1000)
+	_, bouts, err := c.Ladders.Bouts(bg, "tebes-4", []int{0, 1}, 1000)
 	kit.Must(t, err)
 	if len(bouts) != 2 || bouts[0].Deals != 1 || bouts[1].Deals != 0 || bouts[1].Score != 0 {
 		t.Errorf("the bouts are %+v", bouts)

@@ -36,7 +36,7 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []b
 
 // Games returns the games of a finished match in the order of deals and rotations,
 // without replays and logs; none of one that is not finished.
-func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
+func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {
 			return ifNoRows(err, noMatch(matchID))
@@ -49,7 +49,7 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 }
 
 // gamesOf returns the games of a match, nil if it has no result.
-func (s *Store) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
+func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
 	r, err := tx.ResultOf(ctx, matchID)
 	if err != nil {
 		return nil, ifNoRows(err, nil)
@@ -59,7 +59,7 @@ func (s *Store) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Ga
 }
 
 // GamesOf returns the games of matches by the ID of the match, as Games does. A match without games is left out.
-func (s *Store) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
+func (s Matches) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
 	out := make(map[int64][]ladder.Game, len(matches))
 	err := s.view(ctx, func(tx *Tx) error {
 		for _, id := range matches {
@@ -77,7 +77,7 @@ func (s *Store) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladde
 }
 
 // Game returns one game without its replay and logs.
-func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
+func (s Matches) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		out, err = s.game(ctx, tx, id)
 		return err
@@ -85,7 +85,7 @@ func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error)
 	return out, err
 }
 
-func (s *Store) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, err error) {
+func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, err error) {
 	missing := notFound("", "game %d does not exist", id)
 	r, err := tx.Result(ctx, id/maxGames)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, er
 }
 
 // Replay returns a game's document, byte for byte as it was kept.
-func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
+func (s Matches) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	data, err := s.document(ctx, gameID, replaysKind, 0)
 	if err == nil && data == nil {
 		err = fmt.Errorf("data: the replay of game %d is missing", gameID)
@@ -111,12 +111,12 @@ func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 }
 
 // Log returns what the bot at a seat wrote in a game, nil if it wrote nothing.
-func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
+func (s Matches) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
 	return s.document(ctx, gameID, logsKind, seat)
 }
 
 // document returns a document of a game, nil if there is none.
-func (s *Store) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
+func (s Matches) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		g, err := s.game(ctx, tx, gameID)
 		if err != nil {
@@ -150,7 +150,7 @@ const resultsPage = 64
 // ReplaysAfter gives f the replays of all games after a cursor, in the order in
 // which they were kept: who comes again with the last one's Game misses none. An
 // error of f ends it.
-func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
+func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
 	return machineError(s.eachResult(ctx, cursor/maxGames, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
 		for _, replay := range list {
@@ -163,7 +163,7 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 }
 
 // replaysOf returns the replays of a match.
-func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
+func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
 	games, err := s.codec.games(r)
 	if err != nil {
 		return nil, damageError(err, r.MatchID, "results")
@@ -183,7 +183,7 @@ func (s *Store) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repla
 }
 
 // eachResult calls do with the results of a filter from an ID on, in their order, until it has an error.
-func (s *Store) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
+func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
 			return ifNoRows(err, noMatch(f.Match))
@@ -225,7 +225,7 @@ func (s *Store) eachResult(ctx context.Context, id int64, f ReplayFilter, do fun
 }
 
 // eachResultOfBot is eachResult for the matches of a bot, on a ladder or with 0 on all.
-func (s *Store) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
+func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {
 		return ifNoRows(err, noBot(bot))

@@ -22,7 +22,7 @@ const (
 
 // SignIn begins a session of the person whose token it is, and returns its key, which is not kept. The
 // session of a guest, 0 for none, goes on as theirs.
-func (s *Store) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
+func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	if _, _, err := s.Authenticate(ctx, token); err != nil {
 		return "", err
 	}
@@ -65,9 +65,9 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most i
 	return k.text, id, err
 }
 
-// Session finds a session by its key, with its person and the token that has begun it; of a guest, both
+// Find finds a session by its key, with its person and the token that has begun it; of a guest, both
 // have the ID 0.
-func (s *Store) Session(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
+func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
 	k, ok := parseKey(sessionPrefix, key)
 	if !ok {
 		return x, p, t, sessionEnded()
@@ -108,7 +108,7 @@ func sessionEnded() error {
 
 // Access returns until when a session is valid or, with session 0, a token, zero for ever; and an error if it is
 // no longer.
-func (s *Store) Access(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
+func (s Sessions) Access(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.now()
 	if session == 0 {
 		row, err := s.read.Token(ctx, tokenID)
@@ -132,14 +132,14 @@ func session(r queries.Session) ladder.Session {
 	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, Created: moment(r.Created), Used: moment(r.Used), Expires: moment(r.Expires)}
 }
 
-// Sessions lists a person's sessions, those used last first.
-func (s *Store) Sessions(ctx context.Context, personID int64) (list []ladder.Session, err error) {
+// List lists a person's sessions, those used last first.
+func (s Sessions) List(ctx context.Context, personID int64) (list []ladder.Session, err error) {
 	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
 	return each(rows, session), machineError(err)
 }
 
-// EndSession ends a session of a person.
-func (s *Store) EndSession(ctx context.Context, personID, id int64) error {
+// End ends a session of a person.
+func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndSession(ctx, id, nullID(personID))
 		if err == nil && n == 0 {
@@ -150,8 +150,8 @@ func (s *Store) EndSession(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOtherSessions ends all sessions of a person but one.
-func (s *Store) EndOtherSessions(ctx context.Context, personID, but int64) error {
+// EndOthers ends all sessions of a person but one.
+func (s Sessions) EndOthers(ctx context.Context, personID, but int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
 		return tx.EndSessionsOf(ctx, nullID(personID), but)

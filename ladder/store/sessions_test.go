@@ -25,7 +25,7 @@ func (c *competition) guest() (key string, id int64) {
 // wantSession checks whose session has a key, "" for nobody's.
 func (c *competition) wantSession(what, key, name string) ladder.Session {
 	c.tb.Helper()
-	x, p, _, err := c.Session(bg, key)
+	x, p, _, err := c.Sessions.Find(bg, key)
 	if err == nil && name == "" {
 		c.tb.Errorf("%s: session %d of %q goes on", what, x.ID, p.Name)
 	} else if name == "" {
@@ -39,15 +39,15 @@ func (c *competition) wantSession(what, key, name string) ladder.Session {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
-	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
-	token, tok, err := c.AddToken(bg, anna.ID, "", ladder.ScopeSubmit, time.Time{})
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
+	token, tok, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeSubmit, time.Time{})
 	kit.Must(t, err)
-	short, _, err := c.AddToken(bg, anna.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
+	short, _, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
 	kit.Must(t, err)
-	signIn := func(token string) string { return kit.Get[string](t)(c.SignIn(bg, token, 0)) }
+	signIn := func(token string) string { return kit.Get[string](t)(c.Sessions.SignIn(bg, token, 0)) }
 	key := signIn(token)
-	x, p, by, err := c.Session(bg, key)
+	x, p, by, err := c.Sessions.Find(bg, key)
 	kit.Must(t, err)
 	if p != anna || by.ID != tok.ID || by.Scope != ladder.ScopeSubmit || x.Token != tok.ID || !x.Expires.Equal(x.Created.Add(SessionTime)) {
 		t.Errorf("the session is %+v of %+v with %+v", x, p, by)
@@ -60,9 +60,9 @@ func TestSessions(t *testing.T) {
 	for what, key := range map[string]string{"nothing": "", "a token": token, "unknown": newKey(sessionPrefix).text, "another secret": key[:len(key)-1] + string(key[len(key)-1]^1)} {
 		c.wantSession(what, key, "")
 	}
-	_, _, err = c.Authenticate(bg, key)
+	_, _, err = c.Sessions.Authenticate(bg, key)
 	wantError(t, err, ladder.Unauthorized, "the token is not valid: sign in with another token")
-	_, err = c.SignIn(bg, newKey(tokenPrefix).text, 0)
+	_, err = c.Sessions.SignIn(bg, newKey(tokenPrefix).text, 0)
 	wantError(t, err, ladder.Unauthorized, "the token is not valid: sign in with another token")
 
 	// Its use is noted to the minute, with that of its token.
@@ -72,7 +72,7 @@ func TestSessions(t *testing.T) {
 	}
 	c.clock.skip(time.Minute)
 	c.wantSession("later", key, "anna")
-	if list, tokens := kit.Get[[]ladder.Session](t)(c.Sessions(bg, anna.ID)), kit.Get[[]ladder.Token](t)(c.Tokens(bg, anna.ID)); len(list) != 1 || !list[0].Used.After(x.Used) || !tokens[0].Used.Equal(list[0].Used) {
+	if list, tokens := kit.Get[[]ladder.Session](t)(c.Sessions.List(bg, anna.ID)), kit.Get[[]ladder.Token](t)(c.Sessions.Tokens(bg, anna.ID)); len(list) != 1 || !list[0].Used.After(x.Used) || !tokens[0].Used.Equal(list[0].Used) {
 		t.Errorf("the sessions are %+v, the tokens %+v", list, tokens)
 	}
 
@@ -80,7 +80,7 @@ func TestSessions(t *testing.T) {
 	brief, long := signIn(short), signIn(token)
 	c.clock.skip(time.Hour)
 	c.wantSession("of an expired token", brief, "")
-	if list := kit.Get[[]ladder.Session](t)(c.Sessions(bg, anna.ID)); len(list) != 2 {
+	if list := kit.Get[[]ladder.Session](t)(c.Sessions.List(bg, anna.ID)); len(list) != 2 {
 		t.Errorf("the sessions are %+v", list)
 	}
 	c.clock.skip(SessionTime)
@@ -92,29 +92,29 @@ func TestSessions(t *testing.T) {
 
 	// It is ended by its person alone.
 	id := c.wantSession("fresh", fresh, "anna").ID
-	wantError(t, c.EndSession(bg, berta.ID, id), ladder.NotFound, "session 4 does not exist: it may have ended")
-	kit.Must(t, c.EndOtherSessions(bg, berta.ID, 0))
+	wantError(t, c.Sessions.End(bg, berta.ID, id), ladder.NotFound, "session 4 does not exist: it may have ended")
+	kit.Must(t, c.Sessions.EndOthers(bg, berta.ID, 0))
 	c.wantSession("ended by another", fresh, "anna")
 	others := []string{signIn(token), signIn(token)}
-	kit.Must(t, c.EndOtherSessions(bg, anna.ID, id))
+	kit.Must(t, c.Sessions.EndOthers(bg, anna.ID, id))
 	c.wantSession("this one", fresh, "anna")
 	c.wantSession("the first other", others[0], "")
 	c.wantSession("the second other", others[1], "")
-	kit.Must(t, c.EndSession(bg, anna.ID, id))
+	kit.Must(t, c.Sessions.End(bg, anna.ID, id))
 	c.wantSession("ended", fresh, "")
 
 	// It ends with its token and when its person is blocked, for ever.
-	bertas, _, err := c.AddToken(bg, berta.ID, "", ladder.ScopeAll, time.Time{})
+	bertas, _, err := c.Sessions.AddToken(bg, berta.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
 	hers, other := signIn(token), signIn(bertas)
-	kit.Must(t, c.RevokeToken(bg, anna.ID, tok.ID))
+	kit.Must(t, c.Sessions.RevokeToken(bg, anna.ID, tok.ID))
 	c.wantSession("of a revoked token", hers, "")
 	c.wantSession("of another token", other, "berta")
-	kit.Must(t, c.BlockPerson(bg, berta.ID, true))
+	kit.Must(t, c.People.Block(bg, berta.ID, true))
 	c.wantSession("of a blocked person", other, "")
-	_, err = c.SignIn(bg, bertas, 0)
+	_, err = c.Sessions.SignIn(bg, bertas, 0)
 	wantError(t, err, ladder.Forbidden, `person "berta" is blocked: ask the operator`)
-	kit.Must(t, c.BlockPerson(bg, berta.ID, false))
+	kit.Must(t, c.People.Block(bg, berta.ID, false))
 	c.wantSession("of a person who was blocked", other, "")
 }
 
@@ -122,23 +122,23 @@ func TestSessions(t *testing.T) {
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
-	token, _, err := c.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	token, _, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
 	first, id := c.guest()
-	if x, p, by, err := c.Session(bg, first); err != nil || x.ID != id || p.ID != 0 || by.ID != 0 {
+	if x, p, by, err := c.Sessions.Find(bg, first); err != nil || x.ID != id || p.ID != 0 || by.ID != 0 {
 		t.Errorf("the guest's session is %+v of %+v with %+v: %v", x, p, by, err)
 	}
 	c.clock.skip(time.Hour)
-	if x, _, _, err := c.Session(bg, first); err != nil || !x.Used.After(x.Created) {
+	if x, _, _, err := c.Sessions.Find(bg, first); err != nil || !x.Used.After(x.Created) {
 		t.Errorf("the use is not noted: %+v, %v", x, err)
 	}
-	key := kit.Get[string](t)(c.SignIn(bg, token, id))
+	key := kit.Get[string](t)(c.Sessions.SignIn(bg, token, id))
 	if x := c.wantSession("signed in", key, "anna"); x.ID != id {
 		t.Errorf("the session of guest %d is %d", id, x.ID)
 	}
 	c.wantSession("before", first, "")
-	kit.Must(t, c.EndSession(bg, anna.ID, id))
+	kit.Must(t, c.Sessions.End(bg, anna.ID, id))
 	if _, next := c.guest(); next == id {
 		t.Errorf("another guest has session %d, too", next)
 	}
@@ -148,13 +148,13 @@ func TestGuests(t *testing.T) {
 func TestSessionLimits(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
-	anna := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
-	berta := kit.Get[ladder.Person](t)(c.AddPerson(bg, "berta", false))
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
 	signIn := func(p ladder.Person) string {
-		token, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+		token, _, err := c.Sessions.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
 		kit.Must(t, err)
 		c.clock.skip(time.Second)
-		return kit.Get[string](t)(c.SignIn(bg, token, 0))
+		return kit.Get[string](t)(c.Sessions.SignIn(bg, token, 0))
 	}
 	bertas := signIn(berta)
 	var keys []string
@@ -178,13 +178,13 @@ func TestSessionLimits(t *testing.T) {
 	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
 		t.Errorf("there are %d sessions", n)
 	}
-	if _, p, _, err := c.Session(bg, first); err != nil || p.ID != 0 {
+	if _, p, _, err := c.Sessions.Find(bg, first); err != nil || p.ID != 0 {
 		t.Errorf("the first guest is %+v, %v", p, err)
 	}
 	c.clock.skip(2 * time.Second)
 	last, _ := c.guest()
 	c.wantSession("the first guest", first, "")
-	if _, _, _, err := c.Session(bg, last); err != nil {
+	if _, _, _, err := c.Sessions.Find(bg, last); err != nil {
 		t.Error(err)
 	}
 	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
@@ -198,11 +198,11 @@ func TestGuestsBegin(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	add := func(id string) (string, error) {
-		key, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{}}}, netip.MustParseAddr("192.0.2.1"), 1, true)
+		key, _, err := c.Plays.Add(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{}}}, netip.MustParseAddr("192.0.2.1"), 1, true)
 		return key, err
 	}
 	key := kit.Get[string](t)(add("first"))
-	if _, p, _, err := c.Session(bg, key); err != nil || p.ID != 0 {
+	if _, p, _, err := c.Sessions.Find(bg, key); err != nil || p.ID != 0 {
 		t.Errorf("the guest is %+v, %v", p, err)
 	}
 	key, err := add("second")
@@ -219,13 +219,13 @@ func TestGivePlay(t *testing.T) {
 	c := newCompetition(t)
 	anna, here := c.people("anna")[0], netip.MustParseAddr("192.0.2.1")
 	add := func(id string, person int64) error {
-		_, _, err := c.AddPlay(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{PersonID: person}}}, here, 1, false)
+		_, _, err := c.Plays.Add(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{PersonID: person}}}, here, 1, false)
 		return err
 	}
-	give := func(id string) error { return c.GivePlay(bg, id, 0, anna.ID, here, 1) }
+	give := func(id string) error { return c.Plays.Give(bg, id, 0, anna.ID, here, 1) }
 	kit.Must(t, add("a", 0))
 	kit.Must(t, give("a"))
-	if p := kit.Get[ladder.Play](t)(c.Play(bg, "a")); p.Seats[0].Person != "anna" {
+	if p := kit.Get[ladder.Play](t)(c.Plays.Find(bg, "a")); p.Seats[0].Person != "anna" {
 		t.Errorf("the game is that of %q", p.Seats[0].Person)
 	}
 	wantError(t, add("b", anna.ID), ladder.TooMany, "you have begun 1 games within a day, which is the limit: try again tomorrow")
@@ -236,6 +236,6 @@ func TestGivePlay(t *testing.T) {
 	wantError(t, give("d"), ladder.NotFound, `game "d" does not exist`)
 	c.clock.skip(25 * time.Hour)
 	kit.Must(t, add("e", 0))
-	kit.Must(t, c.BreakPlay(bg, "e", ladder.BrokenByStop))
+	kit.Must(t, c.Plays.Break(bg, "e", ladder.BrokenByStop))
 	wantError(t, give("e"), ladder.NotFound, `game "e" does not exist`)
 }

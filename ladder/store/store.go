@@ -1,7 +1,10 @@
 // Package store stores a competition in a directory: an SQLite database with people,
-// bots, matches, their results and ratings. A change is made in one transaction: when a
-// method returns without an error the change is on the disk, and a change that fails changes nothing. Begin and Finish
-// share a transaction with others that come at the same time, and Session and SignIn read what they check before it.
+// bots, matches, their results and ratings.
+//
+// A Store has a service for each noun: Matches, Ladders, Versions, Bots, People, Sessions and Plays. A change is made in
+// one transaction: when a method returns without an error the change is on the disk, and a change that fails changes
+// nothing. Matches.Begin and Matches.Finish share a transaction with others that come at the same time; Sessions.Find and
+// Sessions.SignIn read what they check before it.
 //
 // The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
 // those is generated from them.
@@ -49,8 +52,38 @@ type Options struct {
 	NoSync bool
 }
 
-// Store is an open data directory. Its methods may be called from any goroutine.
+// Store is an open data directory. Its methods, and those of its services, may be called from any goroutine.
 type Store struct {
+	*db
+	Matches  Matches
+	Ladders  Ladders
+	Versions Versions
+	Bots     Bots
+	People   People
+	Sessions Sessions
+	Plays    Plays
+}
+
+// The services have the queries and the changes of one noun each.
+type (
+	// Matches are the matches of the ladders and the unrated ones that people ask for, with their games.
+	Matches struct{ *db }
+	// Ladders are the ladders with their standings, ratings and pools.
+	Ladders struct{ *db }
+	// Versions are the versions of the bots, from the upload to the last match.
+	Versions struct{ *db }
+	// Bots are the bots of people and of the house.
+	Bots struct{ *db }
+	// People are the people who may sign in, their invites and messages.
+	People struct{ *db }
+	// Sessions are the tokens and the sessions of browsers, by which people are known.
+	Sessions struct{ *db }
+	// Plays are the games that people play on the site.
+	Plays struct{ *db }
+)
+
+// db is what the services share: the database, its directory, and what is held of them in memory.
+type db struct {
 	dir      datadir.Dir
 	now      func() time.Time
 	readOnly bool
@@ -77,7 +110,8 @@ func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Cu
 
 // open opens the data directory, with the formula of its ratings.
 func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, turn: make(chan struct{}, 1), formula: formula}
+	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, turn: make(chan struct{}, 1), formula: formula}
+	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}
 	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now

@@ -22,7 +22,7 @@ import (
 func TestFinishKeepsAll(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	c.live(p.ID, "anna-bot")
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	for name, versions := range map[string][]int64{"tebes-4": ids[:2], "brisca-4-teams": ids, "tute-4": ids} {
@@ -30,10 +30,10 @@ func TestFinishKeepsAll(t *testing.T) {
 		played := playMatch(t, m, seed)
 		played[0].Logs[1] = []byte("thinking\n")
 		slices.Reverse(played) // any order will do
-		changes := kit.Get[[]ladder.Change](t)(c.Finish(bg, m.ID, c.last(m.ID), played))
+		changes := kit.Get[[]ladder.Change](t)(c.Matches.Finish(bg, m.ID, c.last(m.ID), played))
 		slices.Reverse(played)
 
-		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
+		m = kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
 		if m.State != ladder.Finished || m.Order != 1 || !slices.Equal(m.Versions, versions) || m.Ladder != name || !m.Rated {
 			t.Errorf("%s: the match is %+v", name, m)
 		}
@@ -43,16 +43,16 @@ func TestFinishKeepsAll(t *testing.T) {
 		if diff := cmp.Diff(changes, m.Changes); diff != "" || len(changes) != len(versions) {
 			t.Errorf("%s: changes: %s", name, diff)
 		}
-		games := kit.Get[[]ladder.Game](t)(c.Games(bg, m.ID))
+		games := kit.Get[[]ladder.Game](t)(c.Matches.Games(bg, m.ID))
 		if len(games) != len(played) {
 			t.Fatalf("%s: there are %d games, not %d", name, len(games), len(played))
 		}
 		for i, g := range games {
-			replay := kit.Get[[]byte](t)(c.Replay(bg, g.ID))
+			replay := kit.Get[[]byte](t)(c.Matches.Replay(bg, g.ID))
 			if string(replay) != string(played[i].Encode()) {
 				t.Errorf("%s: the replay of game %d differs", name, i)
 			}
-			one := kit.Get[ladder.Game](t)(c.Game(bg, g.ID))
+			one := kit.Get[ladder.Game](t)(c.Matches.Game(bg, g.ID))
 			if diff := cmp.Diff(g, one); diff != "" {
 				t.Errorf("%s: game %d: %s", name, i, diff)
 			}
@@ -63,8 +63,8 @@ func TestFinishKeepsAll(t *testing.T) {
 				t.Errorf("%s: game %d: %s", name, i, diff)
 			}
 		}
-		log := kit.Get[[]byte](t)(c.Log(bg, games[0].ID, 1))
-		none := kit.Get[[]byte](t)(c.Log(bg, games[0].ID, 0))
+		log := kit.Get[[]byte](t)(c.Matches.Log(bg, games[0].ID, 1))
+		none := kit.Get[[]byte](t)(c.Matches.Log(bg, games[0].ID, 0))
 		if string(log) != "thinking\n" || none != nil {
 			t.Errorf("%s: logs are %q and %q", name, log, none)
 		}
@@ -79,7 +79,7 @@ func TestFinishRefuses(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, stale := c.begun("tebes-4", ids...)
 	old := playMatch(t, m, stale)
-	_, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	_, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(t, err)
 	seed := c.attempt(m)
 	played := playMatch(t, m, seed)
@@ -114,7 +114,7 @@ func TestFinishRefuses(t *testing.T) {
 		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.Result) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
 		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Result) { g.Ranks = []int{1, 0} })},
 	} {
-		_, err := c.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
+		_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
 			t.Errorf("%s: says %v, want %s", x.name, err, x.want)
 		}
@@ -122,11 +122,11 @@ func TestFinishRefuses(t *testing.T) {
 	if n := c.count("results") + c.count("changes") + c.count("pairs"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 	kit.Must(t, err)
-	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
 	wantError(t, err, ladder.Conflict, "match 1 is finished, not running")
-	_, err = c.Finish(bg, 77, c.last(77), played)
+	_, err = c.Matches.Finish(bg, 77, c.last(77), played)
 	wantError(t, err, ladder.NotFound, "match 77 does not exist")
 	wantSound(t, c.Store)
 }
@@ -149,12 +149,12 @@ func TestAttempts(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, _ := c.begun("tebes-4", ids...)
 	for range 5 {
-		_, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
+		_, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
 		kit.Must(t, err)
 		c.attempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped := kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
+		dropped := kit.Get[bool](t)(c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
 		}
@@ -162,14 +162,14 @@ func TestAttempts(t *testing.T) {
 			c.attempt(m)
 		}
 	}
-	m, err := c.Match(bg, m.ID)
+	m, err := c.Matches.Find(bg, m.ID)
 	kit.Must(t, err)
 	if m.State != ladder.Dropped || m.Reason.String() != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
-	_, err = c.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
+	_, err = c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
-	err = c.Begin(bg, []Start{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
+	err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
 }
 
@@ -177,15 +177,15 @@ func TestAttempts(t *testing.T) {
 func TestInterruptedWaitFirst(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	ids := c.ids("@random", "@first")
 	want := []int64{0, c.unrated(p.ID, ids...).ID, c.unrated(p.ID, ids...).ID}
 	m, _ := c.begun("tebes-4", ids...)
 	want[0] = m.ID
-	kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
+	kit.Get[bool](t)(c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
 	for n := 1; n <= len(want); n++ {
 		var got []int64
-		for _, m := range kit.Get[[]ladder.Match](t)(c.Waiting(bg, n)) {
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, n)) {
 			got = append(got, m.ID)
 		}
 		if !slices.Equal(got, want[:n]) {
@@ -213,27 +213,27 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 		}
 	}
 	look := func() {
-		one, err := c.Match(bg, m.ID)
+		one, err := c.Matches.Find(bg, m.ID)
 		see("Match", one, err)
 		if len(one.Attempts) == 0 || one.Attempts[len(one.Attempts)-1].Seed != nil {
 			t.Errorf("attempts are %+v", one.Attempts)
 		}
 		for _, f := range []MatchFilter{{}, {Ladder: "tebes-4"}, {Bot: "@first"}, {Version: ids[0]}, {State: ladder.Running}, {Ladder: "tebes-4", State: ladder.Running}} {
-			list, err := c.Matches(bg, f)
+			list, err := c.Matches.List(bg, f)
 			see("Matches", list, err)
 			if len(list) != 1 {
 				t.Errorf("%+v finds %d matches", f, len(list))
 			}
 		}
-		games, err := c.Games(bg, m.ID)
+		games, err := c.Matches.Games(bg, m.ID)
 		see("Games", games, err)
 		see("Changes", one.Changes, nil)
 	}
 	look()
-	if _, err := c.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
+	if _, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
 		t.Fatal(err)
 	}
-	one := kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
+	one := kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
 	if s := one.Attempts[0].Seed; s == nil || s.String() != hidden {
 		t.Errorf("after the attempt the seed is %v", s)
 	}
@@ -247,28 +247,28 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
+	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
 	v := c.live(p.ID, "anna-bot")
 	other := c.ids("@first")[0]
-	waiting, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
+	waiting, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
 	kit.Must(t, err)
 	running, seed := c.begun("tebes-4", v.ID, other)
 	broken, _ := c.begun("tebes-4", other, v.ID)
 	next := c.live(p.ID, "anna-bot")
-	m, err := c.Match(bg, waiting.ID)
+	m, err := c.Matches.Find(bg, waiting.ID)
 	kit.Must(t, err)
 	if m.State != ladder.Dropped || m.Reason.String() != "version 1 of anna-bot plays no more" {
 		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
 	}
-	_, err = c.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
+	_, err = c.Matches.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
 	kit.Must(t, err)
-	if dropped, err := c.Break(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
+	if dropped, err := c.Matches.Break(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
-	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
+	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
 	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot does not play on that ladder")
-	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{next.ID, next.ID}})
+	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{next.ID, next.ID}})
 	wantError(t, err, ladder.Invalid, "match: version 2 of anna-bot cannot play against itself: name different versions")
 	wantSound(t, c.Store)
 }
@@ -277,11 +277,11 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 func TestPredecessor(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
+	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	v := c.live(p.ID, "anna-bot")
 	c.finished("tebes-4", v.ID, c.ids("@first")[0])
 	find := func(id int64) ladder.Standing {
-		places := kit.Get[[]ladder.Standing](t)(c.StandingsOf(bg, v.BotID))
+		places := kit.Get[[]ladder.Standing](t)(c.Ladders.StandingsOf(bg, v.BotID))
 		for _, s := range places {
 			if s.VersionID == id && s.Ladder == "tebes-4" {
 				return s
@@ -302,7 +302,7 @@ func TestPredecessor(t *testing.T) {
 	if s := find(v.ID); s.Active || s.Rank != 0 || s.Elo != old.Elo {
 		t.Errorf("the first version then has %+v", s)
 	}
-	before := kit.Get[ladder.Version](t)(c.Version(bg, v.ID))
+	before := kit.Get[ladder.Version](t)(c.Versions.Find(bg, v.ID))
 	if before.State != ladder.Retired || before.Ended.IsZero() {
 		t.Errorf("the first version is %+v", before)
 	}
@@ -316,7 +316,7 @@ func TestAnchorIsHeld(t *testing.T) {
 	for range 3 {
 		c.finished("tebes-4", ids...)
 	}
-	list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
+	list := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 	i := slices.IndexFunc(list, func(s ladder.Standing) bool { return s.Bot == ladder.Anchor })
 	if list[i].Elo != 1000 || list[i].Matches != 3 || list[i].Games != 12 || list[i].Wins+list[i].Draws+list[i].Losses != 12 {
 		t.Errorf("the anchor has %+v", list[i])
@@ -332,7 +332,7 @@ func TestHistory(t *testing.T) {
 		c.finished("tebes-4", ids...)
 	}
 	for limit, want := range map[int][]int{0: {1, 2, 3, 4, 5, 6, 7}, 7: {1, 2, 3, 4, 5, 6, 7}, 4: {1, 3, 5, 7}, 3: {1, 4, 7}, 2: {3, 7}, 1: {7}} {
-		list := kit.Get[[]ladder.Change](t)(c.History(bg, "tebes-4", ids[1], limit))
+		list := kit.Get[[]ladder.Change](t)(c.Ladders.History(bg, "tebes-4", ids[1], limit))
 		var got []int
 		for _, x := range list {
 			got = append(got, x.Number)
@@ -353,7 +353,7 @@ func TestReplaysAfter(t *testing.T) {
 		ladder      string
 	}
 	read := func(cursor int64, f ReplayFilter) (out []seen) {
-		kit.Must(t, c.ReplaysAfter(bg, cursor, f, func(r Replay) error {
+		kit.Must(t, c.Matches.ReplaysAfter(bg, cursor, f, func(r Replay) error {
 			out = append(out, seen{r.Game, r.Match, r.Ladder})
 			_, err := referee.DecodeReplay(r.Data)
 			return err
@@ -374,7 +374,7 @@ func TestReplaysAfter(t *testing.T) {
 		for _, f := range []ReplayFilter{{}, {Ladder: "tebes-4"}, {Bot: "anna-bot"}, {Bot: "anna-bot", Ladder: "tebes-4"}, {Match: all[0].match}} {
 			var want []seen
 			for _, s := range all {
-				m := kit.Get[ladder.Match](t)(c.Match(bg, s.match))
+				m := kit.Get[ladder.Match](t)(c.Matches.Find(bg, s.match))
 				if s.game > cursor && (f.Ladder == "" || s.ladder == f.Ladder) && (f.Bot == "" || slices.Contains(m.Bots, f.Bot)) && (f.Match == 0 || f.Match == s.match) {
 					want = append(want, s)
 				}
@@ -384,6 +384,6 @@ func TestReplaysAfter(t *testing.T) {
 			}
 		}
 	}
-	err := c.ReplaysAfter(bg, 0, ReplayFilter{Ladder: "mus"}, nil)
+	err := c.Matches.ReplaysAfter(bg, 0, ReplayFilter{Ladder: "mus"}, nil)
 	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: look at the list of ladders`)
 }

@@ -55,7 +55,7 @@ const MaxTokens = 100
 
 // AddToken makes a token for a person; its text is shown once and not kept. A
 // zero expires stands for never.
-func (s *Store) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
+func (s Sessions) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
 		return err
@@ -97,7 +97,7 @@ const usedEvery = time.Minute
 
 // Authenticate finds whose token it is. Unknown, revoked and expired tokens and
 // those of blocked people are refused.
-func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
+func (s Sessions) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
 	now := s.now()
 	p, t, err := s.read.authenticate(ctx, text, now)
 	if err != nil {
@@ -143,13 +143,13 @@ func usable(p ladder.Person, t ladder.Token, now time.Time) error {
 }
 
 // Tokens lists a person's tokens, revoked ones, too.
-func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
+func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
 	rows, err := s.read.TokensOf(ctx, personID)
 	return each(rows, token), machineError(err)
 }
 
 // RevokeToken makes a person's token invalid for ever, and ends its sessions.
-func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
+func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
 		if err == nil && n == 0 {
@@ -165,7 +165,7 @@ func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
 
 // ResetTokens revokes all tokens of a person, ends their sessions, and makes a token for everything, whose text is
 // returned.
-func (s *Store) ResetTokens(ctx context.Context, personID int64, label string) (text string, err error) {
+func (s Sessions) ResetTokens(ctx context.Context, personID int64, label string) (text string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if err := tx.RevokeTokensOf(ctx, nullStamp(tx.now), personID); err != nil {
 			return err

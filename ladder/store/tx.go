@@ -25,7 +25,7 @@ type Tx struct {
 }
 
 // view runs f on one state of the database.
-func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
+func (s *db) view(ctx context.Context, f func(*Tx) error) error {
 	begun, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return machineError(err)
@@ -35,7 +35,7 @@ func (s *Store) view(ctx context.Context, f func(*Tx) error) error {
 }
 
 // viewLadder is view, with a ladder that exists.
-func (s *Store) viewLadder(ctx context.Context, name string, f func(*Tx, queries.Ladder) error) error {
+func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.Ladder) error) error {
 	return s.view(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
 		if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) viewLadder(ctx context.Context, name string, f func(*Tx, queries
 
 // update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
 // What f leaves in it to be changed in memory, and told, is so before the next transaction begins.
-func (s *Store) update(ctx context.Context, f func(*Tx) error) error {
+func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
 	}
@@ -128,7 +128,7 @@ func (tx *Tx) change(ladderID int64, f func(*ladderState)) {
 }
 
 // takeTurn waits until no transaction writes. Who has the turn leaves it again.
-func (s *Store) takeTurn(ctx context.Context) error {
+func (s *db) takeTurn(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
 		return nil
@@ -137,13 +137,13 @@ func (s *Store) takeTurn(ctx context.Context) error {
 	}
 }
 
-func (s *Store) leaveTurn() { <-s.turn }
+func (s *db) leaveTurn() { <-s.turn }
 
 // dataVersion tells whether another program has written: each connection counts that by itself.
 type dataVersion struct{ connection, data int64 }
 
 // noticeOthers forgets what is kept in memory after another program has written.
-func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
+func (s *db) noticeOthers(ctx context.Context, db queries.DBTX) error {
 	var now dataVersion
 	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
 
 // notice forgets what is kept in memory if another program has written. While something is written
 // here, that was done as it began.
-func (s *Store) notice(ctx context.Context) error {
+func (s *db) notice(ctx context.Context) error {
 	if s.writer == nil {
 		return nil
 	}

@@ -13,14 +13,14 @@ import (
 
 // Bundles lists the uploads that versions need, by their hash: those are never
 // deleted. A version that failed before it was built needs none.
-func (s *Store) Bundles(ctx context.Context) ([]string, error) {
+func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
 // NeededBuilds lists the hashes of the versions that play or are on their way, and of those in matches
 // that wait or run and in games of people, in their order.
-func (s *Store) NeededBuilds(ctx context.Context) ([]string, error) {
+func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
@@ -28,7 +28,7 @@ func (s *Store) NeededBuilds(ctx context.Context) ([]string, error) {
 // dropUploads deletes the uploads among some that no version needs. It holds the writer, so that nobody
 // keeps the same upload meanwhile. It has no error: the versions are over, and SweepUploads deletes what
 // is left.
-func (s *Store) dropUploads(ctx context.Context, sums ...string) {
+func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
 			path, err := s.dir.Bundle(sum)
@@ -46,7 +46,7 @@ func (s *Store) dropUploads(ctx context.Context, sums ...string) {
 // SweepUploads deletes the uploads that no version needs, which a server that was
 // killed has left, and returns how many they were. The directory's server calls it
 // before it takes uploads.
-func (s *Store) SweepUploads(ctx context.Context) (swept int, err error) {
+func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	needed, err := s.Bundles(ctx)
 	if err != nil {
 		return 0, err
@@ -72,7 +72,7 @@ func (s *Store) SweepUploads(ctx context.Context) (swept int, err error) {
 }
 
 // OpenUpload opens the upload of a version, as it came.
-func (s *Store) OpenUpload(v ladder.Version) (*os.File, error) {
+func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)
 	if err != nil || v.State == ladder.Failed && v.Hash == "" { // as Bundles has it; its file may be about to go

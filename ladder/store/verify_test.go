@@ -371,7 +371,7 @@ func TestVerifyVersionsInPlays(t *testing.T) {
 		t.Run(x.to, func(t *testing.T) {
 			t.Parallel()
 			c := template(t)
-			replay := kit.Get[[]byte](t)(c.PlayReplay(bg, "game-b"))
+			replay := kit.Get[[]byte](t)(c.Plays.Replay(bg, "game-b"))
 			if !bytes.Contains(replay, []byte(from)) {
 				t.Fatalf("there is no %s in %.2000s", from, replay)
 			}
@@ -443,7 +443,7 @@ func wantFound(t *testing.T, c *competition, where, what string) {
 func TestVerifyUploads(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	hashes := kit.Get[[]string](t)(c.Bundles(bg))
+	hashes := kit.Get[[]string](t)(c.Versions.Bundles(bg))
 	path := filepath.Join(c.Dir().Bundles(), hashes[0])
 	kit.Must(t, os.WriteFile(path, []byte("another"), 0o600))
 	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
@@ -497,12 +497,12 @@ func TestVerifyBesideFailures(t *testing.T) {
 	versions := map[string]ladder.Version{} // by upload
 	for _, name := range []string{"one", "two"} {
 		sum := keepUpload(t, c.Dir(), name)
-		versions[sum] = kit.Get[ladder.Version](t)(c.AddVersion(bg, anna.ID, NewVersion{Bot: name, Bundle: sum}, lots))
+		versions[sum] = kit.Get[ladder.Version](t)(c.Versions.Add(bg, anna.ID, NewVersion{Bot: name, Bundle: sum}, lots))
 	}
 	last := slices.Max(slices.Collect(maps.Keys(versions)))
 	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, _ int64) {
 		if done == 1 {
-			kit.Must(t, c.Fail(bg, versions[last].ID, phrase.Plain("no")))
+			kit.Must(t, c.Versions.Fail(bg, versions[last].ID, phrase.Plain("no")))
 		}
 	}))
 	if len(found) > 0 {

@@ -26,7 +26,7 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 
 // SetState moves a version on its way to another state of the way. Queued means that
 // it begins, with no stages, and that the next turn is another owner's.
-func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
+func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.State) error {
 	if !state.Open() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
@@ -60,7 +60,7 @@ type Built struct {
 }
 
 // SetBuilt stores what is known of a version after its build.
-func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
+func (s Versions) SetBuilt(ctx context.Context, versionID int64, b Built) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
 }
 
 // SetNeeds keeps what the versions need whose files are built again.
-func (s *Store) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
+func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, text(n), hash) })
 }
 
@@ -81,7 +81,7 @@ func (s *Store) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error
 func list[T any](all []T) string { return text(append([]T{}, all...)) }
 
 // BeginStage notes that a stage of a version begins, again if it was there.
-func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) error {
+func (s Versions) BeginStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.open(ctx, versionID); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) er
 }
 
 // EndStage keeps how a stage that was begun came out: OK, Summary and Log.
-func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
+func (s Versions) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
 			Ok: oneIf(stage.OK), Ended: nullStamp(tx.now), Summary: stored(stage.Summary), Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
@@ -106,7 +106,7 @@ func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stag
 }
 
 // Stages returns what a version has been through, in that order.
-func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
+func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
 	rows, err := s.read.Stages(ctx, versionID)
 	if err != nil {
 		return nil, machineError(err)
@@ -137,7 +137,7 @@ func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder
 
 // Promote makes a version live: the one before it is retired, and it comes on every
 // ladder whose game it plays, with its predecessor's Elo there.
-func (s *Store) Promote(ctx context.Context, versionID int64) error {
+func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.open(ctx, versionID)
 		if err != nil {
@@ -164,7 +164,7 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 
 // Suspend takes a live version off the ladders for its faults and tells its owner;
 // suspended is false, and nothing is done, when it is not live any more. match is that of its last fault.
-func (s *Store) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
+func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
@@ -308,7 +308,7 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 
 // SetUnplayable keeps what no machine has that a version needs, and tells its owner; if it is empty, the version can be
 // played again.
-func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
+func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {

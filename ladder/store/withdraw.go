@@ -10,7 +10,7 @@ import (
 
 // Withdraw takes a bot off the ladders until it is restored: its live version rests, and its matches that wait are
 // dropped, as are those that it plays if they are broken off. All that it has played stays.
-func (s *Store) Withdraw(ctx context.Context, botID int64) error {
+func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
 			return nil
@@ -30,7 +30,7 @@ func (s *Store) Withdraw(ctx context.Context, botID int64) error {
 
 // Restore brings a bot back that was withdrawn. The version plays on that played
 // then; where none did, because it was suspended, none does.
-func (s *Store) Restore(ctx context.Context, botID int64) error {
+func (s Bots) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
 			return nil
@@ -48,7 +48,7 @@ func (s *Store) Restore(ctx context.Context, botID int64) error {
 
 // Use makes an earlier version of a bot live again: it goes on with its own rating,
 // and the one that was live rests. The bot is restored where it was withdrawn.
-func (s *Store) Use(ctx context.Context, botID int64, number int) error {
+func (s Bots) Use(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
@@ -79,7 +79,7 @@ func NoVersionOf(bot string, number int) error {
 }
 
 // updateBot changes what plays of a person's bot, and brings the ladders in line.
-func (s *Store) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
+func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)
 		if err != nil {

@@ -18,13 +18,13 @@ import (
 // active on tebes-4.
 func (c *competition) playing(botID int64) (live, active int) {
 	c.tb.Helper()
-	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, botID, 0, -1))
+	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, botID, 0, -1))
 	for _, v := range versions {
 		if v.State == ladder.Live {
 			live = v.Number
 		}
 	}
-	places := kit.Get[[]ladder.Standing](c.tb)(c.StandingsOf(bg, botID))
+	places := kit.Get[[]ladder.Standing](c.tb)(c.Ladders.StandingsOf(bg, botID))
 	for _, s := range places {
 		if s.Ladder == "tebes-4" && s.Active {
 			active++
@@ -37,7 +37,7 @@ func (c *competition) playing(botID int64) (live, active int) {
 func (c *competition) wantTold(person int64, want ...string) {
 	c.tb.Helper()
 	var got []string
-	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.Messages(bg, person, 0, 100)) {
+	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.People.Messages(bg, person, 0, 100)) {
 		if strings.HasPrefix(m.Text().String(), "match ") {
 			got = append(got, m.Text().String())
 		}
@@ -64,48 +64,48 @@ func TestWithdraw(t *testing.T) {
 	v := c.live(p.ID, "anna-bot")
 	first := c.ids("@first")[0]
 	c.finished("tebes-4", v.ID, first)
-	waits, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
+	waits, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
 	kit.Must(t, err)
 	asked := c.unrated(p.ID, v.ID, first)
 	other := c.people("ben")[0]
 	others := c.unrated(other.ID, v.ID, first)
-	before, err := c.StandingsOf(bg, v.BotID)
+	before, err := c.Ladders.StandingsOf(bg, v.BotID)
 	kit.Must(t, err)
 
-	kit.Must(t, c.Withdraw(bg, v.BotID))
-	kit.Must(t, c.Withdraw(bg, v.BotID)) // again changes nothing
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID)) // again changes nothing
 	c.wantTold(p.ID)
 	c.wantTold(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
-	if b, err := c.Bot(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
+	if b, err := c.Bots.Find(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if m, err := c.Match(bg, waits.ID); err != nil || m.State != ladder.Dropped {
+	if m, err := c.Matches.Find(bg, waits.ID); err != nil || m.State != ladder.Dropped {
 		t.Errorf("a match that waits is %s; %v", m.State, err)
 	}
-	if m, err := c.Match(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
+	if m, err := c.Matches.Find(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
 		t.Errorf("a match that somebody asked for is %s: %s; %v", m.State, m.Reason, err)
 	}
 	l := testLadders(t)[0]
-	_, err = c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p.ID})
+	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p.ID})
 	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
-	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
-	if history, err := c.History(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
+	if history, err := c.Ladders.History(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
 		t.Errorf("the history has %d matches; %v", len(history), err)
 	}
 
-	kit.Must(t, c.Restore(bg, v.BotID))
-	kit.Must(t, c.Restore(bg, v.BotID))
+	kit.Must(t, c.Bots.Restore(bg, v.BotID))
+	kit.Must(t, c.Bots.Restore(bg, v.BotID))
 	c.wantPlaying(v.BotID, "restored", 2, 1)
-	after, err := c.StandingsOf(bg, v.BotID)
+	after, err := c.Ladders.StandingsOf(bg, v.BotID)
 	kit.Must(t, err)
 	if len(after) != len(before) || after[0].Elo != before[0].Elo || after[0].Matches != before[0].Matches {
 		t.Errorf("the places are %+v, and were %+v", after, before)
 	}
 	c.finished("tebes-4", v.ID, first)
 	wantSound(t, c.Store)
-	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
+	wantError(t, c.Bots.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
 // A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is
@@ -119,11 +119,11 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 	for _, m := range []ladder.Match{own, other} {
 		c.attempt(m)
 	}
-	kit.Must(t, c.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	for _, m := range []ladder.Match{own, other} {
-		dropped, err := c.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+		dropped, err := c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 		kit.Must(t, err)
-		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
+		m = kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
 		if !dropped || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
 			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
 		}
@@ -140,14 +140,14 @@ func TestWithdrawRefused(t *testing.T) {
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
 	open := c.submitted(p.ID, "anna-bot")
-	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel the version of anna-bot on its way`)
-	kit.Must(t, c.Fail(bg, open.ID, phrase.Plain("no")))
-	_, err := c.Suspend(bg, v.ID, 0, phrase.Plain("faults"))
+	wantError(t, c.Bots.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel the version of anna-bot on its way`)
+	kit.Must(t, c.Versions.Fail(bg, open.ID, phrase.Plain("no")))
+	_, err := c.Versions.Suspend(bg, v.ID, 0, phrase.Plain("faults"))
 	kit.Must(t, err)
-	kit.Must(t, c.Withdraw(bg, v.BotID))
-	kit.Must(t, c.Restore(bg, v.BotID))
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Bots.Restore(bg, v.BotID))
 	c.wantPlaying(v.BotID, "suspended and restored", 0, 0)
-	wantError(t, c.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
+	wantError(t, c.Bots.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
 }
 
 // The owner goes back to an earlier version, which goes on with its own rating; the
@@ -162,8 +162,8 @@ func TestUse(t *testing.T) {
 	v2 := c.live(p.ID, "anna-bot")
 	c.finished("tebes-4", v2.ID, first)
 
-	kit.Must(t, c.Use(bg, v1.BotID, 1))
-	kit.Must(t, c.Use(bg, v1.BotID, 1))
+	kit.Must(t, c.Bots.Use(bg, v1.BotID, 1))
+	kit.Must(t, c.Bots.Use(bg, v1.BotID, 1))
 	c.wantPlaying(v1.BotID, "version 1 again", 1, 1)
 	_, again := c.finished("tebes-4", v1.ID, first)
 	if again[0].Before != changes[0].After || again[0].Number != 2 {
@@ -174,15 +174,15 @@ func TestUse(t *testing.T) {
 	if third[0].Before != again[0].After {
 		t.Errorf("the next version starts at %v, want %v", third[0].Before, again[0].After)
 	}
-	kit.Must(t, c.Withdraw(bg, v1.BotID))
-	kit.Must(t, c.Use(bg, v1.BotID, 2))
+	kit.Must(t, c.Bots.Withdraw(bg, v1.BotID))
+	kit.Must(t, c.Bots.Use(bg, v1.BotID, 2))
 	c.wantPlaying(v1.BotID, "version 2 of a bot that was withdrawn", 2, 1)
 	wantSound(t, c.Store)
 
-	wantError(t, c.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
+	wantError(t, c.Bots.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
 	failed := c.submitted(p.ID, "anna-bot")
-	kit.Must(t, c.Fail(bg, failed.ID, phrase.Plain("no")))
-	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
+	kit.Must(t, c.Versions.Fail(bg, failed.ID, phrase.Plain("no")))
+	wantError(t, c.Bots.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
 }
 
 // The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
@@ -195,13 +195,13 @@ func TestFailedNamesAreFree(t *testing.T) {
 	n := 0
 	add := func(by ladder.Person, name string) (ladder.Version, error) {
 		n++
-		return c.AddVersion(bg, by.ID, NewVersion{Bot: name, Bundle: keepUpload(t, c.Dir(), fmt.Sprint(n))}, few)
+		return c.Versions.Add(bg, by.ID, NewVersion{Bot: name, Bundle: keepUpload(t, c.Dir(), fmt.Sprint(n))}, few)
 	}
 	fails := func(by ladder.Person, name string) ladder.Version {
 		t.Helper()
 		v := kit.Get[ladder.Version](t)(add(by, name))
-		kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-		kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("secret")))
+		kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+		kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("secret")))
 		return v
 	}
 	first := fails(p[0], "good-name")
@@ -218,10 +218,10 @@ func TestFailedNamesAreFree(t *testing.T) {
 	if taken.Number != 1 || taken.Owner != p[1].ID {
 		t.Errorf("another's first version is %+v", taken)
 	}
-	if versions, err := c.Versions(bg, taken.BotID, 0, -1); err != nil || len(versions) != 1 {
+	if versions, err := c.Versions.List(bg, taken.BotID, 0, -1); err != nil || len(versions) != 1 {
 		t.Errorf("the new owner sees %d versions; %v", len(versions), err)
 	}
-	if messages, err := c.Messages(bg, p[0].ID, 0, 10); err != nil || len(messages) != 3 {
+	if messages, err := c.People.Messages(bg, p[0].ID, 0, 10); err != nil || len(messages) != 3 {
 		t.Errorf("%d messages are left, want 3; %v", len(messages), err)
 	}
 	_, err = add(p[0], "good-name")
@@ -239,15 +239,15 @@ func TestSameUpload(t *testing.T) {
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
-	_, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, Keep: func() error { t.Error("it is kept again"); return nil }}, lots)
+	_, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, Keep: func() error { t.Error("it is kept again"); return nil }}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
-	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, lots) // in another archive
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, lots) // in another archive
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
 	if next := c.live(p.ID, "anna-bot"); next.Number != 2 {
 		t.Errorf("the next version has number %d", next.Number)
 	}
 	// The upload of a version that rests is taken again.
-	again, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, lots)
+	again, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, lots)
 	if err != nil || again.Number != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -261,11 +261,11 @@ func TestNamesThatComeAndGo(t *testing.T) {
 	few, n := ladder.Limits{Bots: 10, Versions: 2}, 0
 	for i := range 10 {
 		sum := keepUpload(t, c.Dir(), fmt.Sprint(i))
-		v, err := c.AddVersion(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
+		v, err := c.Versions.Add(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
 		if err == nil {
 			n++
-			kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
-			kit.Must(t, c.Fail(bg, v.ID, phrase.Plain("no")))
+			kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+			kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("no")))
 		}
 	}
 	if n > 2*few.Versions {
@@ -280,7 +280,7 @@ func TestRemoteThatRests(t *testing.T) {
 	p, first := c.people("anna", "ben"), c.ids("@first")[0]
 	connect := func() ladder.Version {
 		t.Helper()
-		return kit.Get[ladder.Version](t)(c.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", New: true}, lots))
+		return kit.Get[ladder.Version](t)(c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", New: true}, lots))
 	}
 	v := connect()
 	waits, plays := c.unrated(p[1].ID, v.ID, first), c.unrated(p[1].ID, v.ID, first)
@@ -288,21 +288,21 @@ func TestRemoteThatRests(t *testing.T) {
 	connect()
 	wantDropped := func(id int64) {
 		t.Helper()
-		m := kit.Get[ladder.Match](t)(c.Match(bg, id))
+		m := kit.Get[ladder.Match](t)(c.Matches.Find(bg, id))
 		if m.State != ladder.Dropped || m.Reason.String() != "version 1 of anna-bot plays no more" {
 			t.Errorf("the match is %s: %q", m.State, m.Reason)
 		}
 	}
 	wantDropped(waits.ID)
-	kit.Get[bool](t)(c.Break(bg, plays.ID, 1, phrase.Plain("stop"), false))
+	kit.Get[bool](t)(c.Matches.Break(bg, plays.ID, 1, phrase.Plain("stop"), false))
 	wantDropped(plays.ID)
 	l := testLadders(t)[0]
-	_, err := c.AddMatch(bg, NewMatch{
+	_, err := c.Matches.Add(bg, NewMatch{
 		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID,
 	})
 	wantError(t, err, ladder.Conflict,
 		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
-	kit.Must(t, c.Use(bg, v.BotID, v.Number))
+	kit.Must(t, c.Bots.Use(bg, v.BotID, v.Number))
 	c.unrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)
 }

@@ -62,14 +62,14 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 		return summary, err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
-	err = s.Store.SetBuilt(ctx, s.version.ID, store.Built{
+	err = s.Store.Versions.SetBuilt(ctx, s.version.ID, store.Built{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
 		Needs: needsOf(s.made.dir, m.Run),
 	})
 	if err != nil {
 		return summary, err
 	}
-	s.version, err = s.Store.Version(ctx, s.version.ID)
+	s.version, err = s.Store.Versions.Find(ctx, s.version.ID)
 	return summary, err
 }
 

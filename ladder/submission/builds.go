@@ -68,7 +68,7 @@ type StoredBuild struct {
 // Builds returns the bots that stand built in the directory of a store, those that were not used for
 // the longest time first.
 func Builds(ctx context.Context, s *store.Store) (list []StoredBuild, err error) {
-	needed, err := s.NeededBuilds(ctx)
+	needed, err := s.Versions.NeededBuilds(ctx)
 	if err != nil {
 		return nil, err
 	}

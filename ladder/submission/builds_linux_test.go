@@ -59,10 +59,10 @@ func TestSweepBuilds(t *testing.T) {
 	w := newWorld(t)
 	old := w.built(w.add("bot", fileTree(t, built)))
 	live := w.built(w.add("bot", fileTree(t, quick(1))))
-	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}))
-	house, err := w.Store.Bot(t.Context(), ladder.Anchor)
+	kit.Must(t, w.Store.Bots.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}))
+	house, err := w.Store.Bots.Find(t.Context(), ladder.Anchor)
 	kit.Must(t, err)
-	anchor, err := w.Store.Versions(t.Context(), house.ID, 0, -1)
+	anchor, err := w.Store.Versions.List(t.Context(), house.ID, 0, -1)
 	kit.Must(t, err)
 	was := kit.Tree(t, w.Dir.Bot(old.Hash))
 	rules := ladder.Storage{}
@@ -74,10 +74,10 @@ func TestSweepBuilds(t *testing.T) {
 	w.aged(old.Hash, 31*day)
 
 	// A match that waits needs the old version.
-	m, err := w.Store.AddMatch(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
+	m, err := w.Store.Matches.Add(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
 	kit.Must(t, err)
 	w.sweep(rules, old.Hash, live.Hash)
-	kit.Must(t, w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, phrase.Plain("")))
+	kit.Must(t, w.Store.Matches.Cancel(t.Context(), m.ID, w.person.ID, phrase.Plain("")))
 
 	// Somebody plays with it.
 	playing, over := context.WithCancel(t.Context())
@@ -92,7 +92,7 @@ func TestSweepBuilds(t *testing.T) {
 	if done := w.sweep(rules, live.Hash); done.Builds != 1 || done.Bytes == 0 || done.Over {
 		t.Errorf("%+v", done)
 	}
-	upload, err := w.Store.OpenUpload(old)
+	upload, err := w.Store.Versions.OpenUpload(old)
 	kit.Must(t, err)
 	upload.Close()
 	bot, err := w.Resolve(t.Context(), old)

@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 	failed := make(chan bool)
 	go func() {
 		for range next {
-			if now, err := w.Store.Version(t.Context(), v.ID); err != nil || now.State == ladder.Failed {
+			if now, err := w.Store.Versions.Find(t.Context(), v.ID); err != nil || now.State == ladder.Failed {
 				failed <- err == nil
 				return
 			}

@@ -200,7 +200,7 @@ func TestLateInTrial(t *testing.T) {
 // told wants a message to the owner with the reason.
 func (w *world) told(v ladder.Version) {
 	w.t.Helper()
-	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
+	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.People.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
 		if m.Version == v.ID && strings.Contains(m.Text().String(), v.Reason.String()) {
 			return
 		}

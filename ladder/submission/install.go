@@ -134,7 +134,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
 		return err
 	}
 	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // it was built on another machine before
-		if err := p.Store.SetNeeds(ctx, v.Hash, needs); err != nil {
+		if err := p.Store.Versions.SetNeeds(ctx, v.Hash, needs); err != nil {
 			return err
 		}
 	}

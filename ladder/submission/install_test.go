@@ -83,7 +83,7 @@ func TestNeedsKept(t *testing.T) {
 		if v, _ = w.version(v.ID); !v.Needs.Equal(want) {
 			t.Errorf("it needs %+v, want %+v", v.Needs, want)
 		}
-		kit.Must(t, w.Store.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
+		kit.Must(t, w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
 		v, _ = w.version(v.ID)
 		kit.Must(t, os.RemoveAll(w.Dir.Bot(v.Hash)))
 		kit.Must(t, w.Restore(t.Context(), v))
@@ -143,10 +143,10 @@ func TestRestoreErrors(t *testing.T) {
 func TestResolveHouse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}))
-	b, err := w.Store.Bot(t.Context(), "@random")
+	kit.Must(t, w.Store.Bots.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}))
+	b, err := w.Store.Bots.Find(t.Context(), "@random")
 	kit.Must(t, err)
-	versions, err := w.Store.Versions(t.Context(), b.ID, 0, -1)
+	versions, err := w.Store.Versions.List(t.Context(), b.ID, 0, -1)
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("%+v, %v", versions, err)
 	}

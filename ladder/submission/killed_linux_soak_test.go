@@ -79,7 +79,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
 		t.Errorf("there are bots already: %v, %v", found, err)
 	}
-	pending, err := s.Pending(t.Context())
+	pending, err := s.Versions.Pending(t.Context())
 	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
 		t.Errorf("%+v are on their way, %v", pending, err)
 	}
@@ -108,7 +108,7 @@ func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, ov
 			t.Fatalf("it was never %s: %v", state, err)
 		case <-tick.C:
 		}
-		v := kit.Get[ladder.Version](t)(s.Version(t.Context(), id))
+		v := kit.Get[ladder.Version](t)(s.Versions.Find(t.Context(), id))
 		if v.State == state {
 			return
 		}

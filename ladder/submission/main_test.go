@@ -92,7 +92,7 @@ func (w *world) built(v ladder.Version) ladder.Version {
 	}
 	kit.Must(w.t, s.install(s.made))
 	w.used(s.hash)
-	kit.Must(w.t, w.Store.Promote(w.t.Context(), v.ID))
+	kit.Must(w.t, w.Store.Versions.Promote(w.t.Context(), v.ID))
 	v, _ = w.version(v.ID)
 	return v
 }
@@ -108,7 +108,7 @@ func (w *world) addData(bot string, data []byte) ladder.Version {
 	upload := kit.Get[*bundle.Upload](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
 	defer upload.Discard()
 	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Keep: upload.Keep}
-	return kit.Get[ladder.Version](w.t)(w.Store.AddVersion(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
+	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 
 // run takes a version through and gives what became of it.
@@ -122,8 +122,8 @@ func (w *world) run(v ladder.Version) (ladder.Version, []ladder.Stage) {
 
 func (w *world) version(id int64) (ladder.Version, []ladder.Stage) {
 	w.t.Helper()
-	v := kit.Get[ladder.Version](w.t)(w.Store.Version(w.t.Context(), id))
-	return v, kit.Get[[]ladder.Stage](w.t)(w.Store.Stages(w.t.Context(), id))
+	v := kit.Get[ladder.Version](w.t)(w.Store.Versions.Find(w.t.Context(), id))
+	return v, kit.Get[[]ladder.Stage](w.t)(w.Store.Versions.Stages(w.t.Context(), id))
 }
 
 // clean wants nothing left where stages work.

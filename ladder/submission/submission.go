@@ -189,13 +189,13 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 			err = fmt.Errorf("submission: panic: %v", v)
 		}
 	}()
-	v, err := p.Store.Version(ctx, version)
+	v, err := p.Store.Versions.Find(ctx, version)
 	if err != nil {
 		return err
 	}
 	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
 	defer func() { s.release() }()
-	err = p.Store.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
+	err = p.Store.Versions.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
 		return nil // it is live, or has failed
 	}
@@ -215,18 +215,18 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 		return err
 	}
 	p.used(s.hash)
-	return p.Store.Promote(ctx, v.ID)
+	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
 // do runs a stage and keeps what became of it; on is false when the version has
 // failed.
 func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
-		if err := s.Store.SetState(ctx, s.version.ID, st.state); err != nil {
+		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
 			return false, err
 		}
 	}
-	if err := s.Store.BeginStage(ctx, s.version.ID, st.name); err != nil {
+	if err := s.Store.Versions.BeginStage(ctx, s.version.ID, st.name); err != nil {
 		return false, err
 	}
 	log := s.transcript()
@@ -246,13 +246,13 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, short(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
-	if kept := s.Store.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
+	if kept := s.Store.Versions.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
 	}
 	if no == nil {
 		return true, nil
 	}
-	return false, s.Store.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
+	return false, s.Store.Versions.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
 }
 
 // transcript returns an empty log, which hides the server's directories.

@@ -120,7 +120,7 @@ func (d *display) standings(ctx context.Context) error {
 // strongest first.
 func (d *display) bots(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
-		places, err := d.store.Standings(ctx, name)
+		places, err := d.store.Ladders.Standings(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -169,14 +169,14 @@ func (d *display) say(format string, args ...any) {
 // report shows the ratings that a match has changed, and by how much where they are no longer
 // provisional.
 func (d *display) report(ctx context.Context, e events.Event) error {
-	places, err := d.store.Standings(ctx, e.Ladder)
+	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
 	if err != nil {
 		return err
 	}
 	var parts []string
 	for _, c := range e.Changes {
 		if d.names[c.VersionID] == "" {
-			v, err := d.store.Version(ctx, c.VersionID)
+			v, err := d.store.Versions.Find(ctx, c.VersionID)
 			if err != nil {
 				return err
 			}

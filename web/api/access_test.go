@@ -115,7 +115,7 @@ func accessCases() map[string]accessCase {
 			return call{path: fmt.Sprintf("/api/v1/submissions/%d", w.version(fresh("waits")).ID)}
 		}},
 		"POST /api/v1/people": {good: 201, make: func(w *world, _ string) call {
-			code, _, err := w.Store.AddInvite(bg, 0, "", time.Time{})
+			code, _, err := w.Store.People.AddInvite(bg, 0, "", time.Time{})
 			kit.Must(w.tb, err)
 			return call{path: "/api/v1/people", body: fmt.Sprintf(`{"name":%q,"invite":%q}`, fresh("eve"), code)}
 		}},
@@ -124,7 +124,7 @@ func accessCases() map[string]accessCase {
 			if who == "" {
 				return call{path: "/api/v1/me/token"}
 			}
-			key, _, err := w.Store.AddToken(bg, w.person(name), "", ladder.Scope(scope), time.Time{})
+			key, _, err := w.Store.Sessions.AddToken(bg, w.person(name), "", ladder.Scope(scope), time.Time{})
 			kit.Must(w.tb, err)
 			return call{path: "/api/v1/me/token", who: "=" + key}
 		}},
@@ -132,7 +132,7 @@ func accessCases() map[string]accessCase {
 			return call{path: "/api/v1/tokens", body: `{"scope":"read","label":"x"}`}
 		}},
 		"DELETE /api/v1/tokens/{token}": {good: 204, mine: true, make: func(w *world, _ string) call {
-			_, t, err := w.Store.AddToken(bg, w.person("ada"), "", ladder.ScopeRead, time.Time{})
+			_, t, err := w.Store.Sessions.AddToken(bg, w.person("ada"), "", ladder.ScopeRead, time.Time{})
 			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/tokens/%d", t.ID)}
 		}},
@@ -140,7 +140,7 @@ func accessCases() map[string]accessCase {
 			return call{path: "/api/v1/admin/invites", body: `{"name":"zoe"}`}
 		}},
 		"DELETE /api/v1/admin/invites/{invite}": {good: 204, make: func(w *world, _ string) call {
-			_, i, err := w.Store.AddInvite(bg, 0, "", time.Time{})
+			_, i, err := w.Store.People.AddInvite(bg, 0, "", time.Time{})
 			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
 		}},
@@ -152,7 +152,7 @@ func accessCases() map[string]accessCase {
 // asked returns a match that somebody has asked for and that waits.
 func (w *world) asked(by string) ladder.Match {
 	w.tb.Helper()
-	m := kit.Get[ladder.Match](w.tb)(w.Store.AddMatch(bg, store.NewMatch{
+	m := kit.Get[ladder.Match](w.tb)(w.Store.Matches.Add(bg, store.NewMatch{
 		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: w.person(by),
 	}))
 	return m
@@ -174,7 +174,7 @@ func (w *world) keep(sum, data string) {
 // stranger returns a new person.
 func (w *world) stranger() string {
 	name := fresh("stranger")
-	_, err := w.Store.AddPerson(bg, name, false)
+	_, err := w.Store.People.Add(bg, name, false)
 	kit.Must(w.tb, err)
 	return name
 }
@@ -260,14 +260,14 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	add := func(expires time.Time) (string, int64) {
-		key, token, err := w.Store.AddToken(bg, w.person("bob"), "", ladder.ScopeRead, expires)
+		key, token, err := w.Store.Sessions.AddToken(bg, w.person("bob"), "", ladder.ScopeRead, expires)
 		kit.Must(t, err)
 		return key, token.ID
 	}
 	expired, _ := add(w.clock().Add(time.Hour))
 	w.skip(2 * time.Hour)
 	revoked, id := add(time.Time{})
-	kit.Must(t, w.Store.RevokeToken(bg, w.person("bob"), id))
+	kit.Must(t, w.Store.Sessions.RevokeToken(bg, w.person("bob"), id))
 	good, _ := add(time.Time{})
 	wrong := good[:len(good)-1] + string('0'+(good[len(good)-1]+1)%10)
 	for name, c := range map[string]struct {

@@ -223,9 +223,9 @@ func TestFaultReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.adaFails = true
-	m, err := w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
+	m, err := w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
 	kit.Must(t, err)
-	games, err := w.Store.Games(bg, w.finish(m).ID)
+	games, err := w.Store.Matches.Games(bg, w.finish(m).ID)
 	kit.Must(t, err)
 	want := fault.Reason{Kind: fault.Failed, BeforeReady: true, Detail: "out of luck"}
 	for _, s := range get[wire.Game](w, at("/games/%d", games[0].ID)).Seats {
@@ -239,7 +239,7 @@ func TestFaultReason(t *testing.T) {
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	want := kit.Get[[]byte](t)(w.Store.Replay(bg, w.gameID))
+	want := kit.Get[[]byte](t)(w.Store.Matches.Replay(bg, w.gameID))
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/replay", w.gameID)})
 	if !bytes.Equal(rec.Body.Bytes(), want) {
 		t.Error("the document is not that of the store")

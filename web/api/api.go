@@ -199,7 +199,7 @@ func (a *API) getHealth(w http.ResponseWriter, r *http.Request) error {
 		err = a.Health(r.Context())
 	}
 	if err == nil {
-		_, err = a.Store.Waiting(r.Context(), 1)
+		_, err = a.Store.Matches.Waiting(r.Context(), 1)
 	}
 	if err != nil {
 		if ladder.CodeOf(err) != "" {

@@ -25,7 +25,7 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 	if name, ok := n.known[id]; ok {
 		return name, nil
 	}
-	p, err := n.store.Person(ctx, id)
+	p, err := n.store.People.Find(ctx, id)
 	n.known[id] = p.Name
 	return p.Name, err
 }
@@ -74,13 +74,13 @@ func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire
 // only others.
 func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	if owner == "" {
-		return a.Store.Bots(ctx, house, after, n)
+		return a.Store.Bots.List(ctx, house, after, n)
 	}
-	p, err := a.Store.PersonByName(ctx, owner)
+	p, err := a.Store.People.FindByName(ctx, owner)
 	if err != nil || house != nil && *house { // which nobody owns
 		return nil, err
 	}
-	return a.Store.OwnBots(ctx, p.ID, after, n)
+	return a.Store.Bots.ListOwn(ctx, p.ID, after, n)
 }
 
 func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
@@ -88,7 +88,7 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	for i, b := range bots {
 		ids[i] = b.ID
 	}
-	last, err := a.Store.LastVersions(r.Context(), ids)
+	last, err := a.Store.Versions.Last(r.Context(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
 	}
-	all, err := a.Store.Versions(ctx, last.BotID, 0, -1)
+	all, err := a.Store.Versions.List(ctx, last.BotID, 0, -1)
 	for _, v := range all {
 		if v.State == ladder.Live {
 			return v.Number, nil
@@ -126,7 +126,7 @@ func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
 }
 
 func (a *API) getBot(r *http.Request) (doc wire.Bot, err error) {
-	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	b, err := a.Store.Bots.Find(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return doc, err
 	}
@@ -139,7 +139,7 @@ func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	if err != nil {
 		return doc, err
 	}
-	places, err := a.Store.StandingsOf(r.Context(), b.ID)
+	places, err := a.Store.Ladders.StandingsOf(r.Context(), b.ID)
 	for _, s := range places {
 		doc := standingDoc(s)
 		doc.Ladder = s.Ladder
@@ -154,11 +154,11 @@ func (a *API) getVersions(r *http.Request) (page wire.Page[wire.Version], err er
 	if err := q.Done(); err != nil {
 		return page, err
 	}
-	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	b, err := a.Store.Bots.Find(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return page, err
 	}
-	list, err := a.Store.Versions(r.Context(), b.ID, int(from), limit+1)
+	list, err := a.Store.Versions.List(r.Context(), b.ID, int(from), limit+1)
 	if len(list) > limit {
 		list = list[:limit]
 		page.Next = middleware.CursorOf("version", int64(list[limit-1].Number))
@@ -237,7 +237,7 @@ func (a *API) getHistory(r *http.Request) (page wire.Page[wire.Change], err erro
 	if err != nil {
 		return page, err
 	}
-	all, err := a.Store.History(r.Context(), on, v.ID, limit)
+	all, err := a.Store.Ladders.History(r.Context(), on, v.ID, limit)
 	page.Items = Docs(all, func(c ladder.Change) wire.Change {
 		doc := changeDoc(c, v.Bot, v.Number)
 		doc.Match, doc.Number = c.MatchID, c.Number

@@ -83,7 +83,7 @@ func TestCancel(t *testing.T) {
 	}
 	waits, runs := w.asked("ada"), w.asked("ada")
 	seed := referee.NewSeed()
-	kit.Must(t, w.Store.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
+	kit.Must(t, w.Store.Matches.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
 	for _, who := range []string{"bob all", "bob submit", "root submit"} {
 		if code, said := cancel(waits, who); code != http.StatusForbidden || !strings.Contains(said, "only who asked for match") {
 			t.Errorf("%s: %d %s", who, code, said)
@@ -117,7 +117,7 @@ func TestCancel(t *testing.T) {
 	if code, said := cancel(w.rated, "ada submit"); code != http.StatusForbidden {
 		t.Errorf("a rated match: %d %s", code, said)
 	}
-	messages, err := w.Store.Messages(bg, w.person("ada"), 0, 100)
+	messages, err := w.Store.People.Messages(bg, w.person("ada"), 0, 100)
 	kit.Must(t, err)
 	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text().String(), "match ") })
 	if len(told) != 1 || told[0].Text().String() != fmt.Sprintf("match %d was dropped: cancelled by root", runs.ID) {
@@ -132,27 +132,27 @@ func TestBlockEndsAll(t *testing.T) {
 	root := w.person("root")
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
 	seed := referee.NewSeed()
-	kit.Must(t, w.Store.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
-	kit.Must(t, w.Store.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Matches.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
+	kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
 	if w.woken.Load() == 0 {
 		t.Error("the runner was not woken")
 	}
 	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all
-		m := kit.Get[ladder.Match](t)(w.Store.Match(bg, id))
+		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(bg, id))
 		if m.State != ladder.Dropped || m.Reason.String() != "cancelled: ada is blocked" {
 			t.Errorf("match %d is %s, %q", id, m.State, m.Reason)
 		}
 	}
-	v, err := w.Store.Version(bg, w.waits.ID)
+	v, err := w.Store.Versions.Find(bg, w.waits.ID)
 	kit.Must(t, err)
 	if v.State != ladder.Failed || v.Reason.String() != "cancelled: ada is blocked" {
 		t.Errorf("the submission is %s, %q", v.State, v.Reason)
 	}
-	other, err := w.Store.AddMatch(bg, w.houseMatch(root))
+	other, err := w.Store.Matches.Add(bg, w.houseMatch(root))
 	kit.Must(t, err)
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/bob/block", who: "root all"})
-	if m, err := w.Store.Match(bg, other.ID); err != nil || m.State != ladder.Waiting {
+	if m, err := w.Store.Matches.Find(bg, other.ID); err != nil || m.State != ladder.Waiting {
 		t.Errorf("a match of somebody else is %s, %v", m.State, err)
 	}
 }

@@ -97,7 +97,7 @@ func TestDocumentation(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.tar.gz"), []byte(archive(t, "bot.py", "pass")), 0o600))
-	code, _, err := w.Store.AddInvite(bg, 0, "eve", time.Time{})
+	code, _, err := w.Store.People.AddInvite(bg, 0, "eve", time.Time{})
 	kit.Must(t, err)
 	values := map[string]string{"TIMBA_URL": server.URL, "TIMBA_TOKEN": w.keys["ada all"], "INVITE": code}
 	list := examples(t, "../../docs/api.md")

@@ -164,7 +164,7 @@ func TestParallelTokens(t *testing.T) {
 	// limit: limits.requests
 	t.Parallel()
 	w := newWorld(t, nil)
-	before := kit.Get[[]ladder.Token](t)(w.Store.Tokens(bg, w.person("ada")))
+	before := kit.Get[[]ladder.Token](t)(w.Store.Sessions.Tokens(bg, w.person("ada")))
 	var codes sync.Map
 	var all sync.WaitGroup
 	for i := range 150 {
@@ -250,8 +250,8 @@ func TestQueue(t *testing.T) {
 	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
 		t.Errorf("%+v", cancelled)
 	}
-	kit.Must(t, w.Store.SetState(bg, w.waits.ID, ladder.Queued))
-	kit.Must(t, w.Store.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Versions.SetState(bg, w.waits.ID, ladder.Queued))
+	kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
 	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
 		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
 	}

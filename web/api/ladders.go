@@ -19,12 +19,12 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 }
 
 func (a *API) getLadders(r *http.Request) (wire.Page[wire.Ladder], error) {
-	all, err := a.Store.Ladders(r.Context())
+	all, err := a.Store.Ladders.List(r.Context())
 	return wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
 }
 
 func (a *API) getLadder(r *http.Request) (wire.Ladder, error) {
-	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
+	l, err := a.Store.Ladders.Find(r.Context(), r.PathValue("ladder"))
 	return ladderDoc(l), err
 }
 
@@ -50,14 +50,14 @@ func (a *API) getStandings(r *http.Request) (page wire.Page[wire.Standing], err 
 	name := r.PathValue("ladder")
 	if active == nil || *active {
 		first := int(min(from, math.MaxInt32))
-		places, total, err := a.Store.StandingsPage(r.Context(), name, first, limit)
+		places, total, err := a.Store.Ladders.StandingsPage(r.Context(), name, first, limit)
 		return part(Docs(places, standingDoc), int64(first), total, "place"), err
 	}
-	playing, err := a.Store.Standings(r.Context(), name)
+	playing, err := a.Store.Ladders.Standings(r.Context(), name)
 	if err != nil {
 		return page, err
 	}
-	others, err := a.Store.Inactive(r.Context(), name)
+	others, err := a.Store.Ladders.Inactive(r.Context(), name)
 	return cut(Docs(slices.Concat(playing, others), standingDoc), from, limit, "place"), err
 }
 

@@ -57,7 +57,7 @@ func TestMachines(t *testing.T) {
 func TestAttemptsNameTheirMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	b := w.Store.Begin(bg, []store.Start{{
+	b := w.Store.Matches.Begin(bg, []store.Start{{
 		New: &store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, w.houseVersion("@first")}}, Machine: "lab-1", Seed: referee.NewSeed(),
 	}})[0]
 	kit.Must(t, b.Err)

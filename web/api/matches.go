@@ -87,7 +87,7 @@ func (a *API) listMatches(r *http.Request, q *middleware.Query, f store.MatchFil
 	if err := q.Done(); err != nil {
 		return page, err
 	}
-	list, err := a.Store.Matches(r.Context(), f)
+	list, err := a.Store.Matches.List(r.Context(), f)
 	if err != nil {
 		return page, err
 	}
@@ -111,7 +111,7 @@ func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
 	if err != nil {
 		return ladder.Match{}, err
 	}
-	return a.Store.Match(r.Context(), id)
+	return a.Store.Matches.Find(r.Context(), id)
 }
 
 func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
@@ -129,7 +129,7 @@ func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, e
 		return doc, err
 	}
 	for i, id := range m.Versions {
-		v, err := a.Store.Version(ctx, id)
+		v, err := a.Store.Versions.Find(ctx, id)
 		if err != nil {
 			return doc, err
 		}
@@ -158,7 +158,7 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 	if err != nil {
 		return err
 	}
-	games, err := a.Store.Games(ctx, m.ID)
+	games, err := a.Store.Matches.Games(ctx, m.ID)
 	for slot := range doc.Versions {
 		doc.Versions[slot].Record = new(wire.Record)
 	}
@@ -225,7 +225,7 @@ func (a *API) getGames(r *http.Request) (page wire.Page[wire.Game], err error) {
 	if err != nil {
 		return page, err
 	}
-	all, err := a.Store.Games(r.Context(), m.ID)
+	all, err := a.Store.Matches.Games(r.Context(), m.ID)
 	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
 	return cut(games, from, limit, "game"), err
 }
@@ -235,11 +235,11 @@ func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {
 	if err != nil {
 		return doc, err
 	}
-	g, err := a.Store.Game(r.Context(), id)
+	g, err := a.Store.Matches.Game(r.Context(), id)
 	if err != nil {
 		return doc, err
 	}
-	m, err := a.Store.Match(r.Context(), g.MatchID)
+	m, err := a.Store.Matches.Find(r.Context(), g.MatchID)
 	if err != nil {
 		return doc, err
 	}
@@ -253,7 +253,7 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
 		return nil
 	}
-	data, err := a.Store.Replay(ctx, doc.ID)
+	data, err := a.Store.Matches.Replay(ctx, doc.ID)
 	if err != nil {
 		return err
 	}

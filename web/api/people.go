@@ -42,7 +42,7 @@ func (a *API) getMyBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
 	if err := q.Done(); err != nil {
 		return page, err
 	}
-	found, err := a.Store.OwnBots(r.Context(), middleware.Of(r).Person.ID, after, limit+1)
+	found, err := a.Store.Bots.ListOwn(r.Context(), middleware.Of(r).Person.ID, after, limit+1)
 	if err != nil {
 		return page, err
 	}
@@ -56,7 +56,7 @@ func (a *API) getMessages(r *http.Request) (page wire.Page[wire.Message], err er
 	if err := q.Done(); err != nil {
 		return page, err
 	}
-	list, err := a.Store.Messages(r.Context(), middleware.Of(r).Person.ID, after, limit)
+	list, err := a.Store.People.Messages(r.Context(), middleware.Of(r).Person.ID, after, limit)
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
@@ -73,7 +73,7 @@ func (a *API) putSeen(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &seen); err != nil {
 		return err
 	}
-	return done(w, a.Store.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last))
+	return done(w, a.Store.People.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last))
 }
 
 func (a *API) deleteMyToken(w http.ResponseWriter, r *http.Request) error {

@@ -22,7 +22,7 @@ func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	data, err := a.Store.Replay(r.Context(), id)
+	data, err := a.Store.Matches.Replay(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, after int64, f stor
 	}
 	defer leave()
 	n := 0
-	err = a.Store.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
+	err = a.Store.Matches.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
 		line, err := replayLine(replay)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) err
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", "attachment; filename=match-"+strconv.FormatInt(m.ID, 10)+".zip")
 	z := zip.NewWriter(w)
-	err = a.Store.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
+	err = a.Store.Matches.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.Finished})
 		if err != nil {
 			return gone(err)

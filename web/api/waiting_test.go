@@ -53,12 +53,12 @@ func TestWaiting(t *testing.T) {
 			w.inFlight()
 		}
 		begin(tag)
-		kit.Must(t, w.Store.BeginStage(bg, w.waits.ID, "unpack"))
+		kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
-		kit.Must(t, w.Store.Fail(bg, w.waits.ID, phrase.Plain("no")))
+		kit.Must(t, w.Store.Versions.Fail(bg, w.waits.ID, phrase.Plain("no")))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -129,7 +129,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			w := newWorld(t, nil)
 			fail := func() {
-				kit.Must(t, w.Store.Fail(bg, w.waits.ID, phrase.Plain("no")))
+				kit.Must(t, w.Store.Versions.Fail(bg, w.waits.ID, phrase.Plain("no")))
 			}
 			hub := interrupted{Hub: w.Store.Events(), before: fail}
 			if when == "after" {

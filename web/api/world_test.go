@@ -135,7 +135,7 @@ func (w *world) people() {
 	for _, name := range []string{"ada", "bob", "root"} {
 		p := w.Person(name, name == "root")
 		for _, scope := range scopes {
-			key, _, err := w.Store.AddToken(bg, p.ID, "test", scope, time.Time{})
+			key, _, err := w.Store.Sessions.AddToken(bg, p.ID, "test", scope, time.Time{})
 			kit.Must(w.tb, err)
 			w.keys[name+" "+string(scope)] = key
 		}
@@ -143,7 +143,7 @@ func (w *world) people() {
 }
 
 func (w *world) person(name string) int64 {
-	p := kit.Get[ladder.Person](w.tb)(w.Store.PersonByName(bg, name))
+	p := kit.Get[ladder.Person](w.tb)(w.Store.People.FindByName(bg, name))
 	return p.ID
 }
 
@@ -156,7 +156,7 @@ func (w *world) bots() {
 	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
-	kit.Must(w.tb, w.Store.Fail(bg, w.failed.ID, phrase.Plain("build: exit status 1")))
+	kit.Must(w.tb, w.Store.Versions.Fail(bg, w.failed.ID, phrase.Plain("build: exit status 1")))
 	w.waits = w.version("adabot")
 }
 
@@ -170,38 +170,38 @@ func (w *world) version(bot string) ladder.Version {
 // staged takes a version through its first stages, the second of which may fail.
 func (w *world) staged(v ladder.Version, ok bool) {
 	w.tb.Helper()
-	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))
-	kit.Must(w.tb, w.Store.BeginStage(bg, v.ID, "build"))
-	kit.Must(w.tb, w.Store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: phrase.Plain("cc -O2"), Log: "bot.c:1: secret of ada\n"}))
+	kit.Must(w.tb, w.Store.Versions.BeginStage(bg, v.ID, "unpack"))
+	kit.Must(w.tb, w.Store.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))
+	kit.Must(w.tb, w.Store.Versions.BeginStage(bg, v.ID, "build"))
+	kit.Must(w.tb, w.Store.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: phrase.Plain("cc -O2"), Log: "bot.c:1: secret of ada\n"}))
 }
 
 func (w *world) matches() {
 	random := w.houseVersion("@random")
-	m, err := w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	m, err := w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)
 	w.rated = w.finish(m)
-	m, err = w.Store.AddMatch(bg, store.NewMatch{
+	m, err = w.Store.Matches.Add(bg, store.NewMatch{
 		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
 	})
 	kit.Must(w.tb, err)
 	w.unrated = w.finish(m)
-	w.running, err = w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
+	w.running, err = w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
 	seed := rules.Seed{byte(w.running.ID)}
-	err = w.Store.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
+	err = w.Store.Matches.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
 	kit.Must(w.tb, err)
-	_, err = w.Store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	_, err = w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)
-	games, err := w.Store.Games(bg, w.rated.ID)
+	games, err := w.Store.Matches.Games(bg, w.rated.ID)
 	kit.Must(w.tb, err)
 	w.gameID, w.adaSeat = games[0].ID, slices.IndexFunc(games[0].Seats, func(s ladder.GameSeat) bool { return s.Slot == 0 })
 }
 
 func (w *world) houseVersion(name string) int64 {
 	w.tb.Helper()
-	b := kit.Get[ladder.Bot](w.tb)(w.Store.Bot(bg, name))
-	vs := kit.Get[[]ladder.Version](w.tb)(w.Store.Versions(bg, b.ID, 0, -1))
+	b := kit.Get[ladder.Bot](w.tb)(w.Store.Bots.Find(bg, name))
+	vs := kit.Get[[]ladder.Version](w.tb)(w.Store.Versions.List(bg, b.ID, 0, -1))
 	return vs[0].ID
 }
 
@@ -209,12 +209,12 @@ func (w *world) houseVersion(name string) int64 {
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
-	kit.Must(w.tb, w.Store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
+	kit.Must(w.tb, w.Store.Matches.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	kit.Must(w.tb, err)
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
-		ver := kit.Get[ladder.Version](w.tb)(w.Store.Version(bg, m.Versions[slot]))
+		ver := kit.Get[ladder.Version](w.tb)(w.Store.Versions.Find(bg, m.Versions[slot]))
 		plays := "random"
 		if m.Bots[slot] == "adabot" {
 			plays = "greedy" // and wins
@@ -237,9 +237,9 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		return nil
 	}
 	kit.Must(w.tb, rm.Play(bg))
-	_, err = w.Store.Finish(bg, m.ID, 1, games)
+	_, err = w.Store.Matches.Finish(bg, m.ID, 1, games)
 	kit.Must(w.tb, err)
-	m, err = w.Store.Match(bg, m.ID)
+	m, err = w.Store.Matches.Find(bg, m.ID)
 	kit.Must(w.tb, err)
 	return m
 }

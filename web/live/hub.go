@@ -246,7 +246,7 @@ func (h *Hub) settle(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	for _, m := range ended {
-		now, err := h.Store.Match(ctx, m.info.ID)
+		now, err := h.Store.Matches.Find(ctx, m.info.ID)
 		if err != nil || now.State == ladder.Running {
 			continue
 		}

@@ -140,10 +140,10 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 	if c.over != "finished" {
 		w.T.Errorf("the match is %q at its end", c.over)
 	}
-	games := kit.Get[[]ladder.Game](w.T)(w.Store.Games(w.T.Context(), id))
+	games := kit.Get[[]ladder.Game](w.T)(w.Store.Matches.Games(w.T.Context(), id))
 	stored := map[string]int{} // beginnings of games, and how much is behind them
 	for _, g := range games {
-		data := kit.Get[[]byte](w.T)(w.Store.Replay(w.T.Context(), g.ID))
+		data := kit.Get[[]byte](w.T)(w.Store.Matches.Replay(w.T.Context(), g.ID))
 		replay := kit.Get[*referee.Replay](w.T)(referee.DecodeReplay(data))
 		v := refereetest.Variant(w.T, replay.Game, options(replay.Options))
 		maker, log := board.NewPublicFrames(v), rules.Log{}

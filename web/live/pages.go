@@ -143,7 +143,7 @@ func (p *pages) happened(ctx context.Context, e events.Event) {
 	all := e.Missed > 0 || e.Kind == events.VersionMoved
 	moved := map[string]bool{"home": true, "ladder/" + e.Ladder: e.Kind != events.MatchBegan}
 	if bots && e.Match != 0 {
-		if m, err := p.hub.Store.Match(ctx, e.Match); err == nil {
+		if m, err := p.hub.Store.Matches.Find(ctx, e.Match); err == nil {
 			for _, name := range m.Bots {
 				moved["bot/"+name] = true
 			}

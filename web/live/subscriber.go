@@ -161,10 +161,10 @@ func (h *Hub) watchMatch(w *subscriber, a ask) (leave func()) {
 // state returns the state of a match or a game of people, "" if it does not exist.
 func (h *Hub) state(ctx context.Context, topic string) string {
 	if id, table := strings.CutPrefix(topic, topicTable); table {
-		p, _ := h.Store.Play(ctx, id)
+		p, _ := h.Store.Plays.Find(ctx, id)
 		return string(p.State)
 	}
 	id, _ := strconv.ParseInt(strings.TrimPrefix(topic, topicMatch), 10, 64)
-	m, _ := h.Store.Match(ctx, id)
+	m, _ := h.Store.Matches.Find(ctx, id)
 	return string(m.State)
 }

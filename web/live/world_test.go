@@ -71,7 +71,7 @@ func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.Watch,
+		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.Watch,
 	}))
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())

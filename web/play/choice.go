@@ -80,7 +80,7 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 
 // bot returns the live version of a bot that can sit at a table.
 func (t *Tables) bot(ctx context.Context, name, game string) (ladder.Version, error) {
-	v, err := t.Store.LiveVersion(ctx, name)
+	v, err := t.Store.Versions.Live(ctx, name)
 	if err == nil {
 		err = v.AtOnce(game)
 	}

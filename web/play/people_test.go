@@ -36,7 +36,7 @@ var two = play.Choice{Game: "brisca", Others: []string{play.Invited}}
 func (w *world) broken(x *play.Table) ladder.Breaking {
 	w.t.Helper()
 	<-x.Over()
-	p, err := w.Store.Play(w.t.Context(), x.ID)
+	p, err := w.Store.Plays.Find(w.t.Context(), x.ID)
 	w.must(err)
 	return p.Broken
 }
@@ -67,7 +67,7 @@ func TestPeople(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		var who []service.Actor
 		for i, name := range []string{"anna", "berta", "carla"} {
-			p := kit.Get[ladder.Person](t)(w.Store.AddPerson(t.Context(), name, false))
+			p := kit.Get[ladder.Person](t)(w.Store.People.Add(t.Context(), name, false))
 			who = append(who, service.Actor{Person: p, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})})
 		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), who[0], four))
@@ -91,7 +91,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("the replay has the seats %+v", r.Seats)
 		}
 		for _, one := range who[:2] {
-			list, err := w.Store.PlaysOf(t.Context(), one.Person.ID, false, 0, 10)
+			list, err := w.Store.Plays.OfPerson(t.Context(), one.Person.ID, false, 0, 10)
 			w.must(err)
 			if len(list) != 1 || len(list[0].People()) != 2 || len(list[0].Bots()) != 2 || list[0].People()[1].Record.Games != 1 {
 				t.Errorf("the games of %s are %+v", one.Person.Name, list)
@@ -109,7 +109,7 @@ func TestPeopleDoNotCome(t *testing.T) {
 		absent := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
 		key, err := w.Sit(t.Context(), absent, service.Actor{Address: netip.MustParseAddr("10.0.0.4")})
 		w.must(err)
-		if session, _, _, err := w.Store.Session(t.Context(), key); err != nil || absent.Seat(service.Actor{Session: session.ID}) != 1 {
+		if session, _, _, err := w.Store.Sessions.Find(t.Context(), key); err != nil || absent.Seat(service.Actor{Session: session.ID}) != 1 {
 			t.Errorf("the guest who has come has no session: %v", err)
 		}
 		sitAt(w, absent, 0, 0)
@@ -427,7 +427,7 @@ func TestBlockedUnknown(t *testing.T) {
 		options := store.Options{Server: true, NoSync: true}
 		good, closed := w.Store, kit.Get[*store.Store](t)(store.Open(laddertest.Dir(t), options))
 		w.must(closed.Close())
-		p := kit.Get[ladder.Person](t)(good.AddPerson(t.Context(), "anna", false))
+		p := kit.Get[ladder.Person](t)(good.People.Add(t.Context(), "anna", false))
 		anna := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), anna, two))
 		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
@@ -440,7 +440,7 @@ func TestBlockedUnknown(t *testing.T) {
 		if x.Resigned(0) {
 			t.Error("somebody has resigned who is not blocked")
 		}
-		w.must(good.BlockPerson(t.Context(), p.ID, true))
+		w.must(good.People.Block(t.Context(), p.ID, true))
 		bubble.Settle()
 		if !x.Resigned(0) {
 			t.Error("somebody who is blocked plays on")

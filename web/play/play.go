@@ -112,7 +112,7 @@ var (
 )
 
 // Run ends the games of people who are blocked, and all games when the context ends. Those
-// that an earlier server left are ended before, by Store.BreakPlays.
+// that an earlier server left are ended before, by store.Plays.BreakAll.
 func (t *Tables) Run(ctx context.Context) error {
 	ended, unsubscribe := t.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
@@ -144,7 +144,7 @@ func (t *Tables) endBlocked(ctx context.Context) {
 			if id == 0 {
 				continue
 			}
-			if p, err := t.Store.Person(ctx, id); err != nil || p.Blocked.IsZero() {
+			if p, err := t.Store.People.Find(ctx, id); err != nil || p.Blocked.IsZero() {
 				continue
 			}
 			if len(people) > 1 && !x.Waiting() {
@@ -279,7 +279,7 @@ func (t *Tables) Sit(ctx context.Context, x *Table, who service.Actor) (key stri
 		return "", err
 	}
 	newGuest := who.Person.ID == 0 && who.Session == 0
-	key, session, err := t.Store.SitPlay(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
+	key, session, err := t.Store.Plays.Sit(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
 	x.sit(seat, session, err == nil)
 	return key, err
 }

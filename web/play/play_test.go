@@ -58,8 +58,8 @@ func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	resolver := program.Resolver{}
 	greedy, err := resolver.Resolve(t.Context(), "@greedy")
 	w.must(err)
-	w.must(s.SyncHouse(t.Context(), []store.HouseBot{{Name: "@greedy", Label: house.Version, Hash: greedy.Hash}}))
-	_, err = s.BreakPlays(t.Context())
+	w.must(s.Bots.SyncHouse(t.Context(), []store.HouseBot{{Name: "@greedy", Label: house.Version, Hash: greedy.Hash}}))
+	_, err = s.Plays.BreakAll(t.Context())
 	w.must(err)
 	w.Tables = play.New(play.Options{
 		Store: s, Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -191,7 +191,7 @@ func awaitTurn(t *testing.T, x *play.Table) {
 func (w *world) kept(x *play.Table) *referee.Replay {
 	w.t.Helper()
 	<-x.Over()
-	data, err := w.Store.PlayReplay(w.t.Context(), x.ID)
+	data, err := w.Store.Plays.Replay(w.t.Context(), x.ID)
 	w.must(err)
 	r, err := referee.DecodeReplay(data)
 	w.must(err)
@@ -235,9 +235,9 @@ func TestGames(t *testing.T) {
 				if r.Match.Seed == nil || *r.Match.Seed != referee.Hex(x.Seed) || r.Commitment != referee.Commitment(x.Seed) {
 					t.Errorf("the seed is %v, of the commitment %v", r.Match.Seed, r.Commitment)
 				}
-				bot, err := w.Store.Bot(t.Context(), "@greedy")
+				bot, err := w.Store.Bots.Find(t.Context(), "@greedy")
 				w.must(err)
-				record, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID)
+				record, err := w.Store.Plays.RecordAgainstPeople(t.Context(), bot.ID)
 				w.must(err)
 				if record.Games != 1 || c.want != "" && record.Wins != 1 {
 					t.Errorf("the record against people is %+v", record)
@@ -264,7 +264,7 @@ func TestHouseFails(t *testing.T) {
 		w.must(err)
 		sit(w, x, 0)
 		<-x.Over()
-		p, err := w.Store.Play(t.Context(), x.ID)
+		p, err := w.Store.Plays.Find(t.Context(), x.ID)
 		w.must(err)
 		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Seats[0].Session != 1 {
 			t.Errorf("the game of session %d is %s by %q", p.Seats[0].Session, p.State, p.Broken)
@@ -291,7 +291,7 @@ func TestHouseLate(t *testing.T) {
 		if r := w.kept(x); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.Late || r.Faults[0].Seat != 1 {
 			t.Errorf("the faults are %v", r.Faults)
 		}
-		if p, err := w.Store.Play(t.Context(), x.ID); err != nil || p.State != ladder.PlayFinished {
+		if p, err := w.Store.Plays.Find(t.Context(), x.ID); err != nil || p.State != ladder.PlayFinished {
 			t.Errorf("the game is %q, %v", p.State, err)
 		}
 	})
@@ -315,7 +315,7 @@ func TestAway(t *testing.T) {
 			t.Errorf("the faults are %v", r.Faults)
 		}
 		<-never.Over()
-		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
+		if p, err := w.Store.Plays.Find(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
 			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.Broken, err)
 		}
 	})
@@ -363,7 +363,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 	inWorld(t, l, func(t *testing.T, w *world) {
 		near := guest(1, "10.0.0.1")
 		for n := range 30 {
-			p, err := w.Store.AddPerson(t.Context(), fmt.Sprintf("pupil-%d", n), false)
+			p, err := w.Store.People.Add(t.Context(), fmt.Sprintf("pupil-%d", n), false)
 			w.must(err)
 			who := service.Actor{Person: p, Address: near.Address}
 			for range limits.Person {
@@ -391,7 +391,7 @@ func TestGamesADay(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir := laddertest.Dir(t)
 		w := newWorld(t, dir, limits)
-		p, err := w.Store.AddPerson(t.Context(), "anna", false)
+		p, err := w.Store.People.Add(t.Context(), "anna", false)
 		w.must(err)
 		for name, who := range map[string]service.Actor{
 			"within a day":                   {Person: p, Address: netip.MustParseAddr("10.0.0.2")},
@@ -422,7 +422,7 @@ func TestGuestSignsIn(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
-		p, err := w.Store.AddPerson(t.Context(), "anna", false)
+		p, err := w.Store.People.Add(t.Context(), "anna", false)
 		w.must(err)
 		w.SignedIn(t.Context(), service.Actor{Person: p, Session: 1, Address: netip.MustParseAddr("10.0.0.1")})
 		away := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.2")}
@@ -437,7 +437,7 @@ func TestGuestSignsIn(t *testing.T) {
 		if r := w.kept(x); r.Seats[0].Name != "anna" {
 			t.Errorf("in the replay the person is %q", r.Seats[0].Name)
 		}
-		if list, err := w.Store.PlaysOf(t.Context(), p.ID, false, 0, 10); err != nil || len(list) != 2 {
+		if list, err := w.Store.Plays.OfPerson(t.Context(), p.ID, false, 0, 10); err != nil || len(list) != 2 {
 			t.Errorf("the person's games are %+v, %v", list, err)
 		}
 	})
@@ -450,7 +450,7 @@ func TestNewGuest(t *testing.T) {
 		for range limits.Address {
 			x, key, err := w.Tables.Open(t.Context(), who, brisca)
 			w.must(err)
-			session, _, _, err := w.Store.Session(t.Context(), key)
+			session, _, _, err := w.Store.Sessions.Find(t.Context(), key)
 			w.must(err)
 			if seat := x.Seat(service.Actor{Session: session.ID}); seat != 0 {
 				t.Errorf("the guest has seat %d", seat)
@@ -477,18 +477,18 @@ func TestRestart(t *testing.T) {
 		far.Send(socket.Frame{Lines: []string{"ready"}})
 		awaitTurn(t, x)
 		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64), Seats: []ladder.PlaySeat{{}}}
-		_, _, err = w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0, false)
+		_, _, err = w.Store.Plays.Add(t.Context(), killed, netip.Addr{}, 0, false)
 		w.must(err)
 		w.stop()
 		w = newWorld(t, dir, limits)
 		for _, id := range []string{x.ID, killed.ID} {
-			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByStop {
+			if p, err := w.Store.Plays.Find(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByStop {
 				t.Errorf("the game is %q by %q, %v", p.State, p.Broken, err)
 			}
 		}
-		bot, err := w.Store.Bot(t.Context(), "@greedy")
+		bot, err := w.Store.Bots.Find(t.Context(), "@greedy")
 		w.must(err)
-		if r, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID); err != nil || r.Games != 0 {
+		if r, err := w.Store.Plays.RecordAgainstPeople(t.Context(), bot.ID); err != nil || r.Games != 0 {
 			t.Errorf("the record against people is %+v, %v", r, err)
 		}
 	})

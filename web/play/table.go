@@ -207,7 +207,7 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, Version: s.Version.ID, BotID: s.Version.BotID})
 		}
 	}
-	key, session, err := x.tables.Store.AddPlay(ctx, p, who.Address, x.tables.Limits.Day, who.Person.ID == 0 && who.Session == 0)
+	key, session, err := x.tables.Store.Plays.Add(ctx, p, who.Address, x.tables.Limits.Day, who.Person.ID == 0 && who.Session == 0)
 	if err == nil {
 		x.sit(x.Choice.Seat, session, true)
 	}
@@ -226,7 +226,7 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
 		return nil
 	}
-	if err := x.tables.Store.GivePlay(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
+	if err := x.tables.Store.Plays.Give(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -456,7 +456,7 @@ func (x *Table) run(ctx context.Context) {
 		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
 		}
-		if err := x.tables.Store.BreakPlay(context.WithoutCancel(ctx), x.ID, why); err != nil {
+		if err := x.tables.Store.Plays.Break(context.WithoutCancel(ctx), x.ID, why); err != nil {
 			x.tables.Log.Error("a game of a person cannot be ended", "game", x.ID, "err", err)
 		}
 	}
@@ -540,5 +540,5 @@ func (x *Table) keep(g *referee.Result) error {
 	for seat, name := range x.Names() {
 		g.Seats[seat].Name = name // a guest may have signed in
 	}
-	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, x.Variant, g.Ranks, g.Encode())
+	return x.tables.Store.Plays.Finish(context.WithoutCancel(x.tables.ctx), x.ID, x.Variant, g.Ranks, g.Encode())
 }

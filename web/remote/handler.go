@@ -90,7 +90,7 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 	if err := h.mayConnect(ask, v.Person.ID); err != nil {
 		return err
 	}
-	version, err := h.Store.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
+	version, err := h.Store.Versions.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
 	if err != nil {
 		return err
 	}

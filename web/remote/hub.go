@@ -221,7 +221,7 @@ func (h *Hub) tell(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // of most matches, none is here
 	}
-	m, err := h.Store.Match(context.Background(), e.Match)
+	m, err := h.Store.Matches.Find(context.Background(), e.Match)
 	if err != nil {
 		h.Log.Error("reading a match", "match", e.Match, "err", err)
 		return
@@ -257,7 +257,7 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 // tellEnded tells a bot that is back how matches have ended that it awaits the results of.
 func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
-		m, err := h.Store.Match(context.Background(), id)
+		m, err := h.Store.Matches.Find(context.Background(), id)
 		if err != nil || m.State != ladder.Finished && m.State != ladder.Dropped {
 			continue // it is told when it ends
 		}
@@ -282,7 +282,7 @@ func (h *Hub) check(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	for _, b := range list {
-		v, err := h.Store.Version(ctx, b.version.ID)
+		v, err := h.Store.Versions.Find(ctx, b.version.ID)
 		if err == nil && v.State != ladder.Live {
 			h.dismiss(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
 		}

@@ -41,7 +41,7 @@ func TestPlays(t *testing.T) {
 		if err := <-f.ended; err != nil {
 			t.Fatalf("after Leave: %v", err)
 		}
-		table := kit.Get[[]ladder.Standing](t)(w.Store.Standings(t.Context(), "tebes"))
+		table := kit.Get[[]ladder.Standing](t)(w.Store.Ladders.Standings(t.Context(), "tebes"))
 		i := slices.IndexFunc(table, func(s ladder.Standing) bool { return s.Bot == "far" })
 		if i < 0 || !table[i].Remote || table[i].Matches == 0 {
 			t.Fatalf("the standings are %+v", table)
@@ -84,7 +84,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 		f.await(t, "online", online)
 		var match int64
 		bubble.Until(t, "a match has begun", func() bool {
-			list, err := w.Store.Running(t.Context())
+			list, err := w.Store.Matches.Running(t.Context())
 			w.Must(err)
 			for _, r := range list {
 				match = r.Match
@@ -158,14 +158,14 @@ func TestLost(t *testing.T) {
 		bubble.Until(t, "a match is held", g.holds)
 		p.cut(true)
 		cut := time.Now()
-		running, err := w.Store.Running(t.Context())
+		running, err := w.Store.Matches.Running(t.Context())
 		w.Must(err)
 		if len(running) != 1 {
 			t.Fatalf("%+v are running, want the match that is held", running)
 		}
 		match := running[0].Match
 		bubble.Until(t, "the match has ended", func() bool {
-			m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), match))
+			m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), match))
 			return m.State == ladder.Finished
 		})
 		if took := time.Since(cut); took < time.Second || took > 2*time.Second {
@@ -175,12 +175,12 @@ func TestLost(t *testing.T) {
 		if !strings.Contains(m.Reason.String(), "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.Distinct < 1 || m.Distinct > 2 {
 			t.Errorf("match %+v has %d games", m, len(list))
 		}
-		replay, err := w.Store.Replay(t.Context(), list[len(list)-1].ID)
+		replay, err := w.Store.Matches.Replay(t.Context(), list[len(list)-1].ID)
 		w.Must(err)
 		if !bytes.Contains(replay, []byte(fault.ConnectionLost)) {
 			t.Errorf("the last game is %s", replay)
 		}
-		v, err := w.Store.Version(t.Context(), m.Versions[slices.Index(m.Bots, "far")])
+		v, err := w.Store.Versions.Find(t.Context(), m.Versions[slices.Index(m.Bots, "far")])
 		w.Must(err)
 		if v.State != ladder.Live {
 			t.Errorf("the version is %s", v.State)
@@ -208,7 +208,7 @@ func TestAskedWhileAway(t *testing.T) {
 		f.cancel()
 		bubble.Until(t, "the bot is away", func() bool { return !w.Online(v.ID) })
 		berta, _ := w.person(t, "berta", ladder.ScopeSubmit)
-		asked := kit.Get[ladder.Match](t)(w.Store.AddMatch(t.Context(), store.NewMatch{
+		asked := kit.Get[ladder.Match](t)(w.Store.Matches.Add(t.Context(), store.NewMatch{
 			Versions: []int64{random.ID, v.ID}, Game: "tebes", Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: berta.ID,
 		}))
 		time.Sleep((comeback - 1) * time.Second)
@@ -247,7 +247,7 @@ func TestBlocked(t *testing.T) {
 			t.Errorf("the client ended with %v", err)
 		}
 		bubble.Until(t, "the match is dropped", func() bool {
-			m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), s.Playing.Match))
+			m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), s.Playing.Match))
 			return m.State == ladder.Dropped
 		})
 		other := start(t, w.client(w.token, "other"))
@@ -262,14 +262,14 @@ func TestRevoked(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newPlayed(t, limitsOf(60, 3, 10))
 		p, token := w.person(t, "ben", ladder.ScopeSubmit)
-		another, _, err := w.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeSubmit, time.Time{})
+		another, _, err := w.Store.Sessions.AddToken(t.Context(), p.ID, "", ladder.ScopeSubmit, time.Time{})
 		w.Must(err)
 		f, other := start(t, w.client(token, "far")), start(t, w.client(another, "other"))
 		f.await(t, "online", online)
 		other.await(t, "online", online)
-		tokens := kit.Get[[]ladder.Token](t)(w.Store.Tokens(t.Context(), p.ID))
+		tokens := kit.Get[[]ladder.Token](t)(w.Store.Sessions.Tokens(t.Context(), p.ID))
 		began := time.Now()
-		w.Must(w.Store.RevokeToken(t.Context(), p.ID, tokens[0].ID))
+		w.Must(w.Store.Sessions.RevokeToken(t.Context(), p.ID, tokens[0].ID))
 		err = <-f.ended
 		if err == nil || !strings.Contains(err.Error(), "the token has been revoked") || time.Since(began) > time.Second {
 			t.Errorf("the client ended after %v with %v", time.Since(began), err)

@@ -90,7 +90,7 @@ func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	w.House(func(string) string { return strings.Repeat("0", 64) })
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
+		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
 		Remotes: w.Hub, Limits: runner.Limits{Allowance: l.Allowance},
 		Programs: &laddertest.Programs{Start: func(_ context.Context, v ladder.Version) (match.Bot, error) {
 			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
@@ -181,9 +181,9 @@ func (w gated) Write(p []byte) (int, error) {
 // person adds somebody and returns a token of theirs.
 func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Person, string) {
 	t.Helper()
-	p, err := w.Store.AddPerson(t.Context(), name, scope == ladder.ScopeAll)
+	p, err := w.Store.People.Add(t.Context(), name, scope == ladder.ScopeAll)
 	w.Must(err)
-	token, _, err := w.Store.AddToken(t.Context(), p.ID, "", scope, time.Time{})
+	token, _, err := w.Store.Sessions.AddToken(t.Context(), p.ID, "", scope, time.Time{})
 	w.Must(err)
 	return p, token
 }
@@ -206,16 +206,16 @@ func (w *world) dial(token, name string, header http.Header) (*websocket.Conn, *
 // version returns the last version of a bot.
 func (w *world) version(t *testing.T, name string) ladder.Version {
 	t.Helper()
-	bot := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
-	versions := kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), bot.ID, 0, -1))
+	bot := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), name))
+	versions := kit.Get[[]ladder.Version](t)(w.Store.Versions.List(t.Context(), bot.ID, 0, -1))
 	return versions[0]
 }
 
 // match returns a match and its games, in none of which a bot has made a mistake unless one may.
 func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.Game) {
 	t.Helper()
-	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
-	list := kit.Get[[]ladder.Game](t)(w.Store.Games(t.Context(), id))
+	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
+	list := kit.Get[[]ladder.Game](t)(w.Store.Matches.Games(t.Context(), id))
 	for _, g := range list {
 		for _, seat := range g.Seats {
 			if seat.Fault != "" && !faults {

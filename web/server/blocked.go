@@ -14,12 +14,12 @@ const blockedEvery = 500 * time.Millisecond
 // watchBlocked ends what people have going on whom others than this server have blocked, until
 // the context ends. wake looks at the matches anew.
 func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
-	known, err := s.Store.Blocked(ctx)
+	known, err := s.Store.People.Blocked(ctx)
 	if err != nil {
 		s.Log.Warn("who is blocked cannot be read", "err", err)
 	}
 	return every(ctx, time.Tick(blockedEvery), func() {
-		now, err := s.Store.Blocked(ctx)
+		now, err := s.Store.People.Blocked(ctx)
 		if err != nil { // the disk may be full, which the runner says
 			return
 		}

@@ -59,7 +59,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		Registerer: registry,
 		Log:        s.Log,
 		Built: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
-			v, err := s.Store.Version(ctx, b.Version)
+			v, err := s.Store.Versions.Find(ctx, b.Version)
 			if err == nil {
 				err = p.Restore(ctx, v)
 			}

@@ -19,24 +19,24 @@ import (
 // prepare updates the ladders and house bots in the database from the configuration, ends the
 // games of people that an earlier server left, and makes the first token.
 func (s *Server) prepare(ctx context.Context) error {
-	if err := s.Store.SyncLadders(ctx, s.Config.Ladders); err != nil {
+	if err := s.Store.Ladders.Sync(ctx, s.Config.Ladders); err != nil {
 		return err
 	}
 	bots, err := houseBots(ctx, s.Config)
 	if err != nil {
 		return err
 	}
-	if err := s.Store.SyncHouse(ctx, bots); err != nil {
+	if err := s.Store.Bots.SyncHouse(ctx, bots); err != nil {
 		return err
 	}
-	swept, err := s.Store.SweepUploads(ctx)
+	swept, err := s.Store.Versions.SweepUploads(ctx)
 	if err != nil {
 		return err
 	}
 	if swept > 0 {
 		s.Log.Info("uploads that nobody needs are deleted", "uploads", swept)
 	}
-	broken, err := s.Store.BreakPlays(ctx)
+	broken, err := s.Store.Plays.BreakAll(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ const adminName = "admin"
 
 // firstToken makes an admin and a token if no admin has ever had a token; else it returns "".
 func (s *Server) firstToken(ctx context.Context) (token string, err error) {
-	people, err := s.Store.People(ctx)
+	people, err := s.Store.People.List(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -81,18 +81,18 @@ func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 		if !p.Admin {
 			continue
 		}
-		tokens, err := s.Store.Tokens(ctx, p.ID)
+		tokens, err := s.Store.Sessions.Tokens(ctx, p.ID)
 		if err != nil || len(tokens) > 0 {
 			return "", err
 		}
 		admin = p
 	}
 	if admin.ID == 0 {
-		if admin, err = s.Store.AddPerson(ctx, adminName, true); err != nil {
+		if admin, err = s.Store.People.Add(ctx, adminName, true); err != nil {
 			return "", err
 		}
 	}
-	if token, _, err = s.Store.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
+	if token, _, err = s.Store.Sessions.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
 		return "", err
 	}
 	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a lost database

@@ -361,7 +361,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 		return nil, err
 	}
 	o := runner.Options{
-		Store:   s.Store,
+		Store:   runner.NewStore(s.Store),
 		Ladders: s.Config.Ladders,
 		Limits: runner.Limits{
 			Room: s.room, Build: memory, Time: s.Config.Limits.Time, Allowance: s.Config.Remote.Allowance,

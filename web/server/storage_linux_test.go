@@ -88,9 +88,9 @@ func newRunning(t *testing.T, change ...func(*Options)) *running {
 	kit.Must(s.t, err)
 	t.Cleanup(func() { kit.Must(s.t, s.Close()) })
 	s.days = s.newDay
-	s.person, err = s.Store.AddPerson(t.Context(), "ana", false)
+	s.person, err = s.Store.People.Add(t.Context(), "ana", false)
 	kit.Must(s.t, err)
-	token, _, err := s.Store.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})
+	token, _, err := s.Store.Sessions.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})
 	kit.Must(s.t, err)
 	s.client, err = client.New(s.URL(), token)
 	kit.Must(s.t, err)
@@ -138,11 +138,11 @@ done
 	upload, err := bundle.Receive(bytes.NewReader(packed.Data), s.Dir, bundle.Default)
 	kit.Must(s.t, err)
 	defer upload.Discard()
-	v, err := s.Store.AddVersion(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, Keep: upload.Keep}, s.Config.Limits)
+	v, err := s.Store.Versions.Add(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, Keep: upload.Keep}, s.Config.Limits)
 	kit.Must(s.t, err)
-	kit.Must(s.t, s.Store.SetBuilt(s.t.Context(), v.ID, store.Built{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
-	kit.Must(s.t, s.Store.Promote(s.t.Context(), v.ID))
-	v, err = s.Store.Version(s.t.Context(), v.ID)
+	kit.Must(s.t, s.Store.Versions.SetBuilt(s.t.Context(), v.ID, store.Built{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
+	kit.Must(s.t, s.Store.Versions.Promote(s.t.Context(), v.ID))
+	v, err = s.Store.Versions.Find(s.t.Context(), v.ID)
 	kit.Must(s.t, err)
 	return v
 }

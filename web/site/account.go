@@ -57,7 +57,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 // getAccount shows one's own bots, messages and sessions.
 func (s *Site) getAccount(v *visit) error {
 	page := accountPage{Limit: s.Config.Limits.Bots}
-	bots, err := s.Store.OwnBots(v.ctx(), v.Person.ID, 0, maxOwnBots)
+	bots, err := s.Store.Bots.ListOwn(v.ctx(), v.Person.ID, 0, maxOwnBots)
 	if err != nil {
 		return err
 	}
@@ -65,19 +65,19 @@ func (s *Site) getAccount(v *visit) error {
 	for i, b := range bots {
 		ids[i] = b.ID
 	}
-	last, err := s.Store.LastVersions(v.ctx(), ids)
+	last, err := s.Store.Versions.Last(v.ctx(), ids)
 	if err != nil {
 		return err
 	}
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	plays, err := s.Store.PlaysOf(v.ctx(), v.Person.ID, false, 0, botPlays)
+	plays, err := s.Store.Plays.OfPerson(v.ctx(), v.Person.ID, false, 0, botPlays)
 	if err != nil {
 		return err
 	}
 	page.Plays = playsOf(v.Person, plays)
-	all, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
+	all, err := s.Store.People.LastMessages(v.ctx(), v.Person.ID, maxMessages)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *Site) getAccount(v *visit) error {
 	}
 	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
 		first, last := page.Messages[len(page.Messages)-1].ID, page.Messages[0].ID
-		if err := s.Store.SetSeen(v.ctx(), v.Person.ID, first, last); err != nil {
+		if err := s.Store.People.SetSeen(v.ctx(), v.Person.ID, first, last); err != nil {
 			return err
 		}
 	}

@@ -87,12 +87,12 @@ func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	if b.House() {
 		return "", nil
 	}
-	p, err := s.Store.Person(v.ctx(), b.PersonID)
+	p, err := s.Store.People.Find(v.ctx(), b.PersonID)
 	return p.Name, err
 }
 
 func (s *Site) addVersions(v *visit, page *botPage) (err error) {
-	page.Versions, err = s.Store.Versions(v.ctx(), page.Bot.ID, 0, botVersions+1)
+	page.Versions, err = s.Store.Versions.List(v.ctx(), page.Bot.ID, 0, botVersions+1)
 	if page.More = len(page.Versions) > botVersions; page.More {
 		page.Versions = page.Versions[:botVersions]
 	}
@@ -104,7 +104,7 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
-	if page.Places, err = s.Store.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
+	if page.Places, err = s.Store.Ladders.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
 		return err
 	}
 	on := func(p ladder.Standing) bool { return p.Ladder == page.Ladder }
@@ -122,7 +122,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
-	points, err := s.Store.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
+	points, err := s.Store.Ladders.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
 	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), XTitle: v.t("word.matches")}
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
@@ -136,7 +136,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Store.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
+	list, err := s.Store.Ladders.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
 	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), Bars: true}
 	for _, p := range slices.Backward(list) {
 		at := point{
@@ -156,7 +156,7 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 	at := v.pageNumber()
 	for total := 0; page.Ladder != ""; at = 1 {
 		var err error
-		page.Opponents, total, err = s.Store.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
+		page.Opponents, total, err = s.Store.Ladders.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
 		if err != nil {
 			return err
 		}
@@ -165,10 +165,10 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 		}
 	}
 	var err error
-	if page.People, err = s.Store.RecordAgainstPeople(v.ctx(), page.Bot.ID); err != nil || page.People.Games == 0 {
+	if page.People, err = s.Store.Plays.RecordAgainstPeople(v.ctx(), page.Bot.ID); err != nil || page.People.Games == 0 {
 		return err
 	}
-	page.Plays, err = s.Store.PlaysAgainst(v.ctx(), page.Bot.ID, botPlays)
+	page.Plays, err = s.Store.Plays.Against(v.ctx(), page.Bot.ID, botPlays)
 	return err
 }
 
@@ -183,10 +183,10 @@ func (s *Site) addGames(v *visit, page *botPage) (err error) {
 
 // botParts returns the data of the parts of a bot's page that move.
 func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
-	if page.Bot, err = s.Store.Bot(ctx, name); err != nil {
+	if page.Bot, err = s.Store.Bots.Find(ctx, name); err != nil {
 		return page, err
 	}
-	if page.Places, err = s.Store.PlacesOfBot(ctx, page.Bot.ID); err != nil {
+	if page.Places, err = s.Store.Ladders.PlacesOfBot(ctx, page.Bot.ID); err != nil {
 		return page, err
 	}
 	page.Matches, err = s.latestOf(ctx, page.Bot.Name)
@@ -195,7 +195,7 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 
 // latestOf returns the last matches of a bot.
 func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
-	list, err := s.Store.Matches(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
+	list, err := s.Store.Matches.List(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
 // addOwn adds what only the owner sees.
 func (s *Site) addOwn(v *visit, page *botPage) (err error) {
 	if page.Own {
-		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
+		page.Messages, err = s.Store.People.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}
 	return err
 }
@@ -223,7 +223,7 @@ func (s *Site) postUse(v *visit) error {
 
 // postBot changes a bot and returns to its page, which says why if that is refused.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
-	return named("bot", s.Store.Bot, func(v *visit, b ladder.Bot) error {
+	return named("bot", s.Store.Bots.Find, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
 			return s.showBot(v, b, err)
 		}
@@ -243,7 +243,7 @@ type versionsPage struct {
 // getVersions lists the versions of a bot, the last one first.
 func (s *Site) getVersions(v *visit, b ladder.Bot) error {
 	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
-	list, err := s.Store.Versions(v.ctx(), b.ID, int(before), versionsRows+1)
+	list, err := s.Store.Versions.List(v.ctx(), b.ID, int(before), versionsRows+1)
 	if err != nil {
 		return err
 	}
@@ -279,17 +279,17 @@ func (s *Site) getVersion(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	if page.Version, err = s.Store.VersionOf(v.ctx(), b, int(number)); err != nil {
+	if page.Version, err = s.Store.Versions.FindNumber(v.ctx(), b, int(number)); err != nil {
 		return err
 	}
 	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
-	if page.Places, err = s.Store.PlacesOf(v.ctx(), page.Version.ID); err != nil {
+	if page.Places, err = s.Store.Ladders.PlacesOf(v.ctx(), page.Version.ID); err != nil {
 		return err
 	}
 	if page.Own {
-		if page.Stages, err = s.Store.Stages(v.ctx(), page.Version.ID); err != nil {
+		if page.Stages, err = s.Store.Versions.Stages(v.ctx(), page.Version.ID); err != nil {
 			return err
 		}
 	}
@@ -306,7 +306,7 @@ type forfeit struct {
 
 // forfeits explains the last games that a bot lost by a fault.
 func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
-	list, err := s.Store.Forfeits(v.ctx(), b.ID, botForfeits)
+	list, err := s.Store.Matches.Forfeits(v.ctx(), b.ID, botForfeits)
 	if err != nil {
 		return nil, err
 	}
@@ -322,11 +322,11 @@ func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 
 // firstNote explains the first fault of a seat in a game.
 func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error) {
-	g, err := s.Store.Game(v.ctx(), game)
+	g, err := s.Store.Matches.Game(v.ctx(), game)
 	if err != nil {
 		return n, err
 	}
-	m, err := s.Store.Match(v.ctx(), g.MatchID)
+	m, err := s.Store.Matches.Find(v.ctx(), g.MatchID)
 	if err != nil {
 		return n, err
 	}

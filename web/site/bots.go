@@ -48,14 +48,14 @@ func (s *Site) getBots(v *visit) error {
 	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
 	before := v.before()
 	var err error
-	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
+	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
 		return err
 	}
-	if page.Languages, err = s.Store.Languages(v.ctx(), mostLanguage); err != nil {
+	if page.Languages, err = s.Store.Bots.Languages(v.ctx(), mostLanguage); err != nil {
 		return err
 	}
 	page.Languages = slices.DeleteFunc(page.Languages, func(name string) bool { return cut(languageText, name) != name })
-	if page.Bots, err = s.Store.ListBots(v.ctx(), page.filter(), before, botsRows+1); err != nil {
+	if page.Bots, err = s.Store.Bots.Search(v.ctx(), page.filter(), before, botsRows+1); err != nil {
 		return err
 	}
 	page.Bots, page.First, page.Next = older(v, "before", page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
@@ -102,20 +102,20 @@ func (p searchPage) Found() bool {
 func (s *Site) getSearch(v *visit) error {
 	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
 	var err error
-	if page.Bots, page.People, err = s.Store.Names(v.ctx(), page.Query, searchRows); err != nil {
+	if page.Bots, page.People, err = s.Store.Bots.Names(v.ctx(), page.Query, searchRows); err != nil {
 		return err
 	}
 	if page.Query == "" {
 		return v.page(http.StatusOK, "search", page)
 	}
 	if id, err := strconv.ParseInt(strings.TrimPrefix(page.Query, "#"), 10, 64); err == nil {
-		m, err := s.Store.Match(v.ctx(), id)
+		m, err := s.Store.Matches.Find(v.ctx(), id)
 		if err != nil && ladder.CodeOf(err) != ladder.NotFound {
 			return err
 		}
 		page.Match = m.ID
 	}
-	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
+	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
 		return err
 	}
 	page.Ladders = slices.DeleteFunc(page.Ladders, func(l store.LadderInfo) bool {

@@ -50,8 +50,8 @@ func lola(s *webtest.Still) {
 		{Name: "check", OK: true, Summary: phrase.New("passes all %d checks", 31), Log: "ok\n"},
 		{Name: "trial", OK: true, Summary: phrase.New("%d games against %s in 1 match, no fault", 10, "@random")},
 	} {
-		s.Must(s.Store.BeginStage(ctx, v.ID, st.Name))
-		s.Must(s.Store.EndStage(ctx, v.ID, st))
+		s.Must(s.Store.Versions.BeginStage(ctx, v.ID, st.Name))
+		s.Must(s.Store.Versions.EndStage(ctx, v.ID, st))
 	}
 	v = s.Ladder.Live(v.ID, store.Built{Label: "2.0", Hash: webtest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
 	for range 4 {
@@ -64,9 +64,9 @@ func lola(s *webtest.Still) {
 			ID: fmt.Sprint("AGAINST", i), Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
 			Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: v.ID, BotID: v.BotID}},
 		}
-		_, _, err := s.Store.AddPlay(ctx, p, netip.Addr{}, 0, false)
+		_, _, err := s.Store.Plays.Add(ctx, p, netip.Addr{}, 0, false)
 		s.Must(err)
-		s.Must(s.Store.FinishPlay(ctx, p.ID, variant, ranks, nil))
+		s.Must(s.Store.Plays.Finish(ctx, p.ID, variant, ranks, nil))
 	}
 }
 
@@ -163,8 +163,8 @@ func TestBotActions(t *testing.T) {
 	s.SignIn(other, s.Key(bob, ladder.ScopeSubmit))
 	s.SignIn(reader, s.Key(s.Ada, ladder.ScopeRead))
 	state := func() string {
-		b := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "lola"))
-		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID, 0, -1))
+		b := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "lola"))
+		list := kit.Get[[]ladder.Version](t)(s.Store.Versions.List(t.Context(), b.ID, 0, -1))
 		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.Withdrawn.IsZero())
 	}
 	for _, x := range []struct {
@@ -312,12 +312,12 @@ func TestHostileBots(t *testing.T) {
 		p := s.Ladder.Person(name, false)
 		s.SignIn(own, s.Key(p, ladder.ScopeRead))
 		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
-		s.Must(s.Store.BeginStage(ctx, v.ID, "build"))
-		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))
+		s.Must(s.Store.Versions.BeginStage(ctx, v.ID, "build"))
+		s.Must(s.Store.Versions.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))
 		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
-		_, err := s.Store.Suspend(ctx, v.ID, 0, phrase.Plain(text))
+		_, err := s.Store.Versions.Suspend(ctx, v.ID, 0, phrase.Plain(text))
 		s.Must(err)
 		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
 			a := s.Get(own, path)

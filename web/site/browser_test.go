@@ -134,20 +134,20 @@ func TestPages(t *testing.T) {
 func matchStates(s *webtest.Still) map[string]string {
 	ctx, paths := s.T.Context(), map[string]string{}
 	for _, state := range []string{"waiting", "running", "interrupted", "cancelled"} {
-		m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: "brisca", Versions: []int64{s.Version("@first"), s.Version("@greedy")}})
+		m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: "brisca", Versions: []int64{s.Version("@first"), s.Version("@greedy")}})
 		s.Must(err)
 		paths[state] = fmt.Sprintf("/matches/%d", m.ID)
 		if state == "waiting" {
 			continue
 		}
 		seed := referee.NewSeed()
-		err = s.Store.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
+		err = s.Store.Matches.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
 		s.Must(err)
 		switch state {
 		case "interrupted":
-			_, err = s.Store.Break(ctx, m.ID, 1, phrase.New("the server stopped"), false)
+			_, err = s.Store.Matches.Break(ctx, m.ID, 1, phrase.New("the server stopped"), false)
 		case "cancelled":
-			err = s.Store.CancelMatch(ctx, m.ID, 0, phrase.New("cancelled: %s is blocked", "ada"))
+			err = s.Store.Matches.Cancel(ctx, m.ID, 0, phrase.New("cancelled: %s is blocked", "ada"))
 		}
 		s.Must(err)
 	}

@@ -266,7 +266,7 @@ func (s *Site) refused(v *visit) string {
 // offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
 // if the game has no levels.
 func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
-	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
+	versions, err := s.Store.Versions.ListLive(v.ctx(), playBots)
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 			if slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name }) {
 				continue
 			}
-			b, err := s.Store.LiveVersion(v.ctx(), name)
+			b, err := s.Store.Versions.Live(v.ctx(), name)
 			if err == nil {
 				versions = append(versions, b)
 			} else if ladder.CodeOf(err) != ladder.NotFound {

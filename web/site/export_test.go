@@ -1,9 +1,11 @@
 package site
 
+import "github.com/timba-arena/timba/ladder/store"
+
 // Patterns returns the patterns of all routes, and which are only for people who are signed in.
 func Patterns() map[string]bool {
 	all := map[string]bool{}
-	for _, rt := range new(Site).routes() {
+	for _, rt := range (&Site{Store: new(store.Store)}).routes() {
 		all[rt.pattern] = rt.member
 	}
 	return all

@@ -55,8 +55,8 @@ func TestFaultOnAllPages(t *testing.T) {
 			s := webtest.NewStill(t, nil)
 			v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
 			m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash(log)})
-			g := kit.Get[[]ladder.Game](t)(s.Store.Games(t.Context(), m.ID))[0]
-			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Replay(t.Context(), g.ID))))
+			g := kit.Get[[]ladder.Game](t)(s.Store.Matches.Games(t.Context(), m.ID))[0]
+			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Matches.Replay(t.Context(), g.ID))))
 			f := r.Faults[0]
 			c := match.Bot{Language: "Python", Sandbox: &match.Sandbox{Limit: s.Ladder.Config.BotLimit()}}.InCompetition(r, f, []byte(log))
 			own, other := s.Client(), s.Client()
@@ -84,7 +84,7 @@ func TestMessages(t *testing.T) {
 	s := webtest.NewStill(t, nil)
 	v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
 	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
-	kit.Get[bool](t)(s.Store.Suspend(t.Context(), v.ID, m.ID, phrase.Plain("too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end")))
+	kit.Get[bool](t)(s.Store.Versions.Suspend(t.Context(), v.ID, m.ID, phrase.Plain("too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end")))
 	own := s.Client()
 	s.SignIn(own, s.AdaToken)
 	get := func(path, lang string) string { return s.Get(own, path, "Accept-Language", lang).Body }

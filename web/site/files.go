@@ -51,14 +51,14 @@ type seatLog struct {
 // logs returns those of the seats whose bots the visitor owns.
 func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
-		version, err := s.Store.Version(v.ctx(), m.Versions[seat.Slot])
+		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
 		if err != nil {
 			return nil, err
 		}
 		if !v.Owns(version.Owner) {
 			continue
 		}
-		log, err := s.Store.Log(v.ctx(), g.ID, seat.Seat)
+		log, err := s.Store.Matches.Log(v.ctx(), g.ID, seat.Seat)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ import (
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	x := &service.Service{Options: service.Options{Config: &config.Config{}, Now: time.Now}}
+	x := &service.Service{Options: service.Options{Store: new(store.Store), Config: &config.Config{}, Now: time.Now}}
 	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()

@@ -47,7 +47,7 @@ func (s *Site) getMatchGame(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Store.Games(v.ctx(), match)
+	list, err := s.Store.Matches.Games(v.ctx(), match)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func trim(g *board.Game) {
 
 // replay reads the replay of a game, and finds the rules of that.
 func (s *Site) replay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
-	data, err := s.Store.Replay(v.ctx(), game)
+	data, err := s.Store.Matches.Replay(v.ctx(), game)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,7 +163,7 @@ func (s *Site) getGame(v *visit) error {
 	if page.Logs, err = s.logs(v, page.Match, page.Game); err != nil {
 		return err
 	}
-	list, err := s.Store.Games(v.ctx(), page.MatchID)
+	list, err := s.Store.Matches.Games(v.ctx(), page.MatchID)
 	if err != nil {
 		return err
 	}
@@ -179,10 +179,10 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 	if err != nil {
 		return page, nil, err
 	}
-	if page.Game, err = s.Store.Game(v.ctx(), id); err != nil {
+	if page.Game, err = s.Store.Matches.Game(v.ctx(), id); err != nil {
 		return page, nil, err
 	}
-	if page.Match, err = s.Store.Match(v.ctx(), page.MatchID); err != nil {
+	if page.Match, err = s.Store.Matches.Find(v.ctx(), page.MatchID); err != nil {
 		return page, nil, err
 	}
 	r, g, err := s.replay(v, id)
@@ -220,7 +220,7 @@ func (s *Site) getReplayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.Store.Replay(v.ctx(), id)
+	data, err := s.Store.Matches.Replay(v.ctx(), id)
 	if err != nil {
 		return err
 	}

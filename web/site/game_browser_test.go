@@ -93,7 +93,7 @@ func verifyMatch(t *testing.T, w *webtest.Still) {
 // gameSeed returns the seed of a game.
 func gameSeed(w *webtest.Still, id int64) string {
 	w.T.Helper()
-	data, err := w.Store.Replay(w.T.Context(), id)
+	data, err := w.Store.Matches.Replay(w.T.Context(), id)
 	w.Must(err)
 	_, rest, _ := strings.Cut(string(data), `"seed": "`)
 	seed, _, _ := strings.Cut(rest, `"`)

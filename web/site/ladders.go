@@ -51,7 +51,7 @@ func (s *Site) getLadders(v *visit) error {
 
 // gameLadders returns the games that have ladders.
 func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) {
-	summaries, err := s.Store.LadderSummaries(ctx, ladderPlaces)
+	summaries, err := s.Store.Ladders.Summaries(ctx, ladderPlaces)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Site) homeData(ctx context.Context) (homePage, error) {
 	if page.Games, err = s.gameLadders(ctx); err != nil {
 		return page, err
 	}
-	finished, err := s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches})
+	finished, err := s.Store.Matches.List(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches})
 	if err != nil {
 		return page, err
 	}
@@ -111,7 +111,7 @@ func (s *Site) homeData(ctx context.Context) (homePage, error) {
 		return page, err
 	}
 	people := false
-	page.Bots, err = s.Store.ListBots(ctx, store.BotFilter{House: &people}, 0, homeBots)
+	page.Bots, err = s.Store.Bots.Search(ctx, store.BotFilter{House: &people}, 0, homeBots)
 	return page, err
 }
 
@@ -143,7 +143,7 @@ func (s *Site) getRatings(v *visit) error {
 
 // activeLadders returns the ladders that play.
 func (s *Site) activeLadders(ctx context.Context) ([]store.LadderInfo, error) {
-	all, err := s.Store.Ladders(ctx)
+	all, err := s.Store.Ladders.List(ctx)
 	return slices.DeleteFunc(all, func(l store.LadderInfo) bool { return !l.Active }), err
 }
 

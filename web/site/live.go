@@ -45,7 +45,7 @@ func (s *Site) getLiveMatch(v *visit) error {
 		return err
 	}
 	page := watchPage{Now: time.Now().UnixMilli()}
-	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
+	if page.Match, err = s.Store.Matches.Find(v.ctx(), id); err != nil {
 		return err
 	}
 	if !s.shows(id) {
@@ -110,7 +110,7 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 		part("home", "home-finished", "finished", data)
 		part("home", "home-bots", "bots", data)
 	case "ladder":
-		list, err := s.Store.Standings(ctx, name)
+		list, err := s.Store.Ladders.Standings(ctx, name)
 		if err != nil {
 			return p, err
 		}

@@ -227,17 +227,17 @@ func TestWatchEnds(t *testing.T) {
 		},
 		"sign-in-anew": func(_ ladder.Person, _ ladder.Token, c, _ *http.Client) { s.SignIn(c, s.AdaToken) },
 		"token-revoked": func(p ladder.Person, k ladder.Token, _, _ *http.Client) {
-			s.Must(s.Store.RevokeToken(t.Context(), p.ID, k.ID))
+			s.Must(s.Store.Sessions.RevokeToken(t.Context(), p.ID, k.ID))
 		},
 		"person-blocked": func(p ladder.Person, _ ladder.Token, _, _ *http.Client) {
-			s.Must(s.Store.BlockPerson(t.Context(), p.ID, true))
+			s.Must(s.Store.People.Block(t.Context(), p.ID, true))
 		},
 	} {
 		p := s.Ladder.Person(what, false)
 		browsers, sockets := [2]*http.Client{}, [2]*websocket.Conn{}
 		var first ladder.Token
 		for i := range browsers {
-			key, token, err := s.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeAll, time.Time{})
+			key, token, err := s.Store.Sessions.AddToken(t.Context(), p.ID, "", ladder.ScopeAll, time.Time{})
 			s.Must(err)
 			browsers[i] = s.Client()
 			s.SignIn(browsers[i], key)

@@ -95,7 +95,7 @@ func TestNoMachines(t *testing.T) {
 func TestMatchNamesItsMachine(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStill(t, nil)
-	b := w.Store.Begin(t.Context(), []store.Start{{
+	b := w.Store.Matches.Begin(t.Context(), []store.Start{{
 		New: &store.NewMatch{Ladder: "brisca", Versions: []int64{w.Version("@first"), w.Version("@greedy")}}, Machine: "lab-2", Seed: referee.NewSeed(),
 	}})[0]
 	w.Must(b.Err)

@@ -73,7 +73,7 @@ func (s *Site) getMatch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Store.Match(v.ctx(), id)
+	m, err := s.Store.Matches.Find(v.ctx(), id)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Site) getMatch(v *visit) error {
 		}
 	}
 	if m.Ladder != "" {
-		l, err := s.Store.Ladder(v.ctx(), m.Ladder)
+		l, err := s.Store.Ladders.Find(v.ctx(), m.Ladder)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	if len(deals) == 0 {
 		return nil
 	}
-	list, err := s.Store.Games(v.ctx(), page.ID)
+	list, err := s.Store.Matches.Games(v.ctx(), page.ID)
 	if err != nil {
 		return err
 	}
@@ -264,11 +264,11 @@ func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, 
 	if f.Reason.Kind == fault.Disqualified {
 		n.Code = disqualified
 	}
-	version, err := s.Store.Version(v.ctx(), m.Versions[slot])
+	version, err := s.Store.Versions.Find(v.ctx(), m.Versions[slot])
 	if err != nil || f.Reason.Kind == "" {
 		return n, err
 	}
-	log, err := s.Store.Log(v.ctx(), g.ID, f.Seat)
+	log, err := s.Store.Matches.Log(v.ctx(), g.ID, f.Seat)
 	if err != nil {
 		return n, err
 	}

@@ -51,7 +51,7 @@ func (v *visit) matchesFilter() matchesFilter {
 func (s *Site) getMatches(v *visit) error {
 	page := matchesPage{Filter: v.matchesFilter()}
 	var err error
-	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
+	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
 		return err
 	}
 	found, next, err := s.findMatches(v, page.Filter)
@@ -81,7 +81,7 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 		Unrated: f.Rated == "no" && f.Bot == "",
 	}
 	for read := 0; read < matchesRead; read += look.Limit {
-		list, err := s.Store.Matches(v.ctx(), look)
+		list, err := s.Store.Matches.List(v.ctx(), look)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -229,7 +229,7 @@ func (s *Site) shown(ctx context.Context, list []ladder.Match) ([]shownMatch, er
 			ids = append(ids, m.ID)
 		}
 	}
-	games, err := s.Store.GamesOf(ctx, ids)
+	games, err := s.Store.Matches.GamesOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

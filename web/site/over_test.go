@@ -35,7 +35,7 @@ func cardOf(body string) string {
 func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.Replay) {
 	t.Helper()
 	r.Seats[seat].Name = "ada"
-	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
+	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
 	p := ladder.Play{ID: id, Game: r.Game, Options: r.Options, Opener: seat, Commitment: webtest.Hash}
 	for i := range r.Seats {
 		if i != seat {
@@ -44,10 +44,10 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, PersonID: s.Ada.ID})
 		}
 	}
-	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
+	_, _, err := s.Store.Plays.Add(t.Context(), p, netip.Addr{}, 0, false)
 	s.Must(err)
 	v := kit.Get[*rules.Variant](t)(r.Resolve(kit.Get[*rules.Game](t)(games.Find(r.Game))))
-	s.Must(s.Store.FinishPlay(t.Context(), id, v, r.Ranks, r.Encode()))
+	s.Must(s.Store.Plays.Finish(t.Context(), id, v, r.Ranks, r.Encode()))
 }
 
 // The card of a game says to the person and to others who has won, with the score of the seat's side, and
@@ -157,7 +157,7 @@ func headOf(t *testing.T, r *referee.Replay, seat int, name string) string {
 func TestOverBroken(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
-	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
+	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
 	for i, c := range []struct {
 		why  ladder.Breaking
 		want string
@@ -168,9 +168,9 @@ func TestOverBroken(t *testing.T) {
 	} {
 		id := "BROKEN" + strconv.Itoa(i)
 		p := ladder.Play{ID: id, Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: s.Version("@random"), BotID: bot.ID}}}
-		_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 0, false)
+		_, _, err := s.Store.Plays.Add(t.Context(), p, netip.Addr{}, 0, false)
 		s.Must(err)
-		s.Must(s.Store.BreakPlay(t.Context(), id, c.why))
+		s.Must(s.Store.Plays.Break(t.Context(), id, c.why))
 		if a := s.Get(s.Client(), "/play/"+id); a.Status != http.StatusOK || !strings.Contains(a.Body, c.want+" Nobody has lost.") || !strings.Contains(a.Body, "/rematch") {
 			t.Errorf("%s: status %d, and not %q: %s", c.why, a.Status, c.want, a.Body)
 		}

@@ -45,13 +45,13 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
-	list, err := s.Store.BotsOf(v.ctx(), p, before, personBots+1)
+	list, err := s.Store.Bots.OfPerson(v.ctx(), p, before, personBots+1)
 	if err != nil {
 		return err
 	}
 	list, page.First, page.Next = older(v, "before", list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
 	for _, b := range list {
-		places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
+		places, err := s.Store.Ladders.PlacesOfBot(v.ctx(), b.ID)
 		if err != nil {
 			return err
 		}
@@ -63,14 +63,14 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 // addPlays adds a person's ratings, records and finished games, of those in which they sat down before a time.
 func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	id := page.Person.ID
-	if page.Ratings, err = s.Store.RatingsOf(v.ctx(), id); err != nil {
+	if page.Ratings, err = s.Store.People.RatingsOf(v.ctx(), id); err != nil {
 		return err
 	}
-	if page.Records, err = s.Store.PlayRecords(v.ctx(), id); err != nil {
+	if page.Records, err = s.Store.Plays.Records(v.ctx(), id); err != nil {
 		return err
 	}
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
-	list, err := s.Store.PlaysOf(v.ctx(), id, true, before, playsOfPerson+1)
+	list, err := s.Store.Plays.OfPerson(v.ctx(), id, true, before, playsOfPerson+1)
 	p := &page.Plays
 	p.List, p.First, p.Next = older(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
 	return err
@@ -93,7 +93,7 @@ func (s *Site) getPeople(v *visit) error {
 		names = append(names, g.Name)
 	}
 	page := peoplePage{Game: v.query().Choice("game", names...)}
-	rated, err := s.Store.CountRated(v.ctx())
+	rated, err := s.Store.People.CountRated(v.ctx())
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Site) getPeople(v *visit) error {
 	}
 	page.Game = cmp.Or(page.Game, names[0]) // nobody has a rating
 	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)
-	page.List, err = s.Store.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
+	page.List, err = s.Store.People.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {
 		return err
 	}

@@ -24,17 +24,17 @@ func openPlay(s *webtest.Still, id, game string, people ...ladder.Person) *rules
 	s.T.Helper()
 	g := kit.Get[*rules.Game](s.T)(games.Find(game))
 	v := kit.Get[*rules.Variant](s.T)(g.Resolve(nil))
-	bot := kit.Get[ladder.Bot](s.T)(s.Store.Bot(s.T.Context(), "@random"))
+	bot := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), "@random"))
 	p := ladder.Play{ID: id, Game: game, Options: v.Settings.Map(), Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{PersonID: people[0].ID}}}
 	other := ladder.PlaySeat{Seat: 1, PersonID: people[1].ID}
 	if people[1].ID == 0 {
 		other = ladder.PlaySeat{Seat: 1, Version: s.Version("@random"), BotID: bot.ID}
 		p.Seats = append(p.Seats, other)
 	}
-	_, _, err := s.Store.AddPlay(s.T.Context(), p, netip.Addr{}, 0, false)
+	_, _, err := s.Store.Plays.Add(s.T.Context(), p, netip.Addr{}, 0, false)
 	s.Must(err)
 	if people[1].ID != 0 {
-		_, _, err = s.Store.SitPlay(s.T.Context(), id, other, netip.Addr{}, 0, false)
+		_, _, err = s.Store.Plays.Sit(s.T.Context(), id, other, netip.Addr{}, 0, false)
 		s.Must(err)
 	}
 	return v
@@ -46,7 +46,7 @@ func met(s *webtest.Still) {
 	s.T.Helper()
 	bob, carla := s.Ladder.Person("bob", false), s.Ladder.Person("carla", false)
 	finish := func(id, game string, ranks []int, people ...ladder.Person) {
-		s.Must(s.Store.FinishPlay(s.T.Context(), id, openPlay(s, id, game, people...), ranks, nil))
+		s.Must(s.Store.Plays.Finish(s.T.Context(), id, openPlay(s, id, game, people...), ranks, nil))
 	}
 	for n := range 20 {
 		finish(fmt.Sprint("BOB", n), "teeko", []int{1 + n%3/2, 2 - n%3/2}, s.Ada, bob)
@@ -68,9 +68,9 @@ func TestPeoplePages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	met(s)
-	v := openPlay(s, "CARDS", "brisca", s.Ada, kit.Get[ladder.Person](t)(s.Store.PersonByName(t.Context(), "bob")))
+	v := openPlay(s, "CARDS", "brisca", s.Ada, kit.Get[ladder.Person](t)(s.Store.People.FindByName(t.Context(), "bob")))
 	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
-	s.Must(s.Store.FinishPlay(t.Context(), "CARDS", v, r.Ranks, r.Encode()))
+	s.Must(s.Store.Plays.Finish(t.Context(), "CARDS", v, r.Ranks, r.Encode()))
 	c := s.Client()
 	for _, x := range []struct {
 		path, lang string

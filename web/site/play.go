@@ -140,7 +140,7 @@ func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
 func (s *Site) played(v *visit, id string) error {
 	page := playedPage{Review: v.query().Text("ply") != ""}
 	var err error
-	if page.Play, err = s.Store.Play(v.ctx(), id); err != nil {
+	if page.Play, err = s.Store.Plays.Find(v.ctx(), id); err != nil {
 		return err
 	}
 	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
@@ -149,7 +149,7 @@ func (s *Site) played(v *visit, id string) error {
 		page.Culprit = botTitle(v.words, page.Culprit)
 		return v.page(http.StatusOK, "played", page)
 	}
-	data, err := s.Store.PlayReplay(v.ctx(), id)
+	data, err := s.Store.Plays.Replay(v.ctx(), id)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (p *playedPage) names() (list []string) {
 
 // getTableReplay sends the document of a game that is over.
 func (s *Site) getTableReplay(v *visit) error {
-	data, err := s.Store.PlayReplay(v.ctx(), v.r.PathValue("id"))
+	data, err := s.Store.Plays.Replay(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (s *Site) postResign(v *visit) error {
 // kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
 // those of the next level.
 func (s *Site) postRematch(v *visit) error {
-	p, err := s.Store.Play(v.ctx(), v.r.PathValue("id"))
+	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}

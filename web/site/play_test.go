@@ -135,7 +135,7 @@ func playGames(t *testing.T, games []chosen) {
 			b.Quiet()
 		})
 	}
-	r, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
+	r, err := w.Server.Store.Plays.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
 	w.Must(err)
 	if r.Games != len(games) {
 		t.Errorf("the record against people has %d games, want %d", r.Games, len(games))
@@ -151,7 +151,7 @@ func playGames(t *testing.T, games []chosen) {
 
 func botID(t *testing.T, w *webtest.World, name string) int64 {
 	t.Helper()
-	bot := kit.Get[ladder.Bot](t)(w.Server.Store.Bot(t.Context(), name))
+	bot := kit.Get[ladder.Bot](t)(w.Server.Store.Bots.Find(t.Context(), name))
 	return bot.ID
 }
 
@@ -720,9 +720,9 @@ func TestPlayBlocked(t *testing.T) {
 	if a := w.Post(guest, "/play", briscaForm); a.Status != http.StatusUnauthorized {
 		t.Errorf("a guest's table answers %d", a.Status)
 	}
-	p, err := w.Server.Store.AddPerson(t.Context(), "anna", false)
+	p, err := w.Server.Store.People.Add(t.Context(), "anna", false)
 	w.Must(err)
-	token, _, err := w.Server.Store.AddToken(t.Context(), p.ID, "test", ladder.ScopeAll, time.Time{})
+	token, _, err := w.Server.Store.Sessions.AddToken(t.Context(), p.ID, "test", ladder.ScopeAll, time.Time{})
 	w.Must(err)
 	c := w.Client()
 	w.SignIn(c, token)
@@ -749,13 +749,13 @@ func TestPlayBlocked(t *testing.T) {
 		}
 	}
 	kit.Until(t, "the game is broken", func() bool {
-		game, err := w.Server.Store.Play(t.Context(), strings.TrimPrefix(table, "/play/"))
+		game, err := w.Server.Store.Plays.Find(t.Context(), strings.TrimPrefix(table, "/play/"))
 		return err == nil && game.State == ladder.PlayBroken
 	})
 	if a := w.Get(guest, table); !strings.Contains(a.Body, "The operator blocked the person who played. Nobody has lost.") {
 		t.Errorf("the page says %s", a.Body)
 	}
-	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
+	record, err := w.Server.Store.Plays.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
 	w.Must(err)
 	if record.Games != 0 {
 		t.Errorf("the bot has %d games", record.Games)
@@ -801,15 +801,15 @@ func TestPlayedInfoIsCut(t *testing.T) {
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
 	}
-	bot := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "@random"))
+	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
 	p := ladder.Play{
 		ID: "TALK", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash,
 		Seats: []ladder.PlaySeat{{}, {Seat: 1, Version: s.Version("@random"), BotID: bot.ID}},
 	}
-	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	_, _, err := s.Store.Plays.Add(t.Context(), p, netip.Addr{}, 1, false)
 	s.Must(err)
 	v := kit.Get[*rules.Variant](t)(r.Resolve(brisca.Game))
-	s.Must(s.Store.FinishPlay(t.Context(), p.ID, v, r.Ranks, r.Encode()))
+	s.Must(s.Store.Plays.Finish(t.Context(), p.ID, v, r.Ranks, r.Encode()))
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "pv=xxx") || len(a.Body) > 200_000 {
 		t.Errorf("status %d, %d bytes: %.2000s", a.Status, len(a.Body), a.Body)
@@ -823,7 +823,7 @@ func TestPlayLeftOpen(t *testing.T) {
 	p := ladder.Play{
 		ID: "LEFT", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}},
 	}
-	_, _, err := s.Store.AddPlay(t.Context(), p, netip.Addr{}, 1, false)
+	_, _, err := s.Store.Plays.Add(t.Context(), p, netip.Addr{}, 1, false)
 	s.Must(err)
 	a := s.Get(s.Client(), "/play/"+p.ID)
 	if a.Status != http.StatusOK || !strings.Contains(a.Body, "This game ended by a failure of the server.") {

@@ -69,11 +69,11 @@ func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 		return err
 	}
 	if on != "" {
-		if _, err := s.Store.Ladder(v.ctx(), on); err != nil {
+		if _, err := s.Store.Ladders.Find(v.ctx(), on); err != nil {
 			return err
 		}
 	}
-	places, err := s.Store.PlacesOfBot(v.ctx(), b.ID)
+	places, err := s.Store.Ladders.PlacesOfBot(v.ctx(), b.ID)
 	if err != nil {
 		return err
 	}
@@ -158,11 +158,11 @@ func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	matches, err := s.Store.Matches(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Limit: feedEntries})
+	matches, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Limit: feedEntries})
 	if err != nil {
 		return err
 	}
-	versions, err := s.Store.Versions(v.ctx(), b.ID, 0, feedEntries)
+	versions, err := s.Store.Versions.List(v.ctx(), b.ID, 0, feedEntries)
 	if err != nil {
 		return err
 	}

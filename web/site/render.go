@@ -123,7 +123,7 @@ func (f frame) Unread() (int, error) {
 	if f.Person.ID == 0 {
 		return 0, nil
 	}
-	return f.site.Store.CountUnseen(f.ctx(), f.Person.ID)
+	return f.site.Store.People.CountUnseen(f.ctx(), f.Person.ID)
 }
 
 // Script returns the address of the page's module, "" without one.

@@ -82,9 +82,9 @@ func fitOf(p ladder.Standing) float64 {
 // getStandings shows who is where on a ladder.
 func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
-	read := s.Store.Standings
+	read := s.Store.Ladders.Standings
 	if page.Filter.Past {
-		read = s.Store.Inactive
+		read = s.Store.Ladders.Inactive
 	}
 	list, err := read(v.ctx(), l.Name)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 
 // withTrends returns places on a ladder as rows.
 func (s *Site) withTrends(ctx context.Context, name string, places []ladder.Standing) (rows []standingsRow, err error) {
-	trends, err := s.Store.Trends(ctx, name, places, trendPoints)
+	trends, err := s.Store.Ladders.Trends(ctx, name, places, trendPoints)
 	for _, p := range places {
 		rows = append(rows, standingsRow{p, trends[p.VersionID]})
 	}
@@ -136,7 +136,7 @@ type pairsPage struct {
 // getPairs shows who beats whom on a ladder.
 func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 	page := pairsPage{Ladder: l}
-	list, err := s.Store.Standings(v.ctx(), l.Name)
+	list, err := s.Store.Ladders.Standings(v.ctx(), l.Name)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 	for _, p := range list {
 		versions = append(versions, p.VersionID)
 	}
-	met, err := s.Store.Meetings(v.ctx(), l.Name, versions...)
+	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, versions...)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 		return err
 	}
 	before := v.before()
-	met, err := s.Store.Meetings(v.ctx(), l.Name, page.One.ID, page.Other.ID)
+	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, page.One.ID, page.Other.ID)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 		page.Difference = list[0]
 		page.Bounded = whole(list[0].PlusMinus()) != none
 	}
-	list, err := s.Store.Matches(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
 	if err != nil {
 		return err
 	}

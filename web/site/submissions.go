@@ -157,7 +157,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	}
 	page := submissionPage{Progress: p, Tag: tagOf(p), Steps: steps(p)}
 	if p.Version.State == ladder.Live {
-		places, err := s.Store.StandingsOf(v.ctx(), p.Version.BotID)
+		places, err := s.Store.Ladders.StandingsOf(v.ctx(), p.Version.BotID)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (s *Site) getWrite(v *visit) error {
 	q := v.query()
 	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
 	page.Game, page.Language = q.Text("game"), q.Text("language")
-	list, err := s.Store.ListBots(v.ctx(), store.BotFilter{}, 0, maxOpponents)
+	list, err := s.Store.Bots.Search(v.ctx(), store.BotFilter{}, 0, maxOpponents)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Site) postTest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	against, err := s.Store.LiveVersion(v.ctx(), v.field("against"))
+	against, err := s.Store.Versions.Live(v.ctx(), v.field("against"))
 	if err == nil {
 		err = against.AtOnce(w.game.Name)
 	}

@@ -46,7 +46,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s := &Still{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
 	s.Store = s.Ladder.Store
 	s.Ladder.House(func(string) string { return Hash })
-	s.Must(s.Store.SyncLadders(t.Context(), s.Ladder.Config.Ladders))
+	s.Must(s.Store.Ladders.Sync(t.Context(), s.Ladder.Config.Ladders))
 	s.Ada = s.Ladder.Person("ada", false)
 	s.AdaToken = s.Key(s.Ada, ladder.ScopeSubmit)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -80,7 +80,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 // Key returns the text of a new token of a person.
 func (s *Still) Key(p ladder.Person, scope ladder.Scope) string {
 	s.T.Helper()
-	text, _, err := s.Store.AddToken(s.T.Context(), p.ID, "test", scope, time.Time{})
+	text, _, err := s.Store.Sessions.AddToken(s.T.Context(), p.ID, "test", scope, time.Time{})
 	s.Must(err)
 	return text
 }
@@ -89,8 +89,8 @@ func (s *Still) Key(p ladder.Person, scope ladder.Scope) string {
 func (s *Still) Live(bot string, b store.Built) ladder.Version {
 	s.T.Helper()
 	number := 0
-	if x, err := s.Store.Bot(s.T.Context(), bot); err == nil {
-		list := kit.Get[[]ladder.Version](s.T)(s.Store.Versions(s.T.Context(), x.ID, 0, -1))
+	if x, err := s.Store.Bots.Find(s.T.Context(), bot); err == nil {
+		list := kit.Get[[]ladder.Version](s.T)(s.Store.Versions.List(s.T.Context(), x.ID, 0, -1))
 		number = len(list)
 	}
 	v := s.Ladder.Submit(s.Ada.ID, bot, fmt.Sprintf("%064x", number+1))
@@ -132,10 +132,10 @@ func Illegal(move, text string) Player {
 func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()
-	m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: on, Versions: versions})
+	m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: on, Versions: versions})
 	s.Must(err)
 	seed := referee.NewSeed()
-	err = s.Store.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
+	err = s.Store.Matches.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)
@@ -164,9 +164,9 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 			}
 		}
 	}
-	_, err = s.Store.Finish(ctx, m.ID, 1, games)
+	_, err = s.Store.Matches.Finish(ctx, m.ID, 1, games)
 	s.Must(err)
-	m, err = s.Store.Match(ctx, m.ID)
+	m, err = s.Store.Matches.Find(ctx, m.ID)
 	s.Must(err)
 	return m
 }
@@ -191,9 +191,9 @@ func (s *Still) PlayEach(matches int) {
 // Finished returns the last finished match of a ladder, and its games.
 func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
 	s.T.Helper()
-	list, err := s.Store.Matches(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
+	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
 	s.Must(err)
-	games, err := s.Store.Games(s.T.Context(), list[0].ID)
+	games, err := s.Store.Matches.Games(s.T.Context(), list[0].ID)
 	s.Must(err)
 	return list[0], games
 }
@@ -201,7 +201,7 @@ func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
 // Version returns the live version of a bot.
 func (s *Still) Version(bot string) int64 {
 	s.T.Helper()
-	b := kit.Get[ladder.Bot](s.T)(s.Store.Bot(s.T.Context(), bot))
-	places := kit.Get[[]ladder.Standing](s.T)(s.Store.PlacesOfBot(s.T.Context(), b.ID))
+	b := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), bot))
+	places := kit.Get[[]ladder.Standing](s.T)(s.Store.Ladders.PlacesOfBot(s.T.Context(), b.ID))
 	return places[0].VersionID
 }

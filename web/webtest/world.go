@@ -243,7 +243,7 @@ func (w *World) Held(game string, deals int) (match int64, free func()) {
 func (w *World) await(finished <-chan events.Event, matches int) {
 	w.T.Helper()
 	for {
-		list := kit.Get[[]store.LadderInfo](w.T)(w.Server.Store.Ladders(w.T.Context()))
+		list := kit.Get[[]store.LadderInfo](w.T)(w.Server.Store.Ladders.List(w.T.Context()))
 		missing := 0
 		for _, l := range list {
 			missing += max(0, matches-int(l.Finished))

@@ -57,7 +57,7 @@ func fromOffice[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.C
 			return get(cmd.Context(), remoteOffice{c}, args)
 		}
 		err = f.open(store.Options{}, func(s *store.Store) error {
-			answer, err = get(cmd.Context(), localOffice{s}, args)
+			answer, err = get(cmd.Context(), localOffice{s.People}, args)
 			return err
 		})
 		return answer, err
@@ -179,32 +179,32 @@ func (o remoteOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
 }
 
 // localOffice works on the data directory.
-type localOffice struct{ *store.Store }
+type localOffice struct{ store.People }
 
 func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
-	code, i, err := o.Store.AddInvite(ctx, 0, n.Name, n.Expires)
+	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.Expires)
 	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
 }
 
 func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
-	all, err := o.Store.Invites(ctx)
+	all, err := o.People.Invites(ctx)
 	return api.Docs(all, api.InviteDoc), err
 }
 
 func (o localOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
-	all, err := o.Store.People(ctx)
+	all, err := o.People.List(ctx)
 	return api.Docs(all, api.PersonDoc), err
 }
 
 func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
-	p, err := o.PersonByName(ctx, name)
+	p, err := o.People.FindByName(ctx, name)
 	if err != nil {
 		return wire.Person{}, err
 	}
-	if err := o.BlockPerson(ctx, p.ID, out); err != nil {
+	if err := o.People.Block(ctx, p.ID, out); err != nil {
 		return wire.Person{}, err
 	}
-	p, err = o.Person(ctx, p.ID)
+	p, err = o.People.Find(ctx, p.ID)
 	return api.PersonDoc(p), err
 }
 
@@ -233,11 +233,11 @@ func newToken(f *adminFlags) *cobra.Command {
 			return made, err
 		}
 		err = f.open(store.Options{}, func(s *store.Store) error {
-			p, err := s.PersonByName(cmd.Context(), args[0])
+			p, err := s.People.FindByName(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			key, token, err := s.AddToken(cmd.Context(), p.ID, t.label, ladder.Scope(t.scope), until)
+			key, token, err := s.Sessions.AddToken(cmd.Context(), p.ID, t.label, ladder.Scope(t.scope), until)
 			made = tokenKey{token.ID, key}
 			return err
 		})

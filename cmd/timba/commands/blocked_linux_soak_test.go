@@ -83,14 +83,14 @@ func TestBlockedBeside(t *testing.T) {
 	match, _ := strconv.ParseInt(bots["mel"].await(t, `playing match (\d+)`)[1], 10, 64)
 	a.look(t, func(st *store.Store) {
 		until(t, "the match is dropped", func() bool {
-			m, err := st.Match(t.Context(), match)
+			m, err := st.Matches.Find(t.Context(), match)
 			return err == nil && m.State == ladder.Dropped
 		})
 		until(t, "the game is broken", func() bool {
-			p, err := st.Play(t.Context(), games["mel"])
+			p, err := st.Plays.Find(t.Context(), games["mel"])
 			return err == nil && p.State == ladder.PlayBroken
 		})
-		if p, err := st.Play(t.Context(), games["ann"]); err != nil || p.State != ladder.PlayOpen {
+		if p, err := st.Plays.Find(t.Context(), games["ann"]); err != nil || p.State != ladder.PlayOpen {
 			t.Errorf("the other game is %s, %v", p.State, err)
 		}
 	})

@@ -85,12 +85,12 @@ func TestServeBusy(t *testing.T) {
 func (a *arena) tellFaults(t *testing.T) {
 	t.Helper()
 	a.look(t, func(s *store.Store) {
-		for _, m := range kit.Get[[]ladder.Match](t)(s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20})) {
-			for _, g := range kit.Get[[]ladder.Game](t)(s.Games(t.Context(), m.ID)) {
+		for _, m := range kit.Get[[]ladder.Match](t)(s.Matches.List(t.Context(), store.MatchFilter{Limit: 1 << 20})) {
+			for _, g := range kit.Get[[]ladder.Game](t)(s.Matches.Games(t.Context(), m.ID)) {
 				if !slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Faults > 0 }) {
 					continue
 				}
-				r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Replay(t.Context(), g.ID))))
+				r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Matches.Replay(t.Context(), g.ID))))
 				for _, f := range r.Faults {
 					var moves []string
 					for _, m := range r.Moves[:min(f.Ply, len(r.Moves))] {
@@ -98,7 +98,7 @@ func (a *arena) tellFaults(t *testing.T) {
 							moves = append(moves, fmt.Sprintf("%v-%v", m.MS, m.Credit))
 						}
 					}
-					log := kit.Get[[]byte](t)(s.Log(t.Context(), g.ID, f.Seat))
+					log := kit.Get[[]byte](t)(s.Matches.Log(t.Context(), g.ID, f.Seat))
 					t.Logf("match %d, game %d: %s, ply %d: %s, credit %v ms; its moves, ms and credit: %s; the end of its log: %s",
 						m.ID, g.ID, r.Seats[f.Seat].Name, f.Ply, f.Text, f.Credit, strings.Join(moves, " "), log[max(0, len(log)-200):])
 				}

@@ -151,7 +151,7 @@ func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 			t.Errorf("match %d has %d attempts, and of them %+v", m.ID, len(m.Attempts), a)
 		}
 	}
-	games := kit.Get[[]ladder.Game](t)(s.Games(t.Context(), m.ID))
+	games := kit.Get[[]ladder.Game](t)(s.Matches.Games(t.Context(), m.ID))
 	if len(games) != m.Deals*len(m.Versions) {
 		t.Errorf("match %d of %d bots has %d games of %d deals", m.ID, len(m.Versions), len(games), m.Deals)
 	}
@@ -183,7 +183,7 @@ func (c *chaos) end(t *testing.T) {
 	until(t, "what was broken off is played again", func() bool {
 		c.look(t, func(s *store.Store) {
 			for id := range maps.Clone(c.broken) {
-				if m, err := s.Match(t.Context(), id); err != nil {
+				if m, err := s.Matches.Find(t.Context(), id); err != nil {
 					t.Fatal(err)
 				} else if m.State == ladder.Finished {
 					delete(c.broken, id)

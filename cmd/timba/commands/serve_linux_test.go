@@ -152,7 +152,7 @@ func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 	t.Helper()
 	all := map[int64]ladder.Match{}
 	a.look(t, func(s *store.Store) {
-		list := kit.Get[[]ladder.Match](t)(s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20}))
+		list := kit.Get[[]ladder.Match](t)(s.Matches.List(t.Context(), store.MatchFilter{Limit: 1 << 20}))
 		for _, m := range list {
 			all[m.ID] = m
 		}
