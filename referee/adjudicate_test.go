@@ -55,6 +55,46 @@ func TestScoreRules(t *testing.T) {
 	}
 }
 
+// An error about a rule for resignation shows one as an example.
+func TestResignRuleExample(t *testing.T) {
+	_, err := ParseScoreRule("--resign", "3")
+	if want := `--resign: "3" is not key=value: try --resign plies=3,score=600`; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// A replay names the bots that resigned, and a tally counts how games ended.
+func TestAdjudicatedEnding(t *testing.T) {
+	ending := func(a *Adjudicated) string {
+		var r Replay
+		r.Adjudicated, r.Seats = a, []ReplaySeat{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+		return r.Ending()
+	}
+	resigned, drawn := &Adjudicated{As: AsResign, Seats: []int{0, 2}}, &Adjudicated{As: AsDraw}
+	for _, c := range []struct {
+		a    *Adjudicated
+		want string
+	}{
+		{nil, ""}, {drawn, drawn.String()},
+		{resigned, "adjudicated: a (seat 0) and c (seat 2) resign, by the scores of all"},
+		{&Adjudicated{As: AsResign, Seats: []int{3}}, "adjudicated: d (seat 3) resigns, by the scores of all"},
+	} {
+		if got := ending(c.a); got != c.want {
+			t.Errorf("the ending is %q, want %q", got, c.want)
+		}
+	}
+	tally := NewTally(alone(2), identities(2))
+	for _, a := range []*Adjudicated{nil, drawn, resigned, resigned} {
+		g := &Result{Bots: []int{0, 1}}
+		g.Seats = make([]ReplaySeat, 2)
+		g.Adjudicated, g.Ranks, g.Points = a, []int{1, 2}, []float64{1, 0}
+		tally.Add(g)
+	}
+	if tally.Drawn != 1 || tally.Resigned != 2 {
+		t.Errorf("%d drawn and %d resigned, want 1 and 2", tally.Drawn, tally.Resigned)
+	}
+}
+
 // Following the scores allocates nothing.
 func TestAdjudicationAllocates(t *testing.T) {
 	if raced() { // which allocates: script/test runs this again without it

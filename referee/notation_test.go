@@ -32,9 +32,13 @@ func TestReplaysNotation(t *testing.T) {
 		t.Error(diff)
 	}
 	kit.Must(t, n.Check(v))
+	kit.Must(t, n.Cut(2)) // all
 	kit.Must(t, n.Cut(1))
 	if len(n.Moves) != 1 {
 		t.Errorf("%q after 1 move", n.Moves)
+	}
+	if err := n.Cut(2); err == nil || err.Error() != "it has 1 moves: --ply cannot be 2" {
+		t.Errorf("2 of 1 move: %v", err)
 	}
 	r.Moves = nil
 	if line := r.Notation(v); !strings.HasSuffix(line, " moves=-") || len(kit.Get[referee.Notated](t)(referee.ParseNotation(line)).Moves) != 0 {
