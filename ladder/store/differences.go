@@ -23,11 +23,37 @@ const OtherFormula = "formula"
 
 func (d Difference) String() string { return d.Where + ": " + d.What }
 
+// maxFindings is how many differences are listed; those after them are only counted.
+const maxFindings = 10_000
+
 // findings are the differences found so far.
-type findings []Difference
+type findings struct {
+	list []Difference
+	more int // that are not in the list
+}
+
+func (f *findings) add(list ...Difference) {
+	n := min(len(list), maxFindings-len(f.list))
+	f.list = append(f.list, list[:n]...)
+	f.more += len(list) - n
+}
+
+// addAll adds the findings of another part.
+func (f *findings) addAll(other findings) {
+	f.add(other.list...)
+	f.more += other.more
+}
+
+// differences returns the list. If some are not in it, the last one says how many.
+func (f *findings) differences() []Difference {
+	if f.more == 0 {
+		return f.list
+	}
+	return append(slices.Clip(f.list), Difference{"verification", fmt.Sprintf("%d more differences are not listed", f.more)})
+}
 
 func (f *findings) differ(where, format string, args ...any) {
-	*f = append(*f, Difference{where, fmt.Sprintf(format, args...)})
+	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
 // compare adds how a row differs from what it has to be.

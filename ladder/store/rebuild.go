@@ -270,7 +270,7 @@ func (r *rebuild) run() error {
 		if err := tx.UpdateActive(r.ctx); err != nil {
 			return err
 		}
-		return r.addAll(r.ctx, tx, `SELECT printf('entries ladder_id=%d version_id=%d', dues.ladder_id, dues.version_id), 'it is missing: the version plays there'
+		return r.query(r.ctx, tx, `SELECT printf('entries ladder_id=%d version_id=%d', dues.ladder_id, dues.version_id), 'it is missing: the version plays there'
 			FROM dues LEFT JOIN entries ON entries.ladder_id = dues.ladder_id AND entries.version_id = dues.version_id
 			WHERE dues.due AND entries.version_id IS NULL`)
 	})
@@ -347,7 +347,7 @@ func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.findings = append(r.findings, m.findings...)
+		r.addAll(m.findings)
 		if err := r.finishMatch(tx, m); err != nil {
 			return err
 		}
@@ -454,7 +454,7 @@ func (r *rebuild) plays() error {
 		}
 		err = r.update(func(tx *Tx) error {
 			for _, p := range prepared {
-				r.findings = append(r.findings, p.findings...)
+				r.addAll(p.findings)
 				if err := r.finishPlay(tx, p); err != nil {
 					return err
 				}

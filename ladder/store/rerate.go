@@ -59,8 +59,8 @@ func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total 
 	if err = r.run(); err == nil {
 		err = r.compareTables(ratedColumns)
 	}
-	if err == nil && len(r.findings) > 0 {
-		err = unavailable(ladder.HintDifferences, "data: the ratings cannot be computed again: %s", r.findings[0])
+	if err == nil && len(r.list) > 0 {
+		err = unavailable(ladder.HintDifferences, "data: the ratings cannot be computed again: %s", r.list[0])
 	}
 	if err == nil {
 		out, err = r.rerated()

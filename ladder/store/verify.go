@@ -38,17 +38,18 @@ import (
 //
 // Matches may go on meanwhile: those that finish later are left for the next time.
 // If progress is not nil, it is called with how many of the matches and uploads are done. The
-// error says that it could not go on; the list has what was found until then.
+// error says that it could not go on; the list has what was found until then. The list has at most 10,000 differences, and
+// one more that says how many it leaves out.
 //
 // It needs a temporary directory with room for the rows of the database, without replays and logs.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
 	v := &verifier{store: s, ctx: ctx, progress: progress}
 	for _, step := range []func() error{v.database, v.bundles, v.archives, v.rebuild} {
 		if err := step(); err != nil {
-			return v.findings, machineError(err)
+			return v.differences(), machineError(err)
 		}
 	}
-	return v.findings, nil
+	return v.differences(), nil
 }
 
 // verifier is one run of Verify.
@@ -75,7 +76,7 @@ func (v *verifier) database() error {
 		"SELECT 'database', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
 		`SELECT 'database', printf('row %s of %s refers to nothing in %s', coalesce(rowid, '?'), "table", parent) FROM pragma_foreign_key_check`,
 	} {
-		if err := v.addAll(v.ctx, v.store.read, query); err != nil {
+		if err := v.query(v.ctx, v.store.read, query); err != nil {
 			v.differ("database", "%s", machineError(err))
 			return err
 		}
@@ -180,7 +181,7 @@ func (v *verifier) rebuild() error {
 	if err == nil {
 		err = r.compareTables(nil)
 	}
-	v.findings = append(v.findings, r.findings...)
+	v.addAll(r.findings)
 	return err
 }
 
@@ -211,15 +212,15 @@ UNION ALL SELECT printf('match_slots match_id=%d slot=%d', match_id, slot), prin
 
 // checkInputs finds what cannot be in the rows that do not follow from others.
 func (r *rebuild) checkInputs() error {
-	return r.update(func(tx *Tx) error { return r.addAll(r.ctx, tx, inputChecks) })
+	return r.update(func(tx *Tx) error { return r.query(r.ctx, tx, inputChecks) })
 }
 
-// addAll adds what a query finds: places, and what is wrong there.
-func (f *findings) addAll(ctx context.Context, tx *Tx, query string) error {
+// query adds what a query finds: places, and what is wrong there.
+func (f *findings) query(ctx context.Context, tx *Tx, query string) error {
 	return tx.each(ctx, func(scan func(...any) error) error {
 		var d Difference
 		err := scan(&d.Where, &d.What)
-		*f = append(*f, d)
+		f.add(d)
 		return err
 	}, query)
 }

@@ -26,6 +26,24 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
+// However much differs, the list has an end, which says how much it leaves out.
+func TestVerifyLists(t *testing.T) {
+	var all, part findings
+	for i := range maxFindings {
+		part.differ("results", "%d", i)
+	}
+	all.addAll(part)
+	if list := all.differences(); len(list) != maxFindings {
+		t.Errorf("%d differences are listed, want all", len(list))
+	}
+	all.addAll(part)
+	list := all.differences()
+	want := Difference{"verification", "10000 more differences are not listed"}
+	if len(list) != maxFindings+1 || list[maxFindings] != want || list[maxFindings-1].What != "9999" {
+		t.Errorf("%d differences are listed, the last one %s, want %s", len(list), list[len(list)-1], want)
+	}
+}
+
 // Every kind of damage is found and named.
 func TestVerifyDamage(t *testing.T) {
 	t.Parallel()
