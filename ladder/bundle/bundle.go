@@ -5,6 +5,7 @@ package bundle
 
 import (
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/timba-arena/timba/internal/phrase"
@@ -46,6 +47,14 @@ type File struct {
 	Path string // in the bot's directory, with slashes
 	Size int64
 	Exec bool
+}
+
+// mode returns the permissions of the file when it is unpacked.
+func (f File) mode() fs.FileMode {
+	if f.Exec {
+		return 0o755
+	}
+	return 0o644
 }
 
 // Tree is the content of an archive.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -106,7 +107,11 @@ func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
-	p.Files = append(p.Files, File{Path: rel, Size: info.Size(), Exec: info.Mode()&0o111 != 0})
+	exec, err := executable(path, info)
+	if err != nil {
+		return err
+	}
+	p.Files = append(p.Files, File{Path: rel, Size: info.Size(), Exec: exec})
 	p.Bytes += info.Size()
 	return nil
 }
@@ -174,50 +179,41 @@ func (p *packer) fullest() string {
 	return some(tops[:min(3, len(tops))])
 }
 
-// pack makes the archive. It leaves out times, users and the like: with them the
-// same files would make different bytes.
+// pack makes the archive, directories first, each entry in the simplest format.
 func (p *packer) pack() ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	t := tar.NewWriter(z)
+	var list []trees.File
 	for _, dir := range p.Dirs {
-		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755}); err != nil {
-			return nil, err
-		}
+		list = append(list, trees.File{Path: dir, Mode: fs.ModeDir | 0o755})
 	}
-	for i := range p.Files {
-		if err := p.packFile(t, &p.Files[i]); err != nil {
-			return nil, err
-		}
+	for _, f := range p.Files {
+		list = append(list, trees.File{Path: f.Path, Mode: f.mode(), Size: f.Size})
 	}
-	err = errors.Join(t.Close(), z.Close())
+	err = errors.Join(trees.WriteTar(z, p.dir, list, tar.FormatUnknown), z.Close())
+	if changed, ok := errors.AsType[*trees.ChangedError](err); ok {
+		err = invalid("try again", "%s was changed while it was packed", quote(changed.Path))
+	}
 	return out.Bytes(), err
 }
 
-func (p *packer) packFile(t *tar.Writer, file *File) error {
-	f, err := os.Open(filepath.Join(p.dir, filepath.FromSlash(file.Path)))
+// executable reports whether a file of a bot is to be executable.
+func executable(path string, info fs.FileInfo) (bool, error) {
+	if runtime.GOOS != "windows" {
+		return info.Mode()&0o111 != 0, nil
+	}
+	f, err := os.Open(path) // files have no executable bit there
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
-	if runtime.GOOS == "windows" { // files have no executable bit there
-		head := make([]byte, 4)
-		n, _ := f.ReadAt(head, 0)
-		file.Exec = interpreter.IsScript(f.Name()) || string(head[:n]) == "\x7fELF"
+	head := make([]byte, 4)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return false, err
 	}
-	mode := int64(0o644)
-	if file.Exec {
-		mode = 0o755
-	}
-	if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: file.Path, Mode: mode, Size: file.Size}); err != nil {
-		return err
-	}
-	n, err := io.Copy(t, f)
-	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != file.Size {
-		return invalid("try again", "%s was changed while it was packed", quote(file.Path))
-	}
-	return err
+	return interpreter.IsScript(path) || string(head[:n]) == "\x7fELF", nil
 }

@@ -2,7 +2,11 @@ package bundle
 
 import (
 	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +35,20 @@ func fileTree(t testing.TB, files map[string]string) string {
 		return os.Chmod(path, info.Mode()&0o700)
 	}))
 	return dir
+}
+
+// Packed on another day by another version of timba, the same files make the same bytes, also under long paths.
+func TestPackedBytes(t *testing.T) {
+	long := strings.Repeat("long", 15)
+	dir := fileTree(t, map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", long + "/" + long: "y", long + "ñ/" + long: ""})
+	l := small
+	l.Path = 200
+	p := kit.Get[*Packed](t)(Pack(dir, l))
+	tar := kit.Get[[]byte](t)(io.ReadAll(kit.Get[*gzip.Reader](t)(gzip.NewReader(bytes.NewReader(p.Data)))))
+	const want = "309befbee2adcc89c8fd574d410fa680cd71cef98da845b9e2ebe0d1e5051e95"
+	if got := fmt.Sprintf("%x", sha256.Sum256(tar)); got != want {
+		t.Errorf("the archive has the hash %s, want %s", got, want)
+	}
 }
 
 // What is packed is unpacked, and the same files make the same bytes wherever and

@@ -1,15 +1,14 @@
 package bundle
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -32,11 +31,8 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	if err := os.Mkdir(into, 0o755); err != nil {
-		return Tree{}, fmt.Errorf("bundle: %w", err)
-	}
-	if err := write(f, into, tree, l); err != nil {
-		os.RemoveAll(into)
+	err = trees.Write(into, func(w *trees.Writer) error { return write(f, w, tree, l) })
+	if err != nil {
 		return Tree{}, wrap(err)
 	}
 	return tree, nil
@@ -117,21 +113,10 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write unpacks an archive that List has checked into an empty directory. os.Root
-// keeps all writes inside of it.
-func write(f *os.File, into string, t Tree, l Limits) (err error) {
-	root, err := os.OpenRoot(into)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, dir := range append([]string{"."}, t.Dirs...) { // parents come first
-		if dir != "." {
-			if err := root.Mkdir(dir, 0o755); err != nil {
-				return err
-			}
-		}
-		if err := root.Chmod(dir, 0o755); err != nil { // whatever the umask is
+// write unpacks an archive that List has checked.
+func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
+	for _, dir := range t.Dirs { // parents come first
+		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {
 			return err
 		}
 	}
@@ -139,22 +124,7 @@ func write(f *os.File, into string, t Tree, l Limits) (err error) {
 		if e.dir {
 			return nil
 		}
-		return writeFile(root, t.inside(e.path), e, content)
+		mode := File{Exec: e.exec}.mode()
+		return w.Add(trees.File{Path: t.inside(e.path), Mode: mode}, content)
 	})
-}
-
-func writeFile(root *os.Root, name string, e entry, content io.Reader) error {
-	mode := fs.FileMode(0o644)
-	if e.exec {
-		mode = 0o755
-	}
-	out, err := root.OpenFile(path.Clean(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, content)
-	if err == nil {
-		err = out.Chmod(mode)
-	}
-	return errors.Join(err, out.Close())
 }

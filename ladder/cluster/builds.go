@@ -1,162 +1,135 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
 	"os"
-	"path/filepath"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"golang.org/x/sync/singleflight"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// builds are the built files of bots that the server has for its machines: each packed into one file, which
-// is named by the hash of what is in it; see hashTree.
+// builds are the built files of bots that the server has for its machines: each packed into one file, whose name is the
+// hash of the files.
 type builds struct {
-	dir     string
-	most    int64 // bytes
-	packing singleflight.Group
+	*trees.Store
 
-	mu     sync.Mutex
-	packed map[string]build // by Bot.Hash, those of this run
+	mu    sync.Mutex
+	trees map[string]string // trees.Hash of the built files by Bot.Hash, of this run
 }
 
 // build names the packed files of a bot.
 type build struct {
-	Tree string `json:"tree"` // hash of the files; see hashTree
-	Size int64  `json:"size"` // of them packed
+	Tree string `json:"tree"` // trees.Hash of the files
+	Size int64  `json:"size"` // of the packed files
 }
 
 // openBuilds opens a directory. What an earlier server has packed stays for the machines that fetch it.
-func openBuilds(dir string) (*builds, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func openBuilds(dir string, log *slog.Logger) (*builds, error) {
+	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: MaxBotBytes}, IsKey: datadir.IsHash, Check: checkPacked, Log: log})
+	if _, err := s.Evict(s.Limits, nil); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	unfinished, err := filepath.Glob(filepath.Join(dir, "new-*"))
-	for _, file := range unfinished {
-		err = errors.Join(err, os.Remove(file))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
-	return &builds{dir: dir, most: MaxBotBytes, packed: map[string]build{}}, nil
+	return &builds{Store: s, trees: map[string]string{}}, nil
 }
 
-func (b *builds) path(tree string) string { return filepath.Join(b.dir, tree) }
-
-// put makes sure that a bot is packed. built returns the directory where its files stand.
-func (b *builds) put(ctx context.Context, hash string, built func(context.Context) (string, error)) (build, error) {
-	b.mu.Lock()
-	known, ok := b.packed[hash]
-	b.mu.Unlock()
-	if now := time.Now(); ok && os.Chtimes(b.path(known.Tree), now, now) == nil {
-		return known, nil
-	}
-	pack := func() (any, error) {
-		made, err := b.pack(ctx, hash, built)
-		if err != nil && ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return made, err
-	}
-	v, err, _ := b.packing.Do(hash, pack)
-	for errors.Is(err, context.Canceled) && ctx.Err() == nil { // who began it wants it no more
-		v, err, _ = b.packing.Do(hash, pack)
-	}
+// checkPacked returns an error unless a file has the packed files with a hash.
+func checkPacked(tree, path string) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return build{}, fmt.Errorf("fleet: handing out the bot %s: %w", hash, err)
+		return err
 	}
-	return v.(build), nil
-}
-
-func (b *builds) pack(ctx context.Context, hash string, built func(context.Context) (string, error)) (made build, err error) {
-	dir, err := built(ctx)
-	if err != nil {
-		return made, err
-	}
-	if made.Tree, err = hashTree(dir); err != nil {
-		return made, err
-	}
-	if made.Size, err = b.write(dir, made.Tree); err != nil {
-		return made, fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.makeRoom(made); err != nil {
-		return made, err
-	}
-	b.packed[hash] = made
-	return made, nil
-}
-
-// write packs a directory into the file of its tree, completely or not at all.
-func (b *builds) write(dir, tree string) (size int64, err error) {
-	f, err := os.CreateTemp(b.dir, "new-*")
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(f.Name()) // unless it has its name by then
-	err = packTree(f, dir)
-	info, statErr := f.Stat()
-	if err := errors.Join(err, statErr, f.Close()); err != nil {
-		return 0, err
-	}
-	return info.Size(), os.Rename(f.Name(), b.path(tree))
-}
-
-// makeRoom removes bots until those that stay fit, first those that were not needed for the longest time, but
-// not a fresh one. Whoever calls it holds the lock.
-func (b *builds) makeRoom(fresh build) error {
-	if fresh.Size > b.most {
-		return errors.Join(fmt.Errorf("its %s do not fit into the %s for built bots", bundle.Size(fresh.Size), bundle.Size(b.most)),
-			os.Remove(b.path(fresh.Tree)))
-	}
-	entries, err := os.ReadDir(b.dir)
-	if err != nil {
-		return fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
-	}
-	var all []fs.FileInfo
-	over := -b.most
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && datadir.IsHash(e.Name()) { // else it is not finished, or just gone
-			all = append(all, info)
-			over += info.Size()
-		}
-	}
-	slices.SortFunc(all, func(x, y fs.FileInfo) int {
-		return cmp.Or(x.ModTime().Compare(y.ModTime()), cmp.Compare(x.Name(), y.Name()))
-	})
-	for _, info := range all {
-		if over <= 0 {
-			return nil
-		}
-		if info.Name() == fresh.Tree {
-			continue
-		}
-		if err := os.Remove(b.path(info.Name())); err != nil {
-			return fmt.Errorf("%w: %w", attempt.ErrUnavailable, err)
-		}
-		over -= info.Size()
+	defer f.Close()
+	switch got, err := trees.HashPacked(f); {
+	case err != nil:
+		return err
+	case got != tree:
+		return fmt.Errorf("its files have the hash %s", got)
 	}
 	return nil
 }
 
-// forget makes put pack a bot again: a machine could not use what it fetched.
-func (b *builds) forget(hash string) {
+// put makes sure that a bot is packed, and stays so until the context has ended. built returns the directory with its
+// files.
+func (b *builds) put(ctx context.Context, hash string, built func(context.Context) (string, error)) (build, error) {
+	packed, err := b.pack(ctx, hash, built)
+	if err != nil {
+		return packed, fmt.Errorf("fleet: handing out the bot %s: %w", hash, err)
+	}
+	return packed, nil
+}
+
+func (b *builds) pack(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
+	dir, err := built(ctx)
+	if err != nil {
+		return packed, err
+	}
+	if packed.Tree, err = b.tree(hash, dir); err != nil {
+		return packed, err
+	}
+	var tooLarge error
+	h, err := b.Add(ctx, packed.Tree, func(_ context.Context, path string) error {
+		if err := packInto(path, dir); err != nil {
+			return err
+		}
+		size, _, err := trees.Size(path)
+		if err == nil && size > b.Limits.Bytes {
+			tooLarge = fmt.Errorf("its %s do not fit into the %s for built bots", bundle.Size(size), bundle.Size(b.Limits.Bytes))
+			err = tooLarge
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil && tooLarge == nil {
+		err = fmt.Errorf("%w: %w", attempt.ErrUnavailable, err) // it is not the bot's fault
+	}
+	if err != nil {
+		return packed, err
+	}
+	context.AfterFunc(ctx, h.Release)
+	packed.Size, _, err = trees.Size(h.Path)
+	return packed, err
+}
+
+// tree returns the trees.Hash of a bot's built files, which are hashed once in a run.
+func (b *builds) tree(hash, dir string) (string, error) {
+	b.mu.Lock()
+	tree := b.trees[hash]
+	b.mu.Unlock()
+	if tree != "" {
+		return tree, nil
+	}
+	tree, err := trees.Hash(dir)
+	if err == nil {
+		b.mu.Lock()
+		b.trees[hash] = tree
+		b.mu.Unlock()
+	}
+	return tree, err
+}
+
+// packInto packs a directory into a new file.
+func packInto(path, dir string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(trees.Pack(f, dir), f.Close())
+}
+
+// doubt makes put check the packed files of a bot: a machine could not use what it fetched.
+func (b *builds) doubt(hash string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.packed, hash)
+	b.Doubt(b.trees[hash])
+	delete(b.trees, hash)
 }
 
 // read returns the bytes of packed files from an offset on, at most PartSize.
@@ -164,7 +137,7 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	if !datadir.IsHash(tree) {
 		return nil, fmt.Errorf("%q is not a hash of files", tree)
 	}
-	f, err := os.Open(b.path(tree))
+	f, err := os.Open(b.Path(tree))
 	if err != nil {
 		return nil, err
 	}

@@ -6,14 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 
 	"github.com/nats-io/nats.go"
 
@@ -29,79 +26,54 @@ func (a *arena) noisy(id int64, bytes int) attempt.Bot {
 }
 
 // pack makes a bot ready to be fetched.
-func (a *arena) pack(b attempt.Bot) (build, error) {
-	return a.builds.put(a.t.Context(), b.Hash, func(context.Context) (string, error) { return a.Built(a.t.Context(), b) })
+func (a *arena) pack(b attempt.Bot) (build, error) { return a.packFor(a.t.Context(), b) }
+
+// packFor makes a bot ready to be fetched until the context has ended.
+func (a *arena) packFor(ctx context.Context, b attempt.Bot) (build, error) {
+	return a.builds.put(ctx, b.Hash, func(context.Context) (string, error) { return a.Built(ctx, b) })
 }
 
-// Bots make room for others, and come back when they are needed again.
+// Packed bots make room for others when no attempt needs them, and are packed again when they are needed. One that is
+// larger than all of the room is refused, and no other goes for it.
 func TestBuildsRoom(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
-	pack := func(b attempt.Bot) build {
-		t.Helper()
-		return kit.Get[build](t)(a.pack(b))
-	}
 	there := func(b build) bool {
-		info, err := os.Stat(a.builds.path(b.Tree))
-		return err == nil && info.Size() == b.Size
+		_, err := os.Stat(a.builds.Path(b.Tree))
+		return err == nil
 	}
 	bot := a.noisy(1, 20_000)
-	first, second := pack(bot), pack(a.noisy(2, 20_000))
-	a.builds.most = first.Size + second.Size + 1000
-	third := pack(a.noisy(3, 20_000))
-	if there(first) || !there(second) || !there(third) {
-		t.Errorf("the first of three is there: %t, the others %t and %t", there(first), there(second), there(third))
+	ctx, end := context.WithCancel(t.Context())
+	first := kit.Get[build](t)(a.packFor(ctx, bot))
+	second := kit.Get[build](t)(a.pack(a.noisy(2, 20_000)))
+	a.builds.Limits.Bytes = first.Size + second.Size + 1000
+	third := kit.Get[build](t)(a.pack(a.noisy(3, 20_000)))
+	if !there(first) || !there(second) || !there(third) {
+		t.Error("a bot that an attempt needs is gone")
 	}
-	if again := pack(bot); again != first || !there(again) || there(second) {
+	end()
+	kit.Until(t, "the first, which no attempt needs, makes room", func() bool { return !there(first) })
+	if again := kit.Get[build](t)(a.pack(bot)); again != first || !there(again) || !there(second) {
 		t.Errorf("the first comes back as %+v, not %+v", again, first)
 	}
-	if _, err := a.pack(a.noisy(4, 60_000)); err == nil || !strings.Contains(err.Error(), "do not fit") {
+	if _, err := a.pack(a.noisy(4, 60_000)); err == nil || !strings.Contains(err.Error(), "do not fit") || errors.Is(err, attempt.ErrUnavailable) {
 		t.Errorf("a bot that is larger than all of the room gives %v", err)
-	}
-	if !there(first) || !there(third) {
-		t.Error("others went for a bot that does not fit")
-	}
-	left := kit.Get[[]os.DirEntry](t)(os.ReadDir(a.builds.dir))
-	if len(left) != 2 {
-		t.Errorf("%d files are left", len(left))
 	}
 }
 
-// Who is cancelled while a bot is packed for several cancels nobody else.
-func TestPackCancelled(t *testing.T) {
+// A machine that cannot use what it has fetched may have got a damaged file: that is packed again.
+func TestDoubtedBuild(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	bot := kit.Files(t, filepath.Join(root, "bot"), map[string]string{"bot.sh": "true"})
-	synctest.Test(t, func(t *testing.T) {
-		b := kit.Get[*builds](t)(openBuilds(filepath.Join(root, "packed")))
-		first, cancel := context.WithCancel(t.Context())
-		put := func(ctx context.Context) <-chan error {
-			ended := make(chan error, 1)
-			go func() {
-				_, err := b.put(ctx, "hash", func(ctx context.Context) (string, error) {
-					if ctx == first {
-						<-ctx.Done()
-						return "", ctx.Err()
-					}
-					return bot, nil
-				})
-				ended <- err
-			}()
-			synctest.Wait()
-			return ended
-		}
-		one, two := put(first), put(t.Context())
-		if len(two) > 0 {
-			t.Error("the other does not wait for the same")
-		}
-		cancel()
-		if err := <-one; !errors.Is(err, context.Canceled) || errors.Is(err, attempt.ErrUnavailable) {
-			t.Errorf("who was cancelled is told %v", err)
-		}
-		if err := <-two; err != nil {
-			t.Errorf("the other is told %v", err)
-		}
-	})
+	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
+	bot := a.noisy(1, 1000)
+	made := kit.Get[build](t)(a.pack(bot))
+	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree)))
+	a.must(os.WriteFile(a.builds.Path(made.Tree), whole[:len(whole)/2], 0o600))
+	a.builds.doubt(bot.Hash)
+	kit.Get[build](t)(a.pack(bot))
+	if got := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree))); string(got) != string(whole) {
+		t.Errorf("it has %d bytes, not %d", len(got), len(whole))
+	}
 }
 
 // A machine whose server starts again while it fetches a bot goes on: what was packed stays.
@@ -116,11 +88,10 @@ func TestBuildsStay(t *testing.T) {
 		data := kit.Get[[]byte](t)(json.Marshal(filePart{made.Tree, offset}))
 		return kit.Get[*nats.Msg](t)(l.Request(filesSubject("lab-1"), data, patience)).Data
 	}
-	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.path(made.Tree)))
+	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree)))
 	if got := fetch(0); string(got) != string(whole[:PartSize]) {
 		t.Errorf("the first part has %d bytes", len(got))
 	}
-	a.must(os.WriteFile(filepath.Join(a.builds.dir, "new-1"), nil, 0o600))
 	a.Close()
 	a.open(nil)
 	kit.Until(t, "it is connected again", func() bool { return l.FlushTimeout(patience) == nil })
@@ -131,9 +102,6 @@ func TestBuildsStay(t *testing.T) {
 		if got := fetch(offset); len(got) != 0 {
 			t.Errorf("at %d are %d bytes", offset, len(got))
 		}
-	}
-	if _, err := os.Stat(filepath.Join(a.builds.dir, "new-1")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what is not finished stays: %v", err)
 	}
 	made.Tree = "../account.key"
 	if got := fetch(0); len(got) != 0 {
@@ -147,7 +115,7 @@ func TestManyParts(t *testing.T) {
 	a := newArena(t, nil)
 	evil, victim := a.hostile("evil"), a.hostile("victim")
 	good, slow := kit.Get[build](t)(a.pack(a.noisy(1, 1000))), kit.Get[build](t)(a.pack(a.noisy(2, 1000)))
-	a.must(errors.Join(os.Remove(a.builds.path(slow.Tree)), syscall.Mkfifo(a.builds.path(slow.Tree), 0o600)))
+	a.must(errors.Join(os.Remove(a.builds.Path(slow.Tree)), syscall.Mkfifo(a.builds.Path(slow.Tree), 0o600)))
 	answers := kit.Get[*nats.Subscription](t)(evil.SubscribeSync(inboxPrefix("evil") + ".x"))
 	ask := func(b build) []byte { return kit.Get[[]byte](t)(json.Marshal(filePart{Tree: b.Tree})) }
 	for range 100 {
@@ -158,7 +126,7 @@ func TestManyParts(t *testing.T) {
 	if int64(len(got.Data)) != good.Size {
 		t.Errorf("another gets %d bytes of %d", len(got.Data), good.Size)
 	}
-	f := kit.Get[*os.File](t)(os.OpenFile(a.builds.path(slow.Tree), os.O_WRONLY, 0)) // the slow disk answers
+	f := kit.Get[*os.File](t)(os.OpenFile(a.builds.Path(slow.Tree), os.O_WRONLY, 0)) // the slow disk answers
 	a.must(f.Close())
 	kit.Get[*nats.Msg](t)(answers.NextMsg(patience))
 	a.must(evil.PublishRequest(filesSubject("evil"), inboxPrefix("evil")+".x", ask(good)))
@@ -203,31 +171,7 @@ func TestFullDisk(t *testing.T) {
 	a.must(os.Remove(filler))
 	r, err := a.Play(t.Context(), "lab-1", j)
 	a.complete(j, r, err)
-	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(a.builds.dir)) {
-		if strings.HasPrefix(e.Name(), "new-") {
-			t.Errorf("%s stays", e.Name())
-		}
+	if left, err := filepath.Glob(a.builds.Path(".trees/new-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v stay, %v", left, err)
 	}
-}
-
-// Bots that are packed at the same time make room one after the other: what one of them has removed is not missing.
-func TestBuildsRoomTogether(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	b := kit.Get[*builds](t)(openBuilds(filepath.Join(root, "packed")))
-	b.most = 4096
-	for i := range 500 { // of an earlier server
-		kit.Must(t, os.WriteFile(b.path(fmt.Sprintf("%064x", i)), make([]byte, 4096), 0o600))
-	}
-	var packed sync.WaitGroup
-	for i := range 20 {
-		bot := kit.Files(t, filepath.Join(root, fmt.Sprint(i)), map[string]string{"bot.sh": fmt.Sprint(i)})
-		packed.Go(func() {
-			built := func(context.Context) (string, error) { return bot, nil }
-			if _, err := b.put(t.Context(), fmt.Sprint(i), built); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	packed.Wait()
 }

@@ -91,7 +91,7 @@ func (h *Hub) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if h.builds, err = openBuilds(filepath.Join(h.Dir, "bots")); err != nil {
+	if h.builds, err = openBuilds(filepath.Join(h.Dir, "bots"), h.Log); err != nil {
 		return err
 	}
 	h.attempts.adoptionEnd = time.Now().Add(h.AckTime)

@@ -162,7 +162,7 @@ func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) er
 	}
 	if d.Failure != nil && d.Failure.Kind == attempt.FailedMachine {
 		for _, hash := range a.hashes { // the machine may not have got one
-			h.builds.forget(hash)
+			h.builds.doubt(hash)
 		}
 	}
 	h.forget(a, true)

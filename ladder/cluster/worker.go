@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/cores"
@@ -46,7 +47,7 @@ type Worker struct {
 	WorkerOptions
 	server     serverLine
 	heartbeats heartbeats
-	cache      *cache
+	cache      *trees.Store
 	outbox     outbox
 	metrics    *workerMetrics
 	journal    attempt.Journal

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/match"
@@ -89,16 +90,20 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		return bot, errors.New("it has no command")
 	}
 	packed := o.Builds[b.Hash]
-	dir, done, err := w.cache.use(ctx, packed.Tree, func(ctx context.Context, into string) error {
+	files, err := w.cache.Add(ctx, packed.Tree, func(ctx context.Context, dir string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		return unpackTree(packed.from(part), into, bundle.MaxBuiltFiles, bundle.MaxBuilt)
+		if err := trees.Unpack(packed.from(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt); err != nil {
+			return fmt.Errorf("bot: %w", err)
+		}
+		return checkTree(packed.Tree, dir)
 	})
 	if err != nil {
 		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Of(err)}
 	}
-	context.AfterFunc(ctx, done)
-	w.metrics.cache.Set(float64(w.cache.bytes()))
+	context.AfterFunc(ctx, files.Release)
+	w.metrics.cache.Set(float64(w.cache.Bytes()))
+	dir := files.Path
 	if err := program.Allowed(dir, w.Dir, b.Command[0]); err != nil {
 		return bot, err
 	}

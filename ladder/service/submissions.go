@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/events"
@@ -122,7 +123,7 @@ func (s *Service) look(archive string, limits bundle.Limits) (name, hash string,
 	if _, err := s.Unpack(archive, dir, limits); err != nil {
 		return "", "", err
 	}
-	if hash, err = program.HashDir(dir); err != nil {
+	if hash, err = trees.HashSource(dir); err != nil {
 		hash = "" // the stages tell what is wrong with the files
 	}
 	m, err := program.ReadManifest(dir)

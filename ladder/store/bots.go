@@ -115,7 +115,7 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 type NewVersion struct {
 	Bot    string
 	Bundle string // SHA-256 of the upload in hexadecimal
-	Hash   string // of its files, as program.HashDir has it; "" where it is not known
+	Hash   string // of its files, as trees.HashSource has it; "" where it is not known
 	Label  string // the manifest's, "" where it is not known yet
 	// Keep puts the upload where it stays. It is called when all else is checked,
 	// and its error refuses the version. nil: the upload is there.

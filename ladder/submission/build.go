@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -37,7 +38,7 @@ func (p *Pipeline) unbundle(sum, work string) (*made, error) {
 	if m.tree, err = bundle.Unpack(file, m.dir, bundle.LimitsOf(p.Config.Limits)); err != nil {
 		return nil, err
 	}
-	if m.hash, err = program.HashDir(m.dir); err != nil {
+	if m.hash, err = trees.HashSource(m.dir); err != nil {
 		return nil, fmt.Errorf("submission: %w", err)
 	}
 	return m, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
@@ -38,7 +39,7 @@ func TestSharedAndRestored(t *testing.T) {
 	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary.String() != "built before" {
 		t.Errorf("the second is %+v\n%s", two, logs(stages))
 	}
-	if hash, err := program.HashDir(dir); err != nil || hash != one.Hash {
+	if hash, err := trees.HashSource(dir); err != nil || hash != one.Hash {
 		t.Errorf("the hash is %s, at home it is %s, %v", one.Hash, hash, err)
 	}
 	first, err := w.Resolve(t.Context(), one)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
@@ -77,7 +78,7 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 	if err := program.WriteFile(s.made.dir, t.File, []byte(t.Text), []string{t.Game}); err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
-	if s.hash, err = program.HashDir(s.made.dir); err != nil {
+	if s.hash, err = trees.HashSource(s.made.dir); err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
 	defer s.holds.hold(s.hash)()

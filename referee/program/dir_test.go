@@ -2,12 +2,20 @@ package program
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/trees"
 )
 
 func TestDirErrors(t *testing.T) {
@@ -130,38 +138,57 @@ func TestBuildAtOnce(t *testing.T) {
 	if before < 1 || builds() != before {
 		t.Errorf("built %d times at once, and %d times after that", before, builds()-before)
 	}
-	if left, _ := filepath.Glob(filepath.Join(withHouse.Cache, "tmp-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(withHouse.Cache, ".trees", "new-*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }
 
-// What was built long ago and not used since goes at the next build; what is in
-// use stays.
+// A build that was not used for long, and what is too much for the cache, go at the next build. What this program uses
+// stays until the context of its use has ended.
 func TestOldBuildsGo(t *testing.T) {
 	dir, builds := counted(t)
-	old := resolve(t, dir)
-	long := time.Now().Add(-keepUnused - time.Hour)
-	age := func() {
-		if err := os.Chtimes(old.Dir, long, long); err != nil {
-			t.Fatal(err)
-		}
+	cache := t.TempDir()
+	r := Resolver{Cache: cache}
+	ctx, end := context.WithCancel(t.Context())
+	used := kit.Get[Program](t)(r.Resolve(ctx, dir))
+	s := trees.NewStore(cache, trees.Options{})
+	add := func(key string, size int64) {
+		h := kit.Get[*trees.Hold](t)(s.Add(t.Context(), key, func(_ context.Context, path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, size))
+		}))
+		h.Release()
 	}
-	age()
-	resolve(t, dir) // used again
+	s.Now = func() time.Time { return time.Now().Add(-maxUnused - time.Hour) }
+	kit.Get[*trees.Hold](t)(s.Get(filepath.Base(used.Dir))).Release()
+	add("old", 1)
+	s.Now = time.Now
+	add("large", MaxCache)
+	add("small", 1)
 	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n# 2\n")
-	resolve(t, dir)
-	if _, err := os.Stat(old.Dir); err != nil {
-		t.Errorf("a build in use: %v", err)
+	other := kit.Get[Program](t)(r.Resolve(t.Context(), dir))
+	left := func() (keys []string) {
+		for _, e := range kit.Get[[]trees.Entry](t)(s.Entries()) {
+			keys = append(keys, e.Key)
+		}
+		slices.Sort(keys)
+		return keys
 	}
-	age()
-	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n# 3\n")
-	resolve(t, dir)
-	if _, err := os.Stat(old.Dir); err == nil {
-		t.Error("an old build has stayed")
+	want := []string{"small", filepath.Base(used.Dir), filepath.Base(other.Dir)}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, left()); diff != "" {
+		t.Error(diff)
 	}
 	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n")
-	if again := resolve(t, dir); again.Dir != old.Dir || builds() != 4 {
+	if again := kit.Get[Program](t)(r.Resolve(ctx, dir)); again.Dir != used.Dir || builds() != 2 {
 		t.Errorf("it has been built %d times, at last in %s", builds(), again.Dir)
+	}
+	end()
+	kit.Until(t, "the build that is not in use any more goes", func() bool {
+		kit.Get[trees.Evicted](t)(s.Evict(trees.Limits{Bytes: 1}, nil))
+		return len(left()) == 1
+	})
+	if diff := cmp.Diff([]string{filepath.Base(other.Dir)}, left()); diff != "" {
+		t.Error(diff)
 	}
 }
 

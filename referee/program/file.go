@@ -105,25 +105,14 @@ func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %w", err)
 	}
-	cache, err := r.cache()
+	name := filepath.Base(file)
+	dir, err := r.cached(ctx, "file-"+hashWords(name, string(content)), func(_ context.Context, dir string) error {
+		return WriteFile(dir, name, content, nil)
+	})
 	if err != nil {
-		return Program{}, err
-	}
-	dir := filepath.Join(cache, "file-"+hashWords(filepath.Base(file), string(content)))
-	if !used(dir) {
-		work, err := os.MkdirTemp(cache, "tmp-")
-		if err == nil {
-			err = WriteFile(work, filepath.Base(file), content, nil)
-		}
-		if err != nil {
-			os.RemoveAll(work) // "" is fine
-			return Program{}, fmt.Errorf("bot: %q: %w", file, err)
-		}
-		if os.Rename(work, dir) != nil { // another process has made it at the same time
-			os.RemoveAll(work)
-		}
+		return Program{}, fmt.Errorf("bot: %q: %w", file, err)
 	}
 	p, err := r.resolveDir(ctx, dir)
-	p.Name, p.Source, p.place = printable(filepath.Base(file)), "", place
+	p.Name, p.Source, p.place = printable(name), "", place
 	return p, err
 }

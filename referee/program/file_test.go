@@ -1,14 +1,15 @@
 package program
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/trees"
 )
 
 // A single file of every language is a bot: its manifest is that of the main file under the file's name.
@@ -57,21 +58,20 @@ func TestSingleFileOfMatch(t *testing.T) {
 	}
 }
 
-// A file that was first resolved long ago, and is built only now, is not pruned before it is built.
+// A file that another program has resolved long ago, and that is built only now, does not go before it is built.
 func TestOldSingleFile(t *testing.T) {
 	r := Resolver{Cache: t.TempDir()}
-	file := filepath.Join(newDir(t, "old", map[string]string{"old.c": "int main(void) { return 0; }"}), "old.c")
-	_, err := r.Resolve(t.Context(), file)
-	kit.Must(t, err)
-	long := time.Now().Add(-2 * keepUnused)
-	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(r.Cache)) {
-		path := filepath.Join(r.Cache, e.Name())
-		kit.Must(t, os.Chtimes(path, long, long))
-		if !strings.HasPrefix(e.Name(), "file-") {
-			kit.Must(t, os.RemoveAll(path)) // another version of timba had other words for the build
-		}
-	}
+	const text = "int main(void) { return 0; }"
+	file := filepath.Join(newDir(t, "old", map[string]string{"old.c": text}), "old.c")
+	s := trees.NewStore(r.Cache, trees.Options{Now: func() time.Time { return time.Now().Add(-2 * maxUnused) }})
+	old := kit.Get[*trees.Hold](t)(s.Add(t.Context(), "file-"+hashWords("old.c", text), func(_ context.Context, dir string) error {
+		return WriteFile(dir, "old.c", []byte(text), nil)
+	}))
+	old.Release()
 	if _, err := r.Resolve(t.Context(), file); err != nil {
 		t.Error(err)
+	}
+	if got := kit.Get[[]trees.Entry](t)(s.Entries()); len(got) != 2 {
+		t.Errorf("the cache has %v", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/trees"
 )
 
 func TestManifest(t *testing.T) {
@@ -245,7 +246,7 @@ func TestManifestIsDocumented(t *testing.T) {
 	if size := fmt.Sprintf("%d KiB", MaxManifest>>10); !strings.Contains(text, size) {
 		t.Errorf("the page does not have the size of %s", size)
 	}
-	for dir := range slices.Values(ignored) {
+	for dir := range slices.Values(trees.Ignored) {
 		if !strings.Contains(text, code(dir)) {
 			t.Errorf("the page does not say that %s is ignored", dir)
 		}

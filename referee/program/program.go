@@ -60,7 +60,7 @@ type Resolver struct {
 	Cache string        // keeps what is built; "" for a directory in the user's cache
 }
 
-// Resolve returns the program of a BOT. The context ends its build.
+// Resolve returns the program of a BOT. The end of the context ends a build. What is built stays in the cache until then.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard

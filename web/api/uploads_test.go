@@ -17,9 +17,9 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/web/middleware"
 )
 
@@ -121,7 +121,7 @@ func TestSameFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	dir := kit.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
-	hash, err := program.HashDir(dir)
+	hash, err := trees.HashSource(dir)
 	kit.Must(t, err)
 	v := w.version("same")
 	w.Live(v.ID, store.Built{Hash: hash, Command: []string{"./bot.py"}})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -25,7 +26,6 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/client"
@@ -133,7 +133,7 @@ done
 `})
 	packed, err := bundle.Pack(dir, bundle.Default)
 	kit.Must(s.t, err)
-	hash, err := program.HashDir(dir)
+	hash, err := trees.HashSource(dir)
 	kit.Must(s.t, err)
 	upload, err := bundle.Receive(bytes.NewReader(packed.Data), s.Dir, bundle.Default)
 	kit.Must(s.t, err)

@@ -1,0 +1,237 @@
+// Package trees handles directories of files as a whole: it lists, hashes, packs and unpacks them, and keeps them in a
+// Store within limits.
+package trees
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// File is a file, directory or symbolic link of a tree.
+type File struct {
+	Path string      // relative to the tree, with slashes
+	Mode fs.FileMode // type and permissions
+	Size int64       // of a file
+	Link string      // the target of a symbolic link
+}
+
+// List returns the files, directories and symbolic links below a directory, each directory before what is in it. Files
+// and links have the permissions 0444, files that anybody may execute 0555, and directories 0755. Anything else, as a
+// device, is an error.
+func List(dir string) ([]File, error) {
+	var list []File
+	err := walk(dir, func(path string, d fs.DirEntry) error {
+		f := File{Mode: d.Type()}
+		switch {
+		case d.IsDir():
+			f.Mode |= 0o755
+		case f.Mode == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			f.Link, f.Mode = target, f.Mode|0o444
+		case f.Mode.IsRegular():
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			f.Size, f.Mode = info.Size(), permissions(info, 0o444)
+		default:
+			return fmt.Errorf("%s is neither a file nor a directory nor a link", path)
+		}
+		return add(&list, dir, path, f)
+	})
+	return list, err
+}
+
+// Ignored are the names of directories that are not part of a bot's source: those of Git and Python.
+var Ignored = []string{".git", "__pycache__"}
+
+// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a file is
+// listed as that file. Directories of Git and Python, links to directories, broken links and what is neither a file nor
+// a directory are left out. Files have the permissions 0644 or 0755.
+func ListSource(dir string) ([]File, error) {
+	var list []File
+	err := walk(dir, func(path string, d fs.DirEntry) error {
+		if d.IsDir() {
+			if slices.Contains(Ignored, d.Name()) {
+				return fs.SkipDir
+			}
+			return add(&list, dir, path, File{Mode: fs.ModeDir | 0o755})
+		}
+		info, err := os.Stat(path)
+		if err != nil && d.Type()&fs.ModeSymlink != 0 { // an editor's lock, for example
+			return nil
+		}
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		return add(&list, dir, path, File{Mode: permissions(info, 0o644), Size: info.Size()})
+	})
+	return list, err
+}
+
+// walk visits everything below a directory.
+func walk(dir string, visit func(path string, d fs.DirEntry) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		return visit(path, d)
+	})
+}
+
+// permissions returns the least permissions, with those to execute if anybody may execute the file.
+func permissions(info fs.FileInfo, least fs.FileMode) fs.FileMode {
+	if info.Mode()&0o111 != 0 {
+		return least | 0o111
+	}
+	return least
+}
+
+// add appends a file under its path in the tree.
+func add(list *[]File, dir, path string, f File) error {
+	rel, err := filepath.Rel(dir, path)
+	f.Path = filepath.ToSlash(rel)
+	*list = append(*list, f)
+	return err
+}
+
+// HashSource returns the hash of a bot's source in hexadecimal: the SHA-256 of the paths of its files, whether they are
+// executable, and their content. Replays record it as the hash of a bot. ListSource tells which files belong to it;
+// directories do not count.
+func HashSource(dir string) (string, error) {
+	list, err := ListSource(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, f := range list {
+		if f.Mode.IsDir() {
+			continue
+		}
+		fmt.Fprintf(h, "%q %t %d\n", f.Path, f.Mode&0o111 != 0, f.Size)
+		if _, err := copyFile(h, dir, f); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// CopySource copies a bot's source to a new directory.
+func CopySource(to, from string) error {
+	list, err := ListSource(from)
+	if err != nil {
+		return err
+	}
+	return Write(to, func(w *Writer) error {
+		for _, f := range list {
+			if f.Mode.IsDir() {
+				err = w.Add(f, nil)
+			} else {
+				err = w.addCopy(f, from)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *Writer) addCopy(f File, from string) error {
+	in, err := os.Open(filepath.Join(from, filepath.FromSlash(f.Path)))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return w.Add(f, in)
+}
+
+// copyFile writes the content of a file of a tree.
+func copyFile(w io.Writer, dir string, f File) (int64, error) {
+	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Path)))
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	return io.Copy(w, in)
+}
+
+// Writer writes a tree into a new directory. Whatever the paths are, nothing is written outside of it.
+type Writer struct{ root *os.Root }
+
+// Write makes a directory, whose parent exists, and calls add to fill it. After an error the directory is removed.
+func Write(dir string, add func(*Writer) error) (err error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := root.Chmod(".", 0o755); err != nil { // whatever the umask is
+		return err
+	}
+	return add(&Writer{root})
+}
+
+// Add writes a file with its content, a directory or a symbolic link. The directory above it must be there, and nothing
+// of the same path.
+func (w *Writer) Add(f File, content io.Reader) error {
+	name := filepath.FromSlash(f.Path)
+	switch f.Mode.Type() {
+	case fs.ModeDir:
+		if err := w.root.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+		return w.root.Chmod(name, f.Mode.Perm())
+	case fs.ModeSymlink:
+		return w.root.Symlink(f.Link, name)
+	}
+	out, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, content)
+	return errors.Join(err, out.Chmod(f.Mode.Perm()), out.Close())
+}
+
+// Size returns the bytes of the files at or below a path, and the number of files and directories below it. What does
+// not exist, or is removed meanwhile, does not count.
+func Size(path string) (bytes int64, files int, err error) {
+	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if file != path {
+			files++
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, files, err
+}

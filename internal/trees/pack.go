@@ -1,0 +1,142 @@
+package trees
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ChangedError is the error for a file whose size changed while it was packed.
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%q was changed while it was packed", e.Path)
+}
+
+// WriteTar writes files of a directory as a tar archive of a format, in the order of the list. The same files make the
+// same bytes: times and owners are left out.
+func WriteTar(w io.Writer, dir string, list []File, format tar.Format) error {
+	t := tar.NewWriter(w)
+	for _, f := range list {
+		if err := writeEntry(t, dir, f, format); err != nil {
+			return err
+		}
+	}
+	return t.Close()
+}
+
+func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
+	h := &tar.Header{Format: format, Typeflag: tar.TypeReg, Name: f.Path, Mode: int64(f.Mode.Perm()), Size: f.Size, Linkname: f.Link}
+	switch f.Mode.Type() {
+	case fs.ModeDir:
+		h.Typeflag, h.Name = tar.TypeDir, f.Path+"/"
+	case fs.ModeSymlink:
+		h.Typeflag = tar.TypeSymlink
+	}
+	if err := t.WriteHeader(h); err != nil || h.Typeflag != tar.TypeReg {
+		return err
+	}
+	n, err := copyFile(t, dir, f)
+	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != f.Size {
+		return &ChangedError{f.Path}
+	}
+	return err
+}
+
+// Hash returns the hash of a tree in hexadecimal: the SHA-256 of the tar archive, of the format PAX, of what List
+// returns.
+func Hash(dir string) (string, error) {
+	list, err := List(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	if err := WriteTar(h, dir, list, tar.FormatPAX); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Pack writes the tar archive that Hash hashes, compressed by zstd.
+func Pack(w io.Writer, dir string) error {
+	list, err := List(dir)
+	if err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	return errors.Join(WriteTar(z, dir, list, tar.FormatPAX), z.Close())
+}
+
+// newReader returns a reader of what Pack wrote. It takes memory for a window of at most 32 MiB.
+func newReader(packed io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
+}
+
+// HashPacked returns the Hash of the tree that Pack wrote.
+func HashPacked(packed io.Reader) (string, error) {
+	z, err := newReader(packed)
+	if err != nil {
+		return "", err
+	}
+	defer z.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, z); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Unpack unpacks what Pack wrote into a new directory, whose parent exists. An archive of more than maxFiles files,
+// directories and links, or of more than maxBytes bytes, is an error. The archive may come from a stranger.
+func Unpack(packed io.Reader, dir string, maxFiles int, maxBytes int64) error {
+	z, err := newReader(packed)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	return Write(dir, func(w *Writer) error {
+		files, bytes := 0, int64(0)
+		for t := tar.NewReader(z); ; {
+			h, err := t.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			files++
+			if files > maxFiles || h.Size > maxBytes-bytes {
+				return fmt.Errorf("the archive has more than %d files or %d bytes", maxFiles, maxBytes)
+			}
+			bytes += h.Size
+			if err := w.addEntry(h, t); err != nil {
+				return fmt.Errorf("unpacking %q: %w", h.Name, err)
+			}
+		}
+	})
+}
+
+// addEntry writes an entry of a tar archive. Files are read-only.
+func (w *Writer) addEntry(h *tar.Header, content io.Reader) error {
+	f := File{Path: path.Clean(h.Name), Mode: fs.FileMode(h.Mode) & 0o555, Link: h.Linkname}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		f.Mode = fs.ModeDir | 0o755
+	case tar.TypeSymlink:
+		f.Mode |= fs.ModeSymlink
+	case tar.TypeReg:
+	default:
+		return fmt.Errorf("the type %q is not that of a file, directory or link", h.Typeflag)
+	}
+	return w.Add(f, content)
+}
