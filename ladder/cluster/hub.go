@@ -230,7 +230,8 @@ func (h *Hub) watch() {
 	}
 }
 
-// listEvery is how often the hub looks whether workers were removed.
+// listEvery is how often the hub reads the list of workers again if its file has changed. The command timba admin
+// worker changes the file from another process, which has no connection to the hub.
 const listEvery = 500 * time.Millisecond
 
 // Err returns why nothing can be handed out; nil while all is well.
