@@ -107,7 +107,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
-		Middleware: m, Document: api.Document, Machines: machines,
+		Middleware: m, Document: api.Document(), Machines: machines,
 		Live: live.NewHub(live.Options{Store: c.Store, Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {

@@ -179,40 +179,40 @@ func (w *world) stranger() string {
 	return name
 }
 
-// wanted returns the status that the document promises somebody.
-func (o operation) wanted(c accessCase, who, scope string) int {
-	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.Covers(ladder.Scope(o.scope))
+// wanted returns the status that a route should answer somebody.
+func (rt route) wanted(c accessCase, who, scope string) int {
+	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.Covers(rt.scope)
 	switch {
-	case who == "" && o.scope != "":
+	case who == "" && rt.scope != "":
 		return http.StatusUnauthorized
-	case who == "" || o.scope == "":
+	case who == "" || rt.scope == "":
 		return c.good
 	case !enough:
 		return http.StatusForbidden
-	case o.admin && who != "root":
+	case rt.admin && who != "root":
 		return http.StatusForbidden
-	case o.owner && who != "ada" && c.mine:
+	case rt.owner && who != "ada" && c.mine:
 		return http.StatusNotFound
-	case o.owner && who != "ada" && (who != "root" || scope != "all"):
+	case rt.owner && who != "ada" && (who != "root" || scope != "all"):
 		return http.StatusForbidden
 	}
 	return c.good
 }
 
-// TestAccess: every operation of the document by nobody, the owner, another person
+// TestAccess: every route by nobody, the owner, another person
 // and an admin, with tokens of every scope.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	cases := accessCases()
-	for _, o := range operations(t) {
-		c, ok := cases[o.pattern]
+	for _, rt := range w.api.routes() {
+		c, ok := cases[rt.pattern]
 		if !ok {
-			t.Errorf("%s has no case: add one to accessCases", o.pattern)
+			t.Errorf("%s has no case: add one to accessCases", rt.pattern)
 			continue
 		}
-		delete(cases, o.pattern)
-		method, _, _ := strings.Cut(o.pattern, " ")
+		delete(cases, rt.pattern)
+		method, _, _ := strings.Cut(rt.pattern, " ")
 		try := func(who, scope string) {
 			name := strings.TrimSpace(who + " " + scope)
 			request := c.make(w, name)
@@ -221,21 +221,21 @@ func TestAccess(t *testing.T) {
 				request.who = name
 			}
 			rec := w.ask(request)
-			if want := o.wanted(c, who, scope); rec.Code != want {
-				t.Errorf("%s by %q: %d, want %d\n%s", o.pattern, name, rec.Code, want, rec.Body)
+			if want := rt.wanted(c, who, scope); rec.Code != want {
+				t.Errorf("%s by %q: %d, want %d\n%s", rt.pattern, name, rec.Code, want, rec.Body)
 			}
-			private := o.scope != ""
+			private := rt.scope != ""
 			if cache := rec.Header().Get("Cache-Control"); private && cache != "no-store" {
-				t.Errorf("%s by %q: Cache-Control %q", o.pattern, name, cache)
+				t.Errorf("%s by %q: Cache-Control %q", rt.pattern, name, cache)
 			}
 			if cors := rec.Header().Get("Access-Control-Allow-Origin"); private && cors != "" {
-				t.Errorf("%s by %q: other sites' pages may read it", o.pattern, name)
+				t.Errorf("%s by %q: other sites' pages may read it", rt.pattern, name)
 			}
 			if rec.Code == 401 && rec.Header().Get("WWW-Authenticate") == "" {
-				t.Errorf("%s by %q: 401 without WWW-Authenticate", o.pattern, name)
+				t.Errorf("%s by %q: 401 without WWW-Authenticate", rt.pattern, name)
 			}
 			if rec.Code >= 400 && strings.Contains(rec.Body.String(), "secret") {
-				t.Errorf("%s by %q: the error reveals the secret: %s", o.pattern, name, rec.Body)
+				t.Errorf("%s by %q: the error reveals the secret: %s", rt.pattern, name, rec.Body)
 			}
 		}
 		try("", "")
@@ -246,7 +246,7 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	for pattern := range cases {
-		t.Errorf("%s is not in the document", pattern)
+		t.Errorf("%s is not a route", pattern)
 	}
 	for name, key := range w.keys {
 		if strings.Contains(w.log.String(), key) {

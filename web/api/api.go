@@ -1,11 +1,10 @@
-// Package api is the HTTP API of a competition: JSON under /api/v1, described by
-// openapi.yaml. Each resource has a file; what all requests pass is
-// package middleware. docs/api.md is for users of the API.
+// Package api is the HTTP API of a competition: JSON under /api/v1. routes.go has all routes, from which Document makes
+// the OpenAPI document. Each resource has a file; what all requests pass is package middleware. docs/api.md is for users
+// of the API.
 package api
 
 import (
 	"context"
-	_ "embed"
 	"net/http"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/middleware"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // Options are the parts of the API. Middleware is required.
@@ -38,94 +38,6 @@ type API struct {
 	Options
 	Service *service.Service
 	Store   *store.Store
-}
-
-// handler answers a request, or returns an error instead.
-type handler func(http.ResponseWriter, *http.Request) error
-
-// route is a route of the API with the scope that it requires, "" for none. What is only for owners or admins package
-// service checks.
-type route struct {
-	pattern string // of net/http, the method first
-	scope   ladder.Scope
-	serve   handler
-}
-
-// plain returns a handler that takes no parameters in the query.
-func plain(serve handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := middleware.NewQuery(r).Done(); err != nil {
-			return err
-		}
-		return serve(w, r)
-	}
-}
-
-// routes returns all routes.
-func (a *API) routes() []route {
-	all := []route{
-		{"GET /healthz", "", plain(a.getHealth)},
-		{"GET /api/v1/openapi.json", "", plain(a.getDocument)},
-
-		{"GET /api/v1/ladders", "", plain(answer(a.getLadders))},
-		{"GET /api/v1/ladders/{ladder}", "", plain(answer(a.getLadder))},
-		{"GET /api/v1/ladders/{ladder}/standings", "", answer(a.getStandings)},
-		{"GET /api/v1/ladders/{ladder}/matches", "", answer(a.getLadderMatches)},
-
-		{"GET /api/v1/bots", "", answer(a.getBots)},
-		{"GET /api/v1/bots/{bot}", "", plain(answer(a.getBot))},
-		{"GET /api/v1/bots/{bot}/versions", "", answer(a.getVersions)},
-		{"GET /api/v1/bots/{bot}/versions/{version}", "", plain(answer(a.getVersion))},
-		{"GET /api/v1/bots/{bot}/versions/{version}/upload", ladder.ScopeRead, plain(a.Middleware.SendUpload)},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs", ladder.ScopeRead, plain(answer(a.getStages))},
-		{"GET /api/v1/bots/{bot}/versions/{version}/logs/{stage}", ladder.ScopeRead, plain(a.getStageLog)},
-		{"GET /api/v1/bots/{bot}/matches", "", answer(a.getBotMatches)},
-		{"GET /api/v1/bots/{bot}/history", "", answer(a.getHistory)},
-		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Withdraw)))},
-		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, plain(answer(a.changeBot(a.Service.Restore)))},
-		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, plain(take(http.StatusOK, a.putLive))},
-
-		{"GET /api/v1/matches", "", answer(a.getMatches)},
-		{"POST /api/v1/matches", ladder.ScopeSubmit, plain(a.postMatch)},
-		{"GET /api/v1/matches/{match}", "", plain(answer(a.getMatch))},
-		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, plain(answer(a.postMatchCancel))},
-		{"GET /api/v1/matches/{match}/games", "", answer(a.getGames)},
-		{"GET /api/v1/matches/{match}/replays", "", plain(a.getMatchReplays)},
-		{"GET /api/v1/games/{game}", "", plain(answer(a.getGame))},
-		{"GET /api/v1/games/{game}/replay", "", plain(a.getReplay)},
-		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, plain(a.getGameLog)},
-		{"GET /api/v1/replays", "", a.getReplays},
-		{"GET /api/v1/machines", "", a.getMachines(false)},
-
-		{"POST /api/v1/submissions", ladder.ScopeSubmit, a.postSubmission},
-		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, a.getSubmission},
-		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, plain(answer(a.deleteSubmission))},
-
-		{"POST /api/v1/people", "", plain(a.postPerson)},
-		{"GET /api/v1/me", ladder.ScopeRead, plain(answer(a.getMe))},
-		{"GET /api/v1/me/bots", ladder.ScopeRead, answer(a.getMyBots)},
-		{"GET /api/v1/me/messages", ladder.ScopeRead, answer(a.getMessages)},
-		{"PUT /api/v1/me/messages/seen", ladder.ScopeRead, plain(a.putSeen)},
-		{"DELETE /api/v1/me/token", ladder.ScopeRead, plain(a.deleteMyToken)},
-		{"GET /api/v1/tokens", ladder.ScopeAll, plain(answer(a.getTokens))},
-		{"POST /api/v1/tokens", ladder.ScopeAll, plain(take(http.StatusCreated, a.postToken))},
-		{"DELETE /api/v1/tokens/{token}", ladder.ScopeAll, plain(revoke("token", a.Service.RevokeToken))},
-
-		{"GET /api/v1/admin/invites", ladder.ScopeAll, list("invite", a.Service.Invites, InviteDoc)},
-		{"POST /api/v1/admin/invites", ladder.ScopeAll, plain(take(http.StatusCreated, a.postInvite))},
-		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, plain(revoke("invite", a.Service.RevokeInvite))},
-		{"GET /api/v1/admin/people", ladder.ScopeAll, list("person", a.Service.People, PersonDoc)},
-		{"GET /api/v1/admin/machines", ladder.ScopeAll, a.getMachines(true)},
-		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(true))},
-		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, plain(a.setBlocked(false))},
-	}
-	if a.Metrics != nil {
-		all = append(all, route{"GET /metrics", "", func(w http.ResponseWriter, r *http.Request) error {
-			a.Metrics.ServeHTTP(w, r)
-			return nil
-		}})
-	}
-	return all
 }
 
 // New returns the API of a competition.
@@ -193,8 +105,7 @@ func (a *API) enter(rt route) http.Handler {
 	})
 }
 
-func (a *API) getHealth(w http.ResponseWriter, r *http.Request) error {
-	var err error
+func (a *API) getHealth(r *http.Request) (doc wire.Health, err error) {
 	if a.Health != nil {
 		err = a.Health(r.Context())
 	}
@@ -203,11 +114,11 @@ func (a *API) getHealth(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		if ladder.CodeOf(err) != "" {
-			return err
+			return doc, err
 		}
-		return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the server cannot work now"), Hint: phrase.New("see its log"), Err: err}
+		return doc, &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the server cannot work now"), Hint: phrase.New("see its log"), Err: err}
 	}
-	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
+	return wire.Health{Status: "ok"}, nil
 }
 
 // Pages returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
@@ -243,19 +154,7 @@ func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
 			w.Header().Set("Access-Control-Max-Age", "86400")
 		}
-		return done(w, nil)
+		return respond(w, http.StatusNoContent, nil)
 	}
 	return middleware.NotAllowed(r, allow)
-}
-
-// Document is the OpenAPI 3.1 document of the API, as JSON. It is made of openapi.yaml, and is the
-// contract: the tests check every route and every response against it.
-//
-//go:embed openapi.json
-var Document []byte
-
-func (a *API) getDocument(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Content-Type", "application/json")
-	_, err := w.Write(Document)
-	return err
 }

@@ -46,18 +46,18 @@ func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	return doc
 }
 
-func (a *API) getBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
-	q := middleware.NewQuery(r)
-	owner, house := q.Text("owner"), q.Flag("house")
-	after, limit := q.CursorID("cursor", "bot"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
-	found, err := a.findBots(r.Context(), owner, house, after, limit+1)
+type botsQuery struct {
+	Owner string `query:"owner" length:"64" doc:"Only bots of this person."`
+	House *bool  `query:"house" doc:"Only house bots, or only others."`
+	paging
+}
+
+func (a *API) getBots(r *http.Request, q botsQuery) (page wire.Page[wire.Bot], err error) {
+	found, err := a.findBots(r.Context(), q.Owner, q.House, int64(q.From), q.Limit+1)
 	if err != nil {
 		return page, err
 	}
-	return a.botPage(r, found, limit)
+	return a.botPage(r, found, q.Limit)
 }
 
 // botPage returns a page of bots, of which one more than the limit was looked for.
@@ -148,20 +148,15 @@ func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	return docs[0], err
 }
 
-func (a *API) getVersions(r *http.Request) (page wire.Page[wire.Version], err error) {
-	q := middleware.NewQuery(r)
-	from, limit := q.CursorID("cursor", "version"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
+func (a *API) getVersions(r *http.Request, p paging) (page wire.Page[wire.Version], err error) {
 	b, err := a.Store.Bots.Find(r.Context(), r.PathValue("bot"))
 	if err != nil {
 		return page, err
 	}
-	list, err := a.Store.Versions.List(r.Context(), b.ID, int(from), limit+1)
-	if len(list) > limit {
-		list = list[:limit]
-		page.Next = middleware.CursorOf("version", int64(list[limit-1].Number))
+	list, err := a.Store.Versions.List(r.Context(), b.ID, int(p.From), p.Limit+1)
+	if len(list) > p.Limit {
+		list = list[:p.Limit]
+		page.Next = middleware.CursorOf("version", int64(list[p.Limit-1].Number))
 	}
 	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
 	return page, err
@@ -194,9 +189,9 @@ func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
 }
 
-func (a *API) getStages(r *http.Request) (wire.Page[wire.Stage], error) {
+func (a *API) getStages(r *http.Request) (wire.List[wire.Stage], error) {
 	stages, err := a.ownStages(r)
-	return wire.Page[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })}, err
+	return wire.List[wire.Stage]{Items: Docs(stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, false) })}, err
 }
 
 func (a *API) getStageLog(w http.ResponseWriter, r *http.Request) error {
@@ -219,35 +214,35 @@ func (a *API) getStageLog(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, stageDoc(stages[i], true))
 }
 
-// mostChanges is the largest number of changes in a history.
-const mostChanges = 5000
+type historyQuery struct {
+	Ladder  string        `query:"ladder" required:"true" ref:"Name"`
+	Version versionNumber `query:"version" doc:"By default the live version, or if there is none, the last."`
+	Limit   int           `query:"limit" min:"1" max:"5000" default:"500"`
+}
+
+func (q *historyQuery) check(p *middleware.Query) {
+	if q.Ladder == "" {
+		p.Fail("ladder", phrase.New(ladder.HintLadders), "is missing")
+	}
+}
 
 // getHistory returns the rating changes of one version on one ladder.
-func (a *API) getHistory(r *http.Request) (page wire.Page[wire.Change], err error) {
-	q := middleware.NewQuery(r)
-	on, number := q.Text("ladder"), int(q.Number("version", 1, service.MaxVersion, 0))
-	limit := int(q.Number("limit", 1, mostChanges, 500))
-	if on == "" {
-		q.Fail("ladder", phrase.New(ladder.HintLadders), "is missing")
-	}
-	if err := q.Done(); err != nil {
-		return page, err
-	}
-	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), number)
+func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.Change], err error) {
+	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(q.Version))
 	if err != nil {
-		return page, err
+		return list, err
 	}
-	all, err := a.Store.Ladders.History(r.Context(), on, v.ID, limit)
-	page.Items = Docs(all, func(c ladder.Change) wire.Change {
+	all, err := a.Store.Ladders.History(r.Context(), q.Ladder, v.ID, q.Limit)
+	list.Items = Docs(all, func(c ladder.Change) wire.Change {
 		doc := changeDoc(c, v.Bot, v.Number)
 		doc.Match, doc.Number = c.MatchID, c.Number
 		return doc
 	})
-	return page, err
+	return list, err
 }
 
 // putLive makes an earlier version live again.
-func (a *API) putLive(r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
+func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.Use(ctx, by, bot, asked.Version)
 	})(r)

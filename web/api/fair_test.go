@@ -97,7 +97,7 @@ func TestSlowReaders(t *testing.T) {
 		const window = 10 * time.Second
 		w := newWorld(t, func(o *Options) { o.Middleware.Pace = middleware.Pace{Rate: 1 << 30, Window: window} })
 		ended := make(chan struct{})
-		server := w.serve(t, route{"GET /endless", "", func(rw http.ResponseWriter, r *http.Request) error {
+		server := w.serve(t, route{pattern: "GET /endless", endpoint: plain(func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
 			leave, err := w.api.Middleware.Stream(r)
 			if err != nil {
@@ -109,7 +109,7 @@ func TestSlowReaders(t *testing.T) {
 					return gone(err)
 				}
 			}
-		}})
+		})})
 		resp := kit.Get[*http.Response](t)(server.Client().Get(bubble.URL + "/endless"))
 		defer resp.Body.Close()
 		began := time.Now()

@@ -18,9 +18,9 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 	}
 }
 
-func (a *API) getLadders(r *http.Request) (wire.Page[wire.Ladder], error) {
+func (a *API) getLadders(r *http.Request) (wire.List[wire.Ladder], error) {
 	all, err := a.Store.Ladders.List(r.Context())
-	return wire.Page[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
+	return wire.List[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
 }
 
 func (a *API) getLadder(r *http.Request) (wire.Ladder, error) {
@@ -40,17 +40,17 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	return doc
 }
 
+type standingsQuery struct {
+	Active *bool `query:"active" default:"true"`
+	paging
+}
+
 // getStandings returns the active versions; with active=false followed by the inactive ones.
-func (a *API) getStandings(r *http.Request) (page wire.Page[wire.Standing], err error) {
-	q := middleware.NewQuery(r)
-	active, from, limit := q.Flag("active"), q.CursorID("cursor", "place"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
+func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wire.Standing], err error) {
 	name := r.PathValue("ladder")
-	if active == nil || *active {
-		first := int(min(from, math.MaxInt32))
-		places, total, err := a.Store.Ladders.StandingsPage(r.Context(), name, first, limit)
+	if q.Active == nil || *q.Active {
+		first := int(min(q.From, math.MaxInt32))
+		places, total, err := a.Store.Ladders.StandingsPage(r.Context(), name, first, q.Limit)
 		return part(Docs(places, standingDoc), int64(first), total, "place"), err
 	}
 	playing, err := a.Store.Ladders.Standings(r.Context(), name)
@@ -58,14 +58,14 @@ func (a *API) getStandings(r *http.Request) (page wire.Page[wire.Standing], err 
 		return page, err
 	}
 	others, err := a.Store.Ladders.Inactive(r.Context(), name)
-	return cut(Docs(slices.Concat(playing, others), standingDoc), from, limit, "place"), err
+	return cut(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
 // cut returns a page of a complete list. Its cursor is the number of items before the next page.
-func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
-	start := min(from, int64(len(all)))
+func cut[T any](all []T, p paging, kind string) wire.Page[T] {
+	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]
-	return part(rest[:min(limit, len(rest))], start, len(all), kind)
+	return part(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
 // part returns a page of a list of total items; start is how many come before the page.

@@ -33,7 +33,7 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 }
 
 // getMachines lists the machines that are there, or with full all machines with all that is known of them.
-func (a *API) getMachines(full bool) handler {
+func (a *API) getMachines(full bool) endpoint {
 	return list("machine", func(_ context.Context, by service.Actor) ([]ladder.Machine, error) {
 		if full {
 			if err := by.MustAdmin("to list all machines"); err != nil {

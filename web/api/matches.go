@@ -42,58 +42,66 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 	return doc, err
 }
 
-func (a *API) getLadderMatches(r *http.Request) (wire.Page[wire.Match], error) {
-	return a.listMatches(r, middleware.NewQuery(r), store.MatchFilter{Ladder: r.PathValue("ladder")})
+// matchQuery are the parameters of every list of matches.
+type matchQuery struct {
+	State ladder.MatchState `query:"state"`
+	paging
 }
 
-func (a *API) getBotMatches(r *http.Request) (wire.Page[wire.Match], error) {
-	q := middleware.NewQuery(r)
-	f := store.MatchFilter{Ladder: q.Text("ladder")}
-	return a.matchesOf(r, q, f, r.PathValue("bot"))
+func (a *API) getLadderMatches(r *http.Request, q matchQuery) (wire.Page[wire.Match], error) {
+	return a.listMatches(r, q, store.MatchFilter{Ladder: r.PathValue("ladder")})
 }
 
-func (a *API) getMatches(r *http.Request) (wire.Page[wire.Match], error) {
-	q := middleware.NewQuery(r)
-	f := store.MatchFilter{Ladder: q.Text("ladder")}
-	return a.matchesOf(r, q, f, q.Text("bot"))
+type botMatchesQuery struct {
+	Ladder  string        `query:"ladder" ref:"Name"`
+	Version versionNumber `query:"version" doc:"Only of this version."`
+	matchQuery
+}
+
+func (a *API) getBotMatches(r *http.Request, q botMatchesQuery) (wire.Page[wire.Match], error) {
+	return a.matchesOf(r, matchesQuery{q.Ladder, r.PathValue("bot"), q.Version, q.matchQuery})
+}
+
+type matchesQuery struct {
+	Ladder  string        `query:"ladder" ref:"Name"`
+	Bot     string        `query:"bot" length:"64"`
+	Version versionNumber `query:"version" doc:"Only together with a bot."`
+	matchQuery
+}
+
+func (q *matchesQuery) check(p *middleware.Query) {
+	if q.Version != 0 && q.Bot == "" {
+		p.Fail("version", phrase.New("also name the bot"), "needs a bot")
+	}
+}
+
+func (a *API) getMatches(r *http.Request, q matchesQuery) (wire.Page[wire.Match], error) {
+	return a.matchesOf(r, q)
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *API) matchesOf(r *http.Request, q *middleware.Query, f store.MatchFilter, bot string) (page wire.Page[wire.Match], err error) {
-	number := int(q.Number("version", 1, service.MaxVersion, 0))
-	if number != 0 && bot == "" {
-		q.Fail("version", phrase.New("also name the bot"), "needs a bot")
-	}
-	if q.Err() == nil && bot != "" {
-		f.Bot = bot
-		if number != 0 {
-			v, err := a.Service.FindVersion(r.Context(), bot, number)
-			if err != nil {
-				return page, err
-			}
-			f.Version = v.ID
+func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Match], err error) {
+	f := store.MatchFilter{Ladder: q.Ladder, Bot: q.Bot}
+	if q.Version != 0 {
+		v, err := a.Service.FindVersion(r.Context(), q.Bot, int(q.Version))
+		if err != nil {
+			return page, err
 		}
+		f.Version = v.ID
 	}
-	return a.listMatches(r, q, f)
+	return a.listMatches(r, q.matchQuery, f)
 }
 
-func (a *API) listMatches(r *http.Request, q *middleware.Query, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
-	f.State = ladder.MatchState(q.Choice(
-		"state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped),
-	))
-	f.Before = q.CursorID("cursor", "match")
-	limit := q.Limit()
-	f.Limit = limit + 1 // one more shows whether another page follows
-	if err := q.Done(); err != nil {
-		return page, err
-	}
+func (a *API) listMatches(r *http.Request, q matchQuery, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
+	f.State, f.Before = q.State, int64(q.From)
+	f.Limit = q.Limit + 1 // one more shows whether another page follows
 	list, err := a.Store.Matches.List(r.Context(), f)
 	if err != nil {
 		return page, err
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		page.Next = middleware.CursorOf("match", list[limit-1].ID)
+	if len(list) > q.Limit {
+		list = list[:q.Limit]
+		page.Next = middleware.CursorOf("match", list[q.Limit-1].ID)
 	}
 	people := a.names()
 	page.Items = make([]wire.Match, len(list))
@@ -177,15 +185,13 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 	return err
 }
 
-func (a *API) postMatch(w http.ResponseWriter, r *http.Request) error {
-	return take(http.StatusAccepted, func(r *http.Request, asked wire.AskedMatch) (doc wire.Match, err error) {
-		m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
-		if err != nil {
-			return doc, err
-		}
-		w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
-		return a.wholeMatch(r.Context(), m)
-	})(w, r)
+func (a *API) postMatch(w http.ResponseWriter, r *http.Request, asked wire.AskedMatch) (doc wire.Match, err error) {
+	m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
+	if err != nil {
+		return doc, err
+	}
+	w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
+	return a.wholeMatch(r.Context(), m)
 }
 
 // postMatchCancel drops a match that is not over.
@@ -215,19 +221,14 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 	return doc
 }
 
-func (a *API) getGames(r *http.Request) (page wire.Page[wire.Game], err error) {
-	q := middleware.NewQuery(r)
-	from, limit := q.CursorID("cursor", "game"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
+func (a *API) getGames(r *http.Request, p paging) (page wire.Page[wire.Game], err error) {
 	m, err := a.pathMatch(r)
 	if err != nil {
 		return page, err
 	}
 	all, err := a.Store.Matches.Games(r.Context(), m.ID)
 	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
-	return cut(games, from, limit, "game"), err
+	return cut(games, p, "game"), err
 }
 
 func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {

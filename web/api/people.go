@@ -20,15 +20,20 @@ func tokenDoc(t ladder.Token) wire.Token {
 	}
 }
 
-// postPerson adds a person.
+// postPerson adds a person. It counts every try, also with a body that cannot be read.
 func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
 		return err
 	}
-	return take(http.StatusCreated, func(r *http.Request, asked wire.Registration) (wire.Registered, error) {
-		p, key, err := a.Service.Register(r.Context(), asked.Invite, asked.Name)
-		return wire.Registered{Person: PersonDoc(p), Key: key}, err
-	})(w, r)
+	var asked wire.Registration
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	p, key, err := a.Service.Register(r.Context(), asked.Invite, asked.Name)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusCreated, wire.Registered{Person: PersonDoc(p), Key: key})
 }
 
 func (a *API) getMe(r *http.Request) (wire.Me, error) {
@@ -36,27 +41,18 @@ func (a *API) getMe(r *http.Request) (wire.Me, error) {
 	return wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)}, nil
 }
 
-func (a *API) getMyBots(r *http.Request) (page wire.Page[wire.Bot], err error) {
-	q := middleware.NewQuery(r)
-	after, limit := q.CursorID("cursor", "bot"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
-	found, err := a.Store.Bots.ListOwn(r.Context(), middleware.Of(r).Person.ID, after, limit+1)
+func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], err error) {
+	found, err := a.Store.Bots.ListOwn(r.Context(), middleware.Of(r).Person.ID, int64(p.From), p.Limit+1)
 	if err != nil {
 		return page, err
 	}
-	return a.botPage(r, found, limit)
+	return a.botPage(r, found, p.Limit)
 }
 
 // getMessages returns the messages after a cursor, and always the next cursor.
-func (a *API) getMessages(r *http.Request) (page wire.Page[wire.Message], err error) {
-	q := middleware.NewQuery(r)
-	after, limit := q.CursorID("cursor", "message"), q.Limit()
-	if err := q.Done(); err != nil {
-		return page, err
-	}
-	list, err := a.Store.People.Messages(r.Context(), middleware.Of(r).Person.ID, after, limit)
+func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Message], err error) {
+	after := int64(p.From)
+	list, err := a.Store.People.Messages(r.Context(), middleware.Of(r).Person.ID, after, p.Limit)
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
@@ -68,25 +64,21 @@ func (a *API) getMessages(r *http.Request) (page wire.Page[wire.Message], err er
 	return page, err
 }
 
-func (a *API) putSeen(w http.ResponseWriter, r *http.Request) error {
-	var seen wire.SeenMessages
-	if err := decode(w, r, &seen); err != nil {
-		return err
-	}
-	return done(w, a.Store.People.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last))
+func (a *API) putSeen(_ http.ResponseWriter, r *http.Request, seen wire.SeenMessages) (none, error) {
+	return none{}, a.Store.People.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last)
 }
 
-func (a *API) deleteMyToken(w http.ResponseWriter, r *http.Request) error {
+func (a *API) deleteMyToken(r *http.Request) error {
 	by := middleware.Of(r).Actor
-	return done(w, a.Service.RevokeToken(r.Context(), by, by.Token.ID))
+	return a.Service.RevokeToken(r.Context(), by, by.Token.ID)
 }
 
-func (a *API) getTokens(r *http.Request) (wire.Page[wire.Token], error) {
+func (a *API) getTokens(r *http.Request) (wire.List[wire.Token], error) {
 	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
-	return wire.Page[wire.Token]{Items: Docs(all, tokenDoc)}, err
+	return wire.List[wire.Token]{Items: Docs(all, tokenDoc)}, err
 }
 
-func (a *API) postToken(r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
+func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
 	key, t, err := a.Service.AddToken(r.Context(), middleware.Of(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
@@ -96,13 +88,13 @@ func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
 }
 
-func (a *API) postInvite(r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
+func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
 	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }
 
 // setBlocked blocks or unblocks the person that the path names.
-func (a *API) setBlocked(out bool) handler {
+func (a *API) setBlocked(out bool) endpoint {
 	return answer(func(r *http.Request) (wire.Person, error) {
 		p, err := a.Service.Block(r.Context(), middleware.Of(r).Actor, r.PathValue("person"), out)
 		return PersonDoc(p), err

@@ -101,11 +101,11 @@ func TestPanics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	routes := append(w.api.routes(),
-		route{"GET /panic", "", func(http.ResponseWriter, *http.Request) error { panic("of secret things") }},
-		route{"GET /late", "", func(w http.ResponseWriter, r *http.Request) error {
+		route{pattern: "GET /panic", endpoint: plain(func(http.ResponseWriter, *http.Request) error { panic("of secret things") })},
+		route{pattern: "GET /late", endpoint: plain(func(w http.ResponseWriter, r *http.Request) error {
 			io.WriteString(w, "a line that is still in the compressor's buffer\n")
 			return errors.New("in the middle")
-		}})
+		})})
 	w.http = w.api.handler(routes)
 	rec := w.ask(call{method: "GET", path: "/panic"})
 	if rec.Code != 500 || strings.Contains(rec.Body.String(), "secret") || strings.Contains(rec.Body.String(), "goroutine") {
@@ -243,7 +243,7 @@ func TestEncodings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	path := "/api/v1/openapi.json"
-	want := string(Document)
+	want := string(Document())
 	for _, encoding := range []string{"gzip", "zstd"} {
 		rec := w.ask(call{method: "GET", path: path, header: map[string]string{"Accept-Encoding": encoding}})
 		if rec.Header().Get("Content-Encoding") != encoding || !strings.Contains(rec.Header().Get("Vary"), "Accept-Encoding") {
@@ -262,10 +262,10 @@ func TestSlowBodies(t *testing.T) {
 		w := newWorld(t, nil)
 		pace := middleware.Pace{Rate: 16 << 10, Window: 10 * time.Second}
 		w.api.Middleware.Pace = pace
-		routes := append(w.api.routes(), route{"POST /slow", "", func(rw http.ResponseWriter, r *http.Request) error {
+		routes := append(w.api.routes(), route{pattern: "POST /slow", endpoint: plain(func(rw http.ResponseWriter, r *http.Request) error {
 			n, err := io.Copy(io.Discard, w.api.Middleware.Paced(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
-		}})
+		})})
 		server := bubble.Serve(t, middleware.NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
 		conn, err := server.Dial(bg, "", "")
 		kit.Must(t, err)

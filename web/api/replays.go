@@ -31,29 +31,26 @@ func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 	return tagged(w, r, data)
 }
 
-// Limits on the replays in one stream.
-const (
-	defaultReplays = 1000
-	maxReplays     = 10_000
-)
+// maxReplays is the largest number of replays in one stream.
+const maxReplays = 10_000
 
 // errEnough ends a stream at its limit.
 var errEnough = errors.New("enough")
 
+type replaysQuery struct {
+	After  cursor `query:"after" length:"64" doc:"The cursor of the last line that you have."`
+	Ladder string `query:"ladder" ref:"Name"`
+	Bot    string `query:"bot" length:"64"`
+	Limit  int    `query:"limit" min:"1" max:"10000" default:"1000"`
+}
+
 // getReplays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
-func (a *API) getReplays(w http.ResponseWriter, r *http.Request) error {
-	q := middleware.NewQuery(r)
-	after := q.CursorID("after", "replay")
-	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
-	limit := int(q.Number("limit", 1, maxReplays, defaultReplays))
-	if err := q.Done(); err != nil {
-		return err
-	}
+func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery) error {
 	if _, err := accepts(r, ndjson); err != nil {
 		return err
 	}
-	return a.stream(w, r, after, f, limit)
+	return a.stream(w, r, int64(q.After), store.ReplayFilter{Ladder: q.Ladder, Bot: q.Bot}, q.Limit)
 }
 
 const ndjson = "application/x-ndjson"

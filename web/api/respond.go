@@ -19,47 +19,17 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// respond answers with a document.
+// respond answers with a document, or with the status 204 without it.
 func respond(w http.ResponseWriter, status int, v any) error {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return nil
+	}
 	data := encoded(v)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, err := w.Write(data)
 	return gone(err)
-}
-
-// answer returns a handler that answers with what find returns.
-func answer[D any](find func(*http.Request) (D, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		doc, err := find(r)
-		if err != nil {
-			return err
-		}
-		return respond(w, http.StatusOK, doc)
-	}
-}
-
-// take returns a handler that hands the document in the body to do, and answers with what it returns.
-func take[A, D any](status int, do func(r *http.Request, asked A) (D, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		var asked A
-		if err := decode(w, r, &asked); err != nil {
-			return err
-		}
-		doc, err := do(r, asked)
-		if err != nil {
-			return err
-		}
-		return respond(w, status, doc)
-	}
-}
-
-// done answers without a document, unless there is an error.
-func done(w http.ResponseWriter, err error) error {
-	if err == nil {
-		w.WriteHeader(http.StatusNoContent)
-	}
-	return err
 }
 
 // Docs returns the documents of items.
@@ -71,28 +41,23 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list answers with a page of all items that the actor may see; kind is that of its cursors.
-func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) handler {
-	return answer(func(r *http.Request) (page wire.Page[D], err error) {
-		q := middleware.NewQuery(r)
-		from, limit := q.CursorID("cursor", kind), q.Limit()
-		if err := q.Done(); err != nil {
-			return page, err
-		}
+// list returns an endpoint that answers with a page of all items that the actor may see; kind is that of its cursors.
+func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
+	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.Of(r).Actor)
-		return cut(Docs(items, doc), from, limit, kind), err
+		return cut(Docs(items, doc), p, kind), err
 	})
 }
 
-// revoke revokes what has the ID in the path, a thing of a kind.
-func revoke(kind string, f func(context.Context, service.Actor, int64) error) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+// revoke returns an endpoint that revokes the thing of a kind whose ID is in the path.
+func revoke(kind string, f func(context.Context, service.Actor, int64) error) endpoint {
+	return done(func(r *http.Request) error {
 		id, err := middleware.PathID(r, kind)
 		if err != nil {
 			return err
 		}
-		return done(w, f(r.Context(), middleware.Of(r).Actor, id))
-	}
+		return f(r.Context(), middleware.Of(r).Actor, id)
+	})
 }
 
 // encoded returns a document as a line.

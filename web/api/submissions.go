@@ -17,14 +17,15 @@ import (
 // archives are the media types of uploads. The content decides the actual format.
 var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
-// postSubmission receives an archive, or a single file whose name the request has. If the request states its length, an archive that is too large is
-// rejected before it is read.
-func (a *API) postSubmission(w http.ResponseWriter, r *http.Request) error {
-	q := middleware.NewQuery(r)
-	u := service.Upload{Bot: q.Text("bot"), File: q.Text("file"), Content: r.Body}
-	if err := q.Done(); err != nil {
-		return err
-	}
+type submissionQuery struct {
+	Bot  string `query:"bot" length:"64"`
+	File string `query:"file" length:"200"`
+}
+
+// postSubmission receives an archive, or a single file whose name the request has. If the request states its length, an
+// archive that is too large is rejected before it is read.
+func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissionQuery) error {
+	u := service.Upload{Bot: q.Bot, File: q.File, Content: r.Body}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
 		return ladder.Errorf(middleware.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
@@ -55,16 +56,13 @@ func (a *API) deleteSubmission(r *http.Request) (doc wire.Submission, err error)
 	return a.submissionDoc(p), err
 }
 
-const maxWait = 60 * time.Second
+type waitQuery struct {
+	Wait time.Duration `query:"wait" max:"60s" length:"16" doc:"A duration such as 30s, at most 60s."`
+}
 
 // getSubmission answers with the state of a submission. With wait it answers when the submission
 // is done, or with If-None-Match as soon as anything changes.
-func (a *API) getSubmission(w http.ResponseWriter, r *http.Request) error {
-	q := middleware.NewQuery(r)
-	wait := q.Duration("wait", maxWait)
-	if err := q.Done(); err != nil {
-		return err
-	}
+func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery) error {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {
 		return err
@@ -72,7 +70,7 @@ func (a *API) getSubmission(w http.ResponseWriter, r *http.Request) error {
 	changed := func(p service.Progress) bool {
 		return r.Header.Get("If-None-Match") != "" && !matches(r, etag(encoded(a.submissionDoc(p))))
 	}
-	p, err := a.Middleware.Await(r, id, wait, changed)
+	p, err := a.Middleware.Await(r, id, q.Wait, changed)
 	if err != nil {
 		return err
 	}

@@ -111,14 +111,6 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-const (
-	defaultLimit = 100
-	MaxLimit     = 500 // of items on a page
-)
-
-// Limit returns the largest number of items on a page.
-func (q *Query) Limit() int { return int(q.Number("limit", 1, MaxLimit, defaultLimit)) }
-
 // CursorID returns the key in a cursor, which identifies the last item of the previous page; 0 is the beginning. The
 // kind prevents the cursor of one list from being used for another.
 func (q *Query) CursorID(name, kind string) int64 {

@@ -339,7 +339,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		Metrics:    metrics,
 	})
 	pages, err := site.New(site.Options{
-		Middleware: m, Document: api.Document, Live: s.Live, Play: s.tables, Tryouts: s.tryouts, Version: s.Version, Machines: machines,
+		Middleware: m, Document: api.Document(), Live: s.Live, Play: s.tables, Tryouts: s.tryouts, Version: s.Version, Machines: machines,
 	})
 	if err != nil {
 		return nil, err

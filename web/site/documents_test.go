@@ -172,7 +172,7 @@ var operations = regexp.MustCompile(`"operationId":\s*"([^"]*)"`)
 
 // reference checks that the page of the API has all its operations.
 func reference(t *testing.T, page string) {
-	all := operations.FindAllStringSubmatch(string(api.Document), -1)
+	all := operations.FindAllStringSubmatch(string(api.Document()), -1)
 	for _, m := range all {
 		if !strings.Contains(page, ` id="`+m[1]+`"`) {
 			t.Errorf("/api does not have the operation %q", m[1])

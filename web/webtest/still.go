@@ -52,7 +52,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
-	o := site.Options{Middleware: m, Document: api.Document}
+	o := site.Options{Middleware: m, Document: api.Document()}
 	o.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Ladder.Config.Live.Total)})
 	if configure != nil {
 		configure(&o)

@@ -1,6 +1,6 @@
 // Package wire defines the documents of the HTTP API as Go types, for the server and the
-// client. Their contract is web/api/openapi.yaml; the tests of web/api check every response
-// against it.
+// client. web/api makes the schemas of its OpenAPI document from them: see its function
+// memberSchema for the tags of fields.
 //
 // Names are snake_case. Times are RFC 3339 in UTC, absent if there is none. Durations are
 // milliseconds, hashes and seeds hexadecimal.
@@ -23,99 +23,108 @@ import (
 // for the same list.
 type Page[T any] struct {
 	Items []T    `json:"items"`
-	Next  string `json:"next,omitempty"`
+	Next  string `json:"next,omitempty" ref:"Cursor"`
+}
+
+// List is a whole list.
+type List[T any] struct {
+	Items []T `json:"items"`
+}
+
+// Health is the answer of a server that can work.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
 }
 
 // Ladder is a ladder and the rules of its matches.
 type Ladder struct {
-	Name    string            `json:"name"`
+	Name    string            `json:"name" ref:"Name"`
 	Title   string            `json:"title"`
 	Game    string            `json:"game"`
-	Options map[string]string `json:"options"`
+	Options map[string]string `json:"options" ref:"Options"`
 	Clock   referee.Clock     `json:"clock"`
-	Deals   int               `json:"deals"` // of a match
-	Slots   int               `json:"slots"` // versions in a match
-	Active  bool              `json:"active"`
-	Matches int64             `json:"matches"` // finished
+	Deals   int               `json:"deals" min:"1" doc:"Deals of a match; each is played in all rotations."`
+	Slots   int               `json:"slots" min:"2" doc:"The number of versions in a match."`
+	Active  bool              `json:"active" doc:"False if the ladder plays no more matches; its history stays."`
+	Matches int64             `json:"matches" min:"0" doc:"Finished matches."`
 }
 
 // Ref is a reference to a version of a bot.
 type Ref struct {
 	Bot     string `json:"bot"`
-	Version int    `json:"version"`
-	Owner   string `json:"owner,omitempty"` // absent for a house bot
+	Version int    `json:"version" min:"1"`
+	Owner   string `json:"owner,omitempty" doc:"Absent for a house bot."`
 	House   bool   `json:"house,omitempty"`
-	Remote  bool   `json:"remote,omitempty"` // it runs on its owner's machine
-	SHA256  string `json:"sha256,omitempty"` // of the program that runs
+	Remote  bool   `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
+	SHA256  string `json:"sha256,omitempty" ref:"SHA256"`
 
-	Record *Record `json:"record,omitempty"` // only in the document of a single match that is finished
+	Record *Record `json:"record,omitempty"`
 }
 
 // Record counts the games of a version in a match.
 type Record struct {
-	Won   int `json:"won"`
-	Drawn int `json:"drawn"` // first ranks that another side has, too
-	Lost  int `json:"lost"`
+	_     struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
+	Won   int      `json:"won" min:"0"`
+	Drawn int      `json:"drawn" min:"0" doc:"It was first, and so was another side."`
+	Lost  int      `json:"lost" min:"0"`
 }
 
 // Standing is a version's place on a ladder.
 type Standing struct {
-	Rank    int    `json:"rank"`
+	Rank    int    `json:"rank" min:"0" doc:"Among the active versions; 0 for a version that is not active or has no matches."`
 	Bot     string `json:"bot"`
-	Version int    `json:"version"`
+	Version int    `json:"version" min:"1"`
 	Owner   string `json:"owner,omitempty"`
 	House   bool   `json:"house,omitempty"`
-	Remote  bool   `json:"remote,omitempty"`
-	Ladder  string `json:"ladder,omitempty"` // only in the list of a bot's places
+	Remote  bool   `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
+	Ladder  string `json:"ladder,omitempty" doc:"Only in the list of a bot's places."`
 
 	Elo     float64   `json:"elo"`
-	Fit     *Fit      `json:"fit,omitempty"` // absent before the first fit
-	Matches int       `json:"matches"`
-	Games   int       `json:"games"`
-	Wins    int       `json:"wins"`
-	Draws   int       `json:"draws"`
-	Losses  int       `json:"losses"`
-	Faults  int       `json:"faults"`
-	Active  bool      `json:"active"` // still plays
+	Fit     *Fit      `json:"fit,omitempty"` // nil before the first fit
+	Matches int       `json:"matches" min:"0"`
+	Games   int       `json:"games" min:"0"`
+	Wins    int       `json:"wins" min:"0"`
+	Draws   int       `json:"draws" min:"0"`
+	Losses  int       `json:"losses" min:"0"`
+	Faults  int       `json:"faults" min:"0"`
+	Active  bool      `json:"active" doc:"It still plays."`
 	Last    time.Time `json:"last_match,omitzero"`
 }
 
 // Fit is the maximum-likelihood rating over all matches of a ladder. A value that the matches do
 // not bound is null.
 type Fit struct {
+	_         struct{} `doc:"The maximum-likelihood rating over all matches; null if the matches do not bound it. Absent before the first fit."`
 	Elo       *float64 `json:"elo"`
-	PlusMinus *float64 `json:"plus_minus"` // half the width of the 95 % interval
+	PlusMinus *float64 `json:"plus_minus" doc:"Half the width of the 95 % interval."`
 }
 
 // Bot is a name under which versions play.
 type Bot struct {
-	Name    string    `json:"name"`
-	Owner   string    `json:"owner,omitempty"`
-	House   bool      `json:"house"`
-	Created time.Time `json:"created"`
-	// Withdrawn is when its owner took it off the ladders.
-	Withdrawn time.Time `json:"withdrawn,omitzero"`
-	// Live is the version that plays, 0 if there is none. Latest is the last submitted version.
-	Live      int        `json:"live"`
-	Latest    *Version   `json:"latest,omitempty"`
-	Standings []Standing `json:"standings,omitempty"` // only in the document of a single bot
+	Name      string     `json:"name"`
+	Owner     string     `json:"owner,omitempty"`
+	House     bool       `json:"house"`
+	Created   time.Time  `json:"created"`
+	Withdrawn time.Time  `json:"withdrawn,omitzero" doc:"Since when the owner keeps it from playing."`
+	Live      int        `json:"live" min:"0" doc:"The version that plays; 0 if there is none."`
+	Latest    *Version   `json:"latest,omitempty" doc:"The version that was submitted last."`
+	Standings []Standing `json:"standings,omitempty" doc:"Only in the document of a single bot."`
 }
 
 // Version is one submission of a bot.
 type Version struct {
-	Bot     string `json:"bot"`
-	Version int    `json:"version"`
-	Label   string `json:"label,omitempty"` // from the manifest
-	State   string `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it failed or was suspended; only for its owner
-	// Submission is the number of its submission; only for its owner.
-	Submission int64     `json:"submission,omitempty"`
-	Remote     bool      `json:"remote,omitempty"` // it runs on its owner's machine
-	Online     bool      `json:"online,omitempty"` // it is remote, and connected
+	Bot        string    `json:"bot"`
+	Version    int       `json:"version" min:"1"`
+	Label      string    `json:"label,omitempty" doc:"The manifest's own version."`
+	State      string    `json:"state" ref:"VersionState"`
+	Reason     string    `json:"reason,omitempty" doc:"Why it failed or was suspended; for its owner and admins."`
+	Submission int64     `json:"submission,omitempty" ref:"ID" doc:"The number of its submission; for its owner and admins."`
+	Remote     bool      `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
+	Online     bool      `json:"online,omitempty" doc:"It is remote, and connected now."`
 	Language   string    `json:"language,omitempty"`
-	Games      []string  `json:"games,omitempty"` // absent: all
-	Bundle     string    `json:"bundle_sha256,omitempty"`
-	SHA256     string    `json:"sha256,omitempty"`
+	Games      []string  `json:"games,omitempty" doc:"The games that it claims to play; if absent, all."`
+	Bundle     string    `json:"bundle_sha256,omitempty" ref:"SHA256"`
+	SHA256     string    `json:"sha256,omitempty" ref:"SHA256"`
 	Created    time.Time `json:"created"`
 	Began      time.Time `json:"began,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
@@ -124,7 +133,7 @@ type Version struct {
 // Stage is one step of a submission.
 type Stage struct {
 	Name    string    `json:"name"`
-	OK      bool      `json:"ok"` // also false while it runs
+	OK      bool      `json:"ok" doc:"Also false while the stage runs; 'ended' is then absent."`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Summary string    `json:"summary,omitempty"`
@@ -133,57 +142,55 @@ type Stage struct {
 
 // Submission is the progress of a version through its stages.
 type Submission struct {
-	ID      int64   `json:"id"`
+	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`
-	// Place is the place in the queue: 1 is next, 0 after the first stage has begun.
-	Place int `json:"place"`
-	// Done reports whether no more stages follow.
-	Done   bool    `json:"done"`
-	Stages []Stage `json:"stages"`
+	Place   int     `json:"place" min:"0" doc:"The place in the queue: 1 is next, 0 as soon as the first stage has begun. Owners take turns."`
+	Done    bool    `json:"done" doc:"No more stages follow."`
+	Stages  []Stage `json:"stages"`
 }
 
 // Match is a match between versions.
 type Match struct {
-	ID       int64             `json:"id"`
+	ID       int64             `json:"id" ref:"ID"`
 	Ladder   string            `json:"ladder,omitempty"`
 	Rated    bool              `json:"rated"`
 	Game     string            `json:"game"`
-	Options  map[string]string `json:"options"`
+	Options  map[string]string `json:"options" ref:"Options"`
 	Clock    referee.Clock     `json:"clock"`
-	Deals    int               `json:"deals"`
-	State    string            `json:"state"`
+	Deals    int               `json:"deals" min:"1"`
+	State    string            `json:"state" ref:"MatchState"`
 	AskedBy  string            `json:"asked_by,omitempty"`
-	Reason   string            `json:"reason,omitempty"`
+	Reason   string            `json:"reason,omitempty" doc:"Why it was dropped, or ended before all of its games were played."`
 	Created  time.Time         `json:"created"`
 	Began    time.Time         `json:"began,omitzero"`
 	Finished time.Time         `json:"finished,omitzero"`
-	Order    int64             `json:"order,omitempty"` // place among the finished matches of its ladder
-	Versions []Ref             `json:"versions"`        // by slot
+	Order    int64             `json:"order,omitempty" min:"1" doc:"The place among the finished matches of its ladder; ratings changed in this order."`
+	Versions []Ref             `json:"versions" doc:"By slot."`
 	Changes  []Change          `json:"changes,omitempty"`
 	Attempts []Attempt         `json:"attempts,omitempty"`
 }
 
 // Change is the rating change of a version in a match.
 type Change struct {
-	Match    int64   `json:"match,omitempty"`  // only in a history
-	Number   int     `json:"number,omitempty"` // only in a history: among the version's matches on the ladder
-	Slot     int     `json:"slot"`
+	Match    int64   `json:"match,omitempty" ref:"ID" doc:"Only in a history."`
+	Number   int     `json:"number,omitempty" min:"1" doc:"Only in a history: the number of the match among the version's matches on the ladder."`
+	Slot     int     `json:"slot" min:"0"`
 	Bot      string  `json:"bot"`
-	Version  int     `json:"version"`
+	Version  int     `json:"version" min:"1"`
 	Before   float64 `json:"before"`
 	After    float64 `json:"after"`
 	K        float64 `json:"k"`
-	Score    float64 `json:"score"`
-	Expected float64 `json:"expected"`
-	Deals    int     `json:"deals"`
+	Score    float64 `json:"score" min:"0" max:"1"`
+	Expected float64 `json:"expected" min:"0" max:"1"`
+	Deals    int     `json:"deals" min:"0" doc:"The deals of the match that count: those that do not repeat earlier games of the same versions."`
 }
 
 // Attempt is one start of a match.
 type Attempt struct {
-	Number     int       `json:"number"`
-	Machine    string    `json:"machine,omitempty"` // that plays it
-	Commitment string    `json:"commitment"`
-	Seed       string    `json:"seed,omitempty"` // once it is over
+	Number     int       `json:"number" min:"1"`
+	Machine    string    `json:"machine,omitempty" doc:"The machine that plays it; 'local' is the server's own."`
+	Commitment string    `json:"commitment" ref:"SHA256"`
+	Seed       string    `json:"seed,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Present when the attempt is over."`
 	Began      time.Time `json:"began"`
 	Ended      time.Time `json:"ended,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
@@ -191,81 +198,84 @@ type Attempt struct {
 
 // Machine is a machine that plays matches. What is counted begins with the start of the server.
 type Machine struct {
-	Name     string           `json:"name"`
-	Local    bool             `json:"local,omitempty"` // it is the server's own
-	State    string           `json:"state"`
-	Reason   string           `json:"reason,omitempty"` // why it gets no matches, or fewer
-	Until    time.Time        `json:"until,omitzero"`   // end of its rest
-	Version  string           `json:"version,omitempty"`
+	Name     string           `json:"name" pattern:"^[a-z0-9][a-z0-9-]{0,39}$"`
+	Local    bool             `json:"local,omitempty" doc:"It is the server's own."`
+	State    string           `json:"state" enum:"ready,paused,draining,refused,suspended,away" doc:"'paused': it gets no matches for a while, because it could not play one. 'draining': it finishes what it plays, and leaves. 'refused': it gets no matches. 'suspended': it gets no more, because it handed in what cannot be. 'away': it has credentials and is not connected; only admins see it."`
+	Reason   string           `json:"reason,omitempty" doc:"Why it gets no matches."`
+	Until    time.Time        `json:"until,omitzero" doc:"The end of its pause."`
+	Version  string           `json:"version,omitempty" doc:"Of timba."`
 	Arch     string           `json:"arch,omitempty"`
-	Sandbox  string           `json:"sandbox,omitempty"`
-	Cores    int              `json:"cores"`
+	Sandbox  string           `json:"sandbox,omitempty" doc:"The best level that it has."`
+	Cores    int              `json:"cores" min:"0" doc:"It plays one match at a time on each."`
 	Seen     time.Time        `json:"seen,omitzero"`
 	Playing  []MachineMatch   `json:"playing"`
-	Finished int64            `json:"finished"`
-	LastHour int              `json:"finished_last_hour"`
-	Void     int64            `json:"games_void"`    // played again
-	Starved  int64            `json:"games_starved"` // of them, those because others used the core
+	Finished int64            `json:"finished" min:"0" doc:"Matches since the server started."`
+	LastHour int              `json:"finished_last_hour" min:"0"`
+	Void     int64            `json:"games_void" min:"0" doc:"Games that were played again."`
+	Starved  int64            `json:"games_starved" min:"0" doc:"Of them, those because other programs used the core."`
 	Operator *MachineOperator `json:"operator,omitempty"`
 }
 
 // MachineMatch is a match that a machine plays.
 type MachineMatch struct {
-	Match   int64     `json:"match"`
-	Attempt int       `json:"attempt"`
+	_       struct{}  `doc:"A match that a machine plays."`
+	Match   int64     `json:"match" ref:"ID"`
+	Attempt int       `json:"attempt" min:"1"`
 	Ladder  string    `json:"ladder,omitempty"`
-	Bots    []string  `json:"bots"` // as NAME@N
+	Bots    []string  `json:"bots" doc:"By slot, as NAME@N."`
 	Began   time.Time `json:"began,omitzero"`
 }
 
 // MachineOperator is what only admins see of a machine.
 type MachineOperator struct {
-	Protocol     int               `json:"protocol,omitempty"` // of the messages between server and worker
+	_            struct{}          `doc:"What only admins see of a machine."`
+	Protocol     int               `json:"protocol,omitempty" doc:"Of the messages between server and worker."`
 	OS           string            `json:"os,omitempty"`
-	Memory       int64             `json:"memory,omitempty"` // bytes of all its bots together
-	Interpreters map[string]string `json:"interpreters,omitempty"`
-	Added        time.Time         `json:"added,omitzero"`  // when it was given credentials
-	Broken       int64             `json:"attempts_broken"` // that ended without a result because of it
+	Memory       int64             `json:"memory,omitempty" min:"0" doc:"Bytes of all its bots together."`
+	Interpreters map[string]string `json:"interpreters,omitempty" doc:"Versions by name."`
+	Added        time.Time         `json:"added,omitzero" doc:"When it was given credentials."`
+	Broken       int64             `json:"attempts_broken" min:"0" doc:"Attempts that ended without a result because of the machine."`
 }
 
 // Game is a finished game of a match.
 type Game struct {
-	ID       int64      `json:"id"`
-	Match    int64      `json:"match"`
-	Deal     int        `json:"deal"`
-	Rotation int        `json:"rotation"`
-	Plies    int        `json:"plies"`
-	TookMS   float64    `json:"took_ms"`
+	ID       int64      `json:"id" ref:"ID"`
+	Match    int64      `json:"match" ref:"ID"`
+	Deal     int        `json:"deal" min:"0"`
+	Rotation int        `json:"rotation" min:"0"`
+	Plies    int        `json:"plies" min:"0"`
+	TookMS   float64    `json:"took_ms" min:"0"`
 	Seats    []GameSeat `json:"seats"`
 }
 
 // GameSeat is the result of a game for a seat.
 type GameSeat struct {
-	Seat    int     `json:"seat"`
-	Slot    int     `json:"slot"`
+	Seat    int     `json:"seat" min:"0"`
+	Slot    int     `json:"slot" min:"0"`
 	Bot     string  `json:"bot"`
-	Version int     `json:"version"`
-	Rank    int     `json:"rank"`
+	Version int     `json:"version" min:"1"`
+	Rank    int     `json:"rank" min:"1"`
 	Points  float64 `json:"points"`
-	Fault   string  `json:"fault,omitempty"`
-	Faults  int     `json:"faults,omitempty"`
+	Fault   string  `json:"fault,omitempty" doc:"The code of its first fault."`
+	Faults  int     `json:"faults,omitempty" min:"0"`
 
-	Reason fault.Reason `json:"reason,omitzero"` // of its first fault; only in the document of a single game
+	Reason fault.Reason `json:"reason,omitzero" doc:"The reason of its first fault, as in the replay (SPEC.md, \"Limits and faults\"). Only in the document of a single game."`
 }
 
 // ReplayLine is a line of a stream of replays. Cursor is the position after it, from which a
 // stream can be resumed.
 type ReplayLine struct {
-	Cursor string          `json:"cursor"`
-	Game   int64           `json:"game"`
-	Match  int64           `json:"match"`
+	_      struct{}        `doc:"One line of a stream of replays."`
+	Cursor string          `json:"cursor" ref:"Cursor"`
+	Game   int64           `json:"game" ref:"ID"`
+	Match  int64           `json:"match" ref:"ID"`
 	Ladder string          `json:"ladder,omitempty"`
-	Replay json.RawMessage `json:"replay"` // the document of SPEC.md, "Replays", in one line
+	Replay json.RawMessage `json:"replay" doc:"The document of SPEC.md, \"Replays\", in one line."`
 }
 
 // Person is a person who may own bots.
 type Person struct {
-	Name    string    `json:"name"`
+	Name    string    `json:"name" ref:"Name"`
 	Admin   bool      `json:"admin"`
 	Created time.Time `json:"created"`
 	Blocked time.Time `json:"blocked,omitzero"`
@@ -279,9 +289,9 @@ type Me struct {
 
 // Token describes a token, without its key.
 type Token struct {
-	ID      int64     `json:"id"`
+	ID      int64     `json:"id" ref:"ID"`
 	Label   string    `json:"label,omitempty"`
-	Scope   string    `json:"scope"`
+	Scope   string    `json:"scope" ref:"Scope"`
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used,omitzero"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -290,62 +300,61 @@ type Token struct {
 
 // LiveVersion chooses which version of a bot plays.
 type LiveVersion struct {
-	Version int `json:"version"`
+	Version int `json:"version" min:"1" max:"1000000"`
 }
 
 // NewToken asks for a token.
 type NewToken struct {
-	Label   string    `json:"label,omitempty"`
-	Scope   string    `json:"scope"`
+	Label   string    `json:"label,omitempty" length:"64"`
+	Scope   string    `json:"scope" ref:"Scope"`
 	Expires time.Time `json:"expires,omitzero"`
 }
 
 // MadeToken is a new token with its key, which is shown only once.
 type MadeToken struct {
 	Token
-	Key string `json:"key"`
+	Key string `json:"key" pattern:"^timba_"`
 }
 
 // Registration asks to join; Invite is the code of an invite if the competition requires one.
 type Registration struct {
-	Name   string `json:"name"`
-	Invite string `json:"invite,omitempty"`
+	Name   string `json:"name" ref:"Name"`
+	Invite string `json:"invite,omitempty" length:"128"`
 }
 
 // Registered is a new person with the key of the first token, which is shown only once.
 type Registered struct {
 	Person
-	Key string `json:"key"`
+	Key string `json:"key" pattern:"^timba_"`
 }
 
 // AskedMatch asks for an unrated match with the rules of a ladder, or of a game with options.
-// Bots are NAME for the live version or NAME@N for version N.
 type AskedMatch struct {
-	Ladder  string            `json:"ladder,omitempty"`
-	Game    string            `json:"game,omitempty"`
-	Options map[string]string `json:"options,omitempty"`
-	Deals   int               `json:"deals,omitempty"` // 0: as on the ladder
-	Bots    []string          `json:"bots"`
+	Ladder  string            `json:"ladder,omitempty" length:"64" doc:"The ladder whose game, options and clock are used."`
+	Game    string            `json:"game,omitempty" length:"64" doc:"A game, instead of a ladder."`
+	Options map[string]string `json:"options,omitempty" ref:"Options"`
+	Deals   int               `json:"deals,omitempty" min:"0" max:"1000" doc:"0: as many as on the ladder."`
+	Bots    []string          `json:"bots" minItems:"2" maxItems:"16" length:"80" doc:"NAME for the live version, NAME@N for version N."`
 }
 
 // Message is a message to an owner of bots.
 type Message struct {
-	ID      int64     `json:"id"`
+	ID      int64     `json:"id" ref:"ID"`
 	Text    string    `json:"text"`
 	Created time.Time `json:"created"`
-	Seen    time.Time `json:"seen,omitzero"` // absent: it is unread
+	Seen    time.Time `json:"seen,omitzero" doc:"Absent while it is unread."`
 }
 
 // SeenMessages are the messages that somebody has read, by the IDs of the first and the last one.
 type SeenMessages struct {
-	First int64 `json:"first"`
-	Last  int64 `json:"last"`
+	First int64 `json:"first" ref:"ID"`
+	Last  int64 `json:"last" ref:"ID"`
 }
 
 // Invite is an invite, with which one person may join.
 type Invite struct {
-	ID      int64     `json:"id"`
-	Name    string    `json:"name,omitempty"` // the name for which it is valid, "" for any
+	ID      int64     `json:"id" ref:"ID"`
+	Name    string    `json:"name,omitempty" doc:"The name for which it is valid; absent for any."`
 	By      string    `json:"by,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -353,7 +362,7 @@ type Invite struct {
 
 // NewInvite asks for an invite.
 type NewInvite struct {
-	Name    string    `json:"name,omitempty"`
+	Name    string    `json:"name,omitempty" length:"64"`
 	Expires time.Time `json:"expires,omitzero"`
 }
 
@@ -366,12 +375,12 @@ type MadeInvite struct {
 // Problem is the document of an error, RFC 9457. Type is the stable kind of the error; Hint is
 // what to try.
 type Problem struct {
-	Type     string `json:"type"`
+	Type     string `json:"type" format:"uri" pattern:"^urn:timba:problem:[a-z-]+$"`
 	Title    string `json:"title"`
-	Status   int    `json:"status"`
+	Status   int    `json:"status" min:"400" max:"599"`
 	Detail   string `json:"detail"`
 	Hint     string `json:"hint,omitempty"`
-	Instance string `json:"instance,omitempty"` // the identifier of the request in the server's log
+	Instance string `json:"instance,omitempty" doc:"The identifier of the request in the server's log."`
 }
 
 // ProblemType is the media type of problems.

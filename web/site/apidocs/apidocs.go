@@ -72,7 +72,7 @@ func Reference(data []byte) (*Page, error) {
 		}{{http.MethodGet, item.Get}, {http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodDelete, item.Delete}} {
 			if of.operation != nil {
 				tag := of.Tags[0]
-				groups[tag] = append(groups[tag], d.operation(of.method, path, item.Parameters, of.operation))
+				groups[tag] = append(groups[tag], d.operation(of.method, path, of.operation))
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func Reference(data []byte) (*Page, error) {
 	return page, nil
 }
 
-func (d *document) operation(method, path string, shared []*parameter, op *operation) Operation {
+func (d *document) operation(method, path string, op *operation) Operation {
 	o := Operation{
 		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
 		Owner: op.Owner, Admin: op.Admin,
@@ -94,8 +94,7 @@ func (d *document) operation(method, path string, shared []*parameter, op *opera
 	for _, requirement := range op.Security {
 		o.Scope = strings.Join(requirement["bearer"], ", ")
 	}
-	for _, p := range slices.Concat(shared, op.Parameters) {
-		p = resolve(p.Ref, p, d.Components.Parameters)
+	for _, p := range op.Parameters {
 		f := d.field(p.Name, p.Schema, p.Required)
 		f.In, f.Note = p.In, sentence(p.Description, f.Note)
 		o.Parameters = append(o.Parameters, f)

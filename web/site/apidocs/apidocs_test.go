@@ -17,8 +17,8 @@ import (
 // and answers, and each schema with its members.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(api.Document))
-	page := kit.Get[*apidocs.Page](t)(apidocs.Reference(api.Document))
+	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(api.Document()))
+	page := kit.Get[*apidocs.Page](t)(apidocs.Reference(api.Document()))
 	names := func(list []apidocs.Field) (all []string) {
 		for _, f := range list {
 			all = append(all, f.Name)
@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 				scope = requirement["bearer"][0]
 			}
 			about := []string{op.OperationID, scope}
-			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+			for _, p := range op.Parameters {
 				about = append(about, p.Value.Name)
 			}
 			want[method+" "+path] = append(about, slices.Sorted(maps.Keys(op.Responses.Map()))...)

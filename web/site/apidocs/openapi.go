@@ -8,15 +8,11 @@ import (
 
 // document is what is read of an OpenAPI document.
 type document struct {
-	Info  struct{ Description string }
-	Tags  []struct{ Name string }
-	Paths map[string]struct {
-		Parameters             []*parameter
-		Get, Post, Put, Delete *operation
-	}
+	Info       struct{ Description string }
+	Tags       []struct{ Name string }
+	Paths      map[string]struct{ Get, Post, Put, Delete *operation }
 	Components struct {
 		Schemas         map[string]*schema
-		Parameters      map[string]*parameter
 		Responses       map[string]*response
 		SecuritySchemes map[string]struct{ Description string }
 	}
@@ -37,7 +33,6 @@ type operation struct {
 }
 
 type parameter struct {
-	Ref                   string `json:"$ref"`
 	Name, In, Description string
 	Required              bool
 	Schema                *schema
