@@ -61,7 +61,7 @@ func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	s, err := server.Open(ctx, server.Options{
-		Dir: datadir.Dir(p.Dirs.data()), Listen: "127.0.0.1:0", Config: c, Level: c.Sandbox,
+		Dir: datadir.Dir(p.Dirs.data()), HTTP: server.HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: c.Sandbox,
 		Cluster: server.Cluster{Listen: "127.0.0.1:0"},
 		Log:     slog.New(slog.NewJSONHandler(log, nil)), Version: "bench",
 	})

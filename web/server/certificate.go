@@ -32,7 +32,7 @@ func CheckDomain(name string) error {
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
-	if s.manager, err = certificates(c, s.Domain, s.Dir.Certificates()); err != nil {
+	if s.manager, err = certificates(c, s.HTTP.Domain, s.Dir.Certificates()); err != nil {
 		return err
 	}
 	if s.plain, err = net.Listen("tcp", c.HTTP); err != nil {
@@ -90,7 +90,7 @@ const (
 // watchCertificate obtains the certificate before the first visitor needs it, and logs each that is new, until
 // the context ends. It may be in the middle of a try then.
 func (s *Server) watchCertificate(ctx context.Context) {
-	hello := &tls.ClientHelloInfo{ServerName: s.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+	hello := &tls.ClientHelloInfo{ServerName: s.HTTP.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 	var last *x509.Certificate
 	for {
 		wait := lookAtCertificate
@@ -98,13 +98,13 @@ func (s *Server) watchCertificate(ctx context.Context) {
 		switch {
 		case err != nil:
 			s.Log.Error("there is no certificate: the name must lead to this machine, and its ports 80 and 443 must be open to the ACME server",
-				"domain", s.Domain, "directory", s.Config.Certificate.Directory, "err", err)
+				"domain", s.HTTP.Domain, "directory", s.Config.Certificate.Directory, "err", err)
 			wait = tryCertificateAgain
 		case last == nil || !last.Equal(c.Leaf):
 			last = c.Leaf
-			s.Log.Info("a certificate is used", "domain", s.Domain, "expires", last.NotAfter)
+			s.Log.Info("a certificate is used", "domain", s.HTTP.Domain, "expires", last.NotAfter)
 		case time.Until(last.NotAfter) < last.NotAfter.Sub(last.NotBefore)/4:
-			s.Log.Error("the certificate is not renewed", "domain", s.Domain, "expires", last.NotAfter)
+			s.Log.Error("the certificate is not renewed", "domain", s.HTTP.Domain, "expires", last.NotAfter)
 		}
 		select {
 		case <-ctx.Done():

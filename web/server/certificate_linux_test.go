@@ -82,7 +82,7 @@ func (a *authority) begin(t *testing.T, http, https int) {
 // newCertified opens a server for the domain whose certificates are of an authority.
 func newCertified(t *testing.T, a *authority) *running {
 	return newRunning(t, func(o *Options) {
-		o.Domain = domain
+		o.HTTP.Domain = domain
 		o.Config.Certificate.Directory, o.Config.Certificate.Root, o.Config.Certificate.HTTP = a.URL+wfe.DirectoryPath, a.file(t), "127.0.0.1:0"
 	})
 }

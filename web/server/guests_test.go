@@ -27,11 +27,11 @@ func TestGuests(t *testing.T) {
 		{"0.0.0.0:0", "guests = true", true, true},
 	} {
 		o := Options{
-			Dir: datadir.Dir(t.TempDir()), Listen: c.listen, Level: sandbox.None, Log: slog.New(slog.DiscardHandler), Database: store.Options{NoSync: true},
+			Dir: datadir.Dir(t.TempDir()), HTTP: HTTP{Listen: c.listen}, Level: sandbox.None, Log: slog.New(slog.DiscardHandler), Database: store.Options{NoSync: true},
 			Config: kit.Get[*config.Config](t)(config.Parse("test", []byte("[play]\n"+c.config))),
 		}
 		if c.proxy {
-			o.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+			o.HTTP.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 		}
 		s := kit.Get[*Server](t)(Open(t.Context(), o))
 		if got := o.Config.Play.Guests; got != c.want {

@@ -48,21 +48,29 @@ import (
 // Options are what the operator of a server decides.
 type Options struct {
 	Dir     datadir.Dir // the data directory, absolute
-	Listen  string      // address; port 0 for a free one
-	Domain  string      // for which the server obtains a certificate; "": it speaks plain HTTP
+	HTTP    HTTP
 	Config  *config.Config
-	Level   sandbox.Level   // of this machine's sandbox
-	Cores   []int           // one for each worker
-	Grace   time.Duration   // for running matches at the end
-	Pace    middleware.Pace // of uploads and downloads; zero: middleware.DefaultPace
-	Proxies []netip.Prefix  // whose X-Forwarded-For is trusted
-	Cluster Cluster         // where other machines play
+	Level   sandbox.Level // of this machine's sandbox
+	Cores   []int         // one for each worker
+	Grace   time.Duration // for running matches at the end
+	Cluster Cluster       // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
 	// Database is how the database is opened: its clock and, for tests, NoSync.
 	Database store.Options
 	// Beside runs beside the server, unless it is nil. Its error stops the server.
 	Beside func(context.Context) error
+}
+
+// HTTP says where the server answers requests.
+type HTTP struct {
+	Listen string // address; port 0 for a free one
+	// Domain is the domain for which the server obtains a certificate. If it is empty, the server speaks plain HTTP.
+	Domain string
+	// Proxies are the addresses whose header X-Forwarded-For is trusted.
+	Proxies []netip.Prefix
+	// Pace is how fast uploads and downloads have to be. If it is zero, it is middleware.DefaultPace.
+	Pace middleware.Pace
 }
 
 // Server is a server of a competition.
@@ -103,26 +111,28 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 func (s *Server) URL() string {
 	address := s.listener.Addr().(*net.TCPAddr)
 	switch {
-	case s.Domain == "":
+	case s.HTTP.Domain == "":
 		return "http://" + net.JoinHostPort(reachable(address.IP).String(), strconv.Itoa(address.Port))
 	case s.Config.Site.URL != "":
 		return s.Config.Site.URL
 	case address.Port == 443:
-		return "https://" + s.Domain
+		return "https://" + s.HTTP.Domain
 	}
-	return "https://" + net.JoinHostPort(s.Domain, strconv.Itoa(address.Port))
+	return "https://" + net.JoinHostPort(s.HTTP.Domain, strconv.Itoa(address.Port))
 }
 
 // LocalURL returns the address of the server on its own machine.
 func (s *Server) LocalURL() string {
-	if address := s.listener.Addr().(*net.TCPAddr); s.Domain == "" && address.IP.IsUnspecified() {
+	if address := s.listener.Addr().(*net.TCPAddr); s.HTTP.Domain == "" && address.IP.IsUnspecified() {
 		return fmt.Sprintf("http://127.0.0.1:%d", address.Port)
 	}
 	return s.URL()
 }
 
 // Unencrypted reports whether others reach the server over a network without TLS.
-func (s *Server) Unencrypted() bool { return s.Domain == "" && len(s.Proxies) == 0 && !s.onLoopback() }
+func (s *Server) Unencrypted() bool {
+	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
+}
 
 // reachable returns the address at which other machines reach a server that listens on ip: where that is any
 // address of this machine, the one that it has on its way out.
@@ -158,10 +168,10 @@ func (s *Server) open() error {
 	if err := writeNew(s.Dir.Config(), config.DefaultTOML()); err != nil {
 		return dataError(err)
 	}
-	if s.listener, err = net.Listen("tcp", s.Listen); err != nil {
-		return listenError(s.Listen, "--listen", err)
+	if s.listener, err = net.Listen("tcp", s.HTTP.Listen); err != nil {
+		return listenError(s.HTTP.Listen, "--listen", err)
 	}
-	if s.Domain != "" {
+	if s.HTTP.Domain != "" {
 		if err := s.openDomain(); err != nil {
 			return err
 		}
@@ -175,7 +185,7 @@ func (s *Server) open() error {
 // onLoopback reports whether only this machine reaches the server: it knows of no proxy for others.
 func (s *Server) onLoopback() bool {
 	address, ok := s.listener.Addr().(*net.TCPAddr)
-	return ok && address.IP.IsLoopback() && len(s.Proxies) == 0 && s.Domain == ""
+	return ok && address.IP.IsLoopback() && len(s.HTTP.Proxies) == 0 && s.HTTP.Domain == ""
 }
 
 // writeNew writes a file that only its owner can read, completely or not at all, unless it
@@ -289,7 +299,7 @@ func every(ctx context.Context, ticks <-chan time.Time, do func()) error {
 
 // serveWeb serves until the server is stopped, and downloads for a grace longer.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
-	if s.Domain != "" {
+	if s.HTTP.Domain != "" {
 		plain := s.secure(web)
 		s.serveOn(ctx, group, plain, func() error { return plain.Serve(s.plain) })
 		s.serveOn(ctx, group, web, func() error { return web.ServeTLS(s.listener, "", "") })
@@ -323,12 +333,12 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room, Gone: s.remotes.Gone}),
 		Registerer: registry,
-		Proxies:    s.Proxies,
-		Pace:       s.Pace,
+		Proxies:    s.HTTP.Proxies,
+		Pace:       s.HTTP.Pace,
 		Log:        s.Log,
 	})
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	if s.Domain != "" { // there is no proxy that keeps others out
+	if s.HTTP.Domain != "" { // there is no proxy that keeps others out
 		metrics = ownMachine(metrics)
 	}
 	a := api.New(api.Options{

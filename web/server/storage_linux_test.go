@@ -77,7 +77,7 @@ func newRunning(t *testing.T, change ...func(*Options)) *running {
 	cores, err := Cores(1)
 	kit.Must(s.t, err)
 	o := Options{
-		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
+		Dir: datadir.Dir(laddertest.Dir(t)), HTTP: HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: level, Cores: cores, Grace: time.Minute,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 		Database: store.Options{NoSync: true, Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) }},
 	}

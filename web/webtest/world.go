@@ -112,7 +112,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores := kit.Get[[]int](t)(server.Cores(1))
 	w.open = server.Options{
-		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
+		Dir: datadir.Dir(laddertest.Dir(t)), HTTP: server.HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
 		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
@@ -172,7 +172,7 @@ func (w *World) Restart() {
 func (w *World) Pace(p middleware.Pace) {
 	w.T.Helper()
 	w.Stop()
-	w.open.Pace = p
+	w.open.HTTP.Pace = p
 	w.Restart()
 }
 

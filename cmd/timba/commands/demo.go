@@ -106,7 +106,7 @@ func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	if err != nil {
 		return server.Options{}, fmt.Errorf("data: %w", err)
 	}
-	o := server.Options{Dir: datadir.Dir(dir), Listen: f.serve.listen, Grace: demo.Grace, Version: cli.Version(), Config: demo.Config(), Database: database, Level: sandbox.Probe().Level}
+	o := server.Options{Dir: datadir.Dir(dir), HTTP: server.HTTP{Listen: f.serve.listen}, Grace: demo.Grace, Version: cli.Version(), Config: demo.Config(), Database: database, Level: sandbox.Probe().Level}
 	o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
 	if o.Level < sandbox.Reduced {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the sandbox of this machine has level %s: the bots of the demo run without it, with your rights; timba doctor shows what is missing\n", o.Level)

@@ -118,7 +118,7 @@ var database store.Options
 
 // options returns the options of the server from the flags and the configuration.
 func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
-	o = server.Options{Listen: f.listen, Domain: f.domain, Grace: f.grace, Version: cli.Version(), Database: database}
+	o = server.Options{HTTP: server.HTTP{Listen: f.listen, Domain: f.domain}, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}
@@ -127,7 +127,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 			return o, err
 		}
 		if !cmd.Flags().Changed("listen") {
-			o.Listen = ":443"
+			o.HTTP.Listen = ":443"
 		}
 	}
 	dir, err := filepath.Abs(f.data)
@@ -152,7 +152,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 		if err != nil {
 			return o, err
 		}
-		o.Proxies = append(o.Proxies, prefix)
+		o.HTTP.Proxies = append(o.HTTP.Proxies, prefix)
 	}
 	if o.Cores, err = server.Cores(cmp.Or(f.workers, o.Config.Workers)); err != nil {
 		return o, err
