@@ -26,30 +26,23 @@ type File struct {
 // and links have the permissions 0444, files that anybody may execute 0555, and directories 0755. Anything else, as a
 // device, is an error.
 func List(dir string) ([]File, error) {
-	var list []File
-	err := walk(dir, func(path string, d fs.DirEntry) error {
-		f := File{Mode: d.Type()}
+	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		switch {
 		case d.IsDir():
-			f.Mode |= 0o755
-		case f.Mode == fs.ModeSymlink:
+			return &File{Mode: fs.ModeDir | 0o755}, nil
+		case d.Type() == fs.ModeSymlink:
 			target, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			f.Link, f.Mode = target, f.Mode|0o444
-		case f.Mode.IsRegular():
+			return &File{Mode: fs.ModeSymlink | 0o444, Link: target}, err
+		case d.Type().IsRegular():
 			info, err := d.Info()
 			if err != nil {
-				return err
+				return nil, err
 			}
-			f.Size, f.Mode = info.Size(), permissions(info, 0o444)
+			return fileOf(info, 0o444), nil
 		default:
-			return fmt.Errorf("%s is neither a file nor a directory nor a link", path)
+			return nil, fmt.Errorf("%s is neither a file nor a directory nor a link", path)
 		}
-		return add(&list, dir, path, f)
 	})
-	return list, err
 }
 
 // Ignored are the names of directories that are not part of a bot's source: those of Git and Python.
@@ -59,50 +52,48 @@ var Ignored = []string{".git", "__pycache__"}
 // listed as that file. Directories of Git and Python, links to directories, broken links and what is neither a file nor
 // a directory are left out. Files have the permissions 0644 or 0755.
 func ListSource(dir string) ([]File, error) {
-	var list []File
-	err := walk(dir, func(path string, d fs.DirEntry) error {
+	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		if d.IsDir() {
 			if slices.Contains(Ignored, d.Name()) {
-				return fs.SkipDir
+				return nil, fs.SkipDir
 			}
-			return add(&list, dir, path, File{Mode: fs.ModeDir | 0o755})
+			return &File{Mode: fs.ModeDir | 0o755}, nil
 		}
 		info, err := os.Stat(path)
-		if err != nil && d.Type()&fs.ModeSymlink != 0 { // an editor's lock, for example
-			return nil
+		switch {
+		case err != nil && d.Type()&fs.ModeSymlink != 0: // an editor's lock, for example
+			return nil, nil
+		case err != nil || !info.Mode().IsRegular():
+			return nil, err
 		}
-		if err != nil || !info.Mode().IsRegular() {
-			return err
-		}
-		return add(&list, dir, path, File{Mode: permissions(info, 0o644), Size: info.Size()})
+		return fileOf(info, 0o644), nil
 	})
-	return list, err
 }
 
-// walk visits everything below a directory.
-func walk(dir string, visit func(path string, d fs.DirEntry) error) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// list returns what look returns of everything below a directory, but for nil.
+func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (files []File, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
-		return visit(path, d)
+		f, err := look(path, d)
+		if err != nil || f == nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		f.Path = filepath.ToSlash(rel)
+		files = append(files, *f)
+		return err
 	})
+	return files, err
 }
 
-// permissions returns the least permissions, with those to execute if anybody may execute the file.
-func permissions(info fs.FileInfo, least fs.FileMode) fs.FileMode {
+// fileOf returns a file with permissions, and with those to execute it if anybody may.
+func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	if info.Mode()&0o111 != 0 {
-		return least | 0o111
+		permissions |= 0o111
 	}
-	return least
-}
-
-// add appends a file under its path in the tree.
-func add(list *[]File, dir, path string, f File) error {
-	rel, err := filepath.Rel(dir, path)
-	f.Path = filepath.ToSlash(rel)
-	*list = append(*list, f)
-	return err
+	return &File{Mode: permissions, Size: info.Size()}
 }
 
 // HashSource returns the hash of a bot's source in hexadecimal: the SHA-256 of the paths of its files, whether they are
@@ -134,12 +125,7 @@ func CopySource(to, from string) error {
 	}
 	return Write(to, func(w *Writer) error {
 		for _, f := range list {
-			if f.Mode.IsDir() {
-				err = w.Add(f, nil)
-			} else {
-				err = w.addCopy(f, from)
-			}
-			if err != nil {
+			if err := w.copy(f, from); err != nil {
 				return err
 			}
 		}
@@ -147,8 +133,12 @@ func CopySource(to, from string) error {
 	})
 }
 
-func (w *Writer) addCopy(f File, from string) error {
-	in, err := os.Open(filepath.Join(from, filepath.FromSlash(f.Path)))
+// copy adds a file of a directory.
+func (w *Writer) copy(f File, dir string) error {
+	if f.Mode.IsDir() {
+		return w.Add(f, nil)
+	}
+	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Path)))
 	if err != nil {
 		return err
 	}

@@ -277,8 +277,11 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 // dirLock returns the path of the file that is locked while an entry is being made in a directory.
 func dirLock(dir string) string { return filepath.Join(dir, "lock") }
 
-// evict removes entries until the limits of the store hold.
+// evict removes entries until the limits of the store hold, if it has any.
 func (s *Store) evict() {
+	if s.Limits == (Limits{}) {
+		return
+	}
 	_, err := s.Evict(s.Limits, nil)
 	s.warn(err)
 }

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/rules/text"
 )
@@ -69,7 +69,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	if err := os.Chmod(data, 0o700); err != nil {
 		return row, err
 	}
-	empty, _, err := datadir.Size(data)
+	empty, _, err := trees.Size(data)
 	if err != nil {
 		return row, err
 	}
@@ -95,7 +95,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	if err := errors.Join(workers.stop(), server.stop()); err != nil {
 		return row, err
 	}
-	full, _, err := datadir.Size(data)
+	full, _, err := trees.Size(data)
 	row.disk = float64(full-empty) / max(1, all.finished())
 	return row, err
 }

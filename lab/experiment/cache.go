@@ -7,30 +7,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/lab/train/run"
-	"github.com/timba-arena/timba/ladder/datadir"
 )
 
 // cache is a directory of trainings, each in a directory of its own that is named after all that
 // decides its result. One experiment uses it at a time.
 type cache struct {
-	dir  string
-	most int64 // bytes
-	lock *flock.Flock
-	used map[string]bool // the entries of this experiment
+	dir      string
+	maxBytes int64
+	lock     *flock.Flock
+	used     map[string]bool // the entries of this experiment
 }
 
 // lockFile is locked as long as an experiment uses the directory.
 const lockFile = ".lock"
 
-// openCache opens the directory of models.
-func openCache(dir string, most int) (*cache, error) {
+// openCache opens the directory of models, which has a limit.
+func openCache(dir string, mebibytes int) (*cache, error) {
 	switch {
 	case dir == "":
 		return nil, errors.New("models: the directory is missing")
@@ -44,7 +43,7 @@ func openCache(dir string, most int) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cache{dir: dir, most: int64(most) << 20, lock: held, used: map[string]bool{}}, nil
+	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
 // lock locks a file for this experiment. The error says what is in use, and which flag names another.
@@ -95,49 +94,19 @@ func (c *cache) train(ctx context.Context, o *Options, l *Learned, title string)
 	return run.ReadTimes(l.Dir)
 }
 
-// prune removes the trainings that were used longest ago, until they are small enough. Those of this
-// experiment stay: if they alone are too large, it is an error.
+// prune removes the trainings that were used longest ago, until the others fit into the limit. Those of this experiment
+// stay. If they alone do not fit, it is an error.
 func (c *cache) prune() error {
-	type entry struct {
-		path string
-		size int64
-		used time.Time
+	isTraining := func(name string) bool {
+		_, err := os.Stat(filepath.Join(c.dir, name, run.ConfigFile))
+		return err == nil
 	}
-	configs, err := fs.Glob(os.DirFS(c.dir), "*/"+run.ConfigFile)
-	if err != nil {
-		return err
-	}
-	var others []entry
-	all := int64(0)
-	for _, config := range configs {
-		e := entry{path: filepath.Join(c.dir, filepath.Dir(config))}
-		info, err := os.Stat(e.path)
-		if err != nil {
-			return err
-		}
-		e.used = info.ModTime()
-		if e.size, _, err = datadir.Size(e.path); err != nil {
-			return err
-		}
-		all += e.size
-		if !c.used[info.Name()] {
-			others = append(others, e)
-		}
-	}
-	slices.SortStableFunc(others, func(a, b entry) int { return a.used.Compare(b.used) })
-	for _, e := range others {
-		if all <= c.most {
-			return nil
-		}
-		if err := os.RemoveAll(e.path); err != nil {
-			return err
-		}
-		all -= e.size
-	}
-	if all > c.most {
+	s := trees.NewStore(c.dir, trees.Options{IsKey: isTraining})
+	done, err := s.Evict(trees.Limits{Bytes: c.maxBytes}, func(name string) bool { return c.used[name] })
+	if err == nil && done.Left > c.maxBytes {
 		const large = "models: directory %q has %d MiB of this experiment, more than the %d of --models-size: " +
 			"allow more, or train less with --train-scale"
-		return fmt.Errorf(large, c.dir, all>>20, c.most>>20)
+		err = fmt.Errorf(large, c.dir, done.Left>>20, c.maxBytes>>20)
 	}
-	return nil
+	return err
 }

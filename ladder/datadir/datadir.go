@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,29 +139,4 @@ func Sync(path string) error {
 		err = nil // not supported here
 	}
 	return errors.Join(err, f.Close())
-}
-
-// Size returns how many bytes the files below a path have together, and how many files and directories there are.
-// What is not there, or goes away meanwhile, does not count.
-func Size(path string) (bytes int64, files int, err error) {
-	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if file != path {
-			files++
-		}
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil {
-			bytes += info.Size()
-		}
-		return err
-	})
-	return bytes, files, err
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -69,7 +69,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 // fileBytes returns the size of the database with the files that SQLite keeps beside it.
 func (s *Store) fileBytes() (total int64, err error) {
 	for _, end := range []string{"", "-wal", "-shm"} {
-		bytes, _, err := datadir.Size(s.dir.Database() + end)
+		bytes, _, err := trees.Size(s.dir.Database() + end)
 		if err != nil {
 			return 0, unavailable("check the directory, its owner and its permissions", "data: the database cannot be looked at: %w", err)
 		}
@@ -176,7 +176,7 @@ func (s *Store) uploadedSince(ctx context.Context, since time.Time) (total int64
 		if err != nil {
 			continue // a version without an upload
 		}
-		bytes, _, err := datadir.Size(path)
+		bytes, _, err := trees.Size(path)
 		if err != nil {
 			return 0, unavailable("look at the directory and its rights", "data: an upload cannot be looked at: %w", err)
 		}

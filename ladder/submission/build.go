@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules/games"
@@ -25,7 +25,14 @@ type made struct {
 	hash     string // of the files as they were uploaded
 	tree     bundle.Tree
 	manifest program.Manifest
-	known    bool // it stood there, built
+	hold     *trees.Hold // of the build of these files that was there; nil if it is made now
+}
+
+// release ends the use of the build that was there.
+func (m *made) release() {
+	if m != nil && m.hold != nil {
+		m.hold.Release()
+	}
 }
 
 // unbundle unpacks an upload into a directory below work, which is the caller's.
@@ -115,15 +122,18 @@ func (m *made) readManifest() error {
 }
 
 // make builds a bot, unless it stands built under its hash. It then stands in
-// m.dir, in the directory of bots or below work. It moves between its build and its
+// m.dir, in the directory of bots until release or below work. It moves between its build and its
 // check, so that a bot which keeps the path of its build fails there and not when
 // it is live.
 func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary phrase.Text, err error) {
-	installed := p.Dir.Bot(m.hash)
-	if _, err := os.Stat(installed); err == nil {
-		m.dir, m.known = installed, true
+	h, err := p.builds.Get(m.hash)
+	if err == nil {
+		m.dir, m.hold = h.Path, h
 		fmt.Fprintln(log, "these files have been built before: that build is used")
 		return phrase.New("built before"), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return summary, fmt.Errorf("submission: %w", err)
 	}
 	summary = phrase.New("nothing to build")
 	if words := m.manifest.Build; len(words) > 0 {
@@ -165,7 +175,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 
 // checkBuilt refuses what is too large to be kept.
 func checkBuilt(dir string) error {
-	bytes, files, err := datadir.Size(dir)
+	bytes, files, err := trees.Size(dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("submission: %w", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/size"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -30,15 +31,15 @@ func (w *world) aged(hash string, age time.Duration) {
 }
 
 // sweep sweeps, and wants these builds to stand after it.
-func (w *world) sweep(rules ladder.Storage, stand ...string) Swept {
+func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Evicted {
 	w.t.Helper()
 	w.Config.Storage = rules
-	done := kit.Get[Swept](w.t)(w.SweepBuilds(w.t.Context()))
+	done := kit.Get[trees.Evicted](w.t)(w.SweepBuilds(w.t.Context()))
 	var found []string
-	entries := kit.Get[[]os.DirEntry](w.t)(os.ReadDir(w.Dir.Bots()))
-	for _, e := range entries {
-		found = append(found, e.Name())
+	for _, e := range kit.Get[[]trees.Entry](w.t)(w.builds.Entries()) {
+		found = append(found, e.Key)
 	}
+	slices.Sort(found)
 	stand = slices.Sorted(slices.Values(stand))
 	if diff := cmp.Diff(stand, found); diff != "" {
 		w.t.Errorf("after %+v other builds stand (-want +found): %s", rules, diff)
@@ -87,11 +88,12 @@ func TestSweepBuilds(t *testing.T) {
 	w.aged(old.Hash, 31*day)
 	w.sweep(rules, old.Hash, live.Hash)
 	over()
-	w.released(old.Hash)
-
-	if done := w.sweep(rules, live.Hash); done.Builds != 1 || done.Bytes == 0 || done.Over {
-		t.Errorf("%+v", done)
-	}
+	kit.Until(t, "the build that nobody uses any more goes", func() bool {
+		w.aged(old.Hash, 31*day) // the end of the use is one
+		done := kit.Get[trees.Evicted](t)(w.SweepBuilds(t.Context()))
+		return done.Entries == 1 && done.Bytes > 0
+	})
+	w.sweep(rules, live.Hash)
 	upload, err := w.Store.Versions.OpenUpload(old)
 	kit.Must(t, err)
 	upload.Close()
@@ -102,15 +104,6 @@ func TestSweepBuilds(t *testing.T) {
 	}
 	plays(t, w.Config.Ladders[1], bot)
 	w.clean()
-}
-
-// released waits until nobody holds a build any more.
-func (w *world) released(hash string) {
-	w.t.Helper()
-	kit.Until(w.t, "nobody holds the build "+hash, func() bool {
-		gone := kit.Get[bool](w.t)(w.holds.unlessHeld(hash, func() error { return nil }))
-		return gone
-	})
 }
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
@@ -124,22 +117,28 @@ func TestSweepRoom(t *testing.T) {
 		w.aged(v.Hash, time.Duration(4-i)*time.Hour)
 		hashes = append(hashes, v.Hash)
 	}
-	list, err := Builds(t.Context(), w.Store)
-	if err != nil || len(list) != 4 {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	each := list[0].Bytes
-	for i, b := range list {
-		if b.Hash != hashes[i] || b.Bytes != each || b.Needed != (i == 3) {
-			t.Errorf("build %d is %+v", i, b)
+	surplus := func(room int64) (list []string) {
+		for _, b := range kit.Get[[]trees.Entry](t)(SurplusBuilds(t.Context(), w.Store, ladder.Storage{Room: size.Bytes(room)}, w.Now())) {
+			list = append(list, b.Key)
 		}
+		return list
 	}
-	w.sweep(ladder.Storage{Room: size.Bytes(4 * each)}, hashes...)
-	if done := w.sweep(ladder.Storage{Room: size.Bytes(4*each - 1)}, hashes[1:]...); done.Builds != 1 || done.Bytes != each || done.Left != 3*each || done.Over {
-		t.Errorf("%+v", done)
-	}
-	if done := w.sweep(ladder.Storage{Room: size.Bytes(each - 1)}, hashes[3]); done.Builds != 2 || !done.Over {
-		t.Errorf("%+v", done)
+	each := kit.Get[[]trees.Entry](t)(w.builds.Entries())[0].Bytes
+	for _, c := range []struct {
+		room int64
+		goes []string
+		done trees.Evicted
+	}{
+		{4 * each, nil, trees.Evicted{Left: 4 * each}},
+		{4*each - 1, hashes[:1], trees.Evicted{Entries: 1, Bytes: each, Left: 3 * each}},
+		{each - 1, hashes[1:3], trees.Evicted{Entries: 2, Bytes: 2 * each, Left: each}},
+	} {
+		if diff := cmp.Diff(c.goes, surplus(c.room)); diff != "" {
+			t.Errorf("with room for %d: %s", c.room, diff)
+		}
+		if done := w.sweep(ladder.Storage{Room: size.Bytes(c.room)}, hashes[len(hashes)-int(c.done.Left/each):]...); done != c.done {
+			t.Errorf("with room for %d: %+v", c.room, done)
+		}
 	}
 }
 
@@ -149,11 +148,11 @@ func TestSweepWhileResolved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var versions []ladder.Version
-	trees := map[string]map[string]string{}
+	files := map[string]map[string]string{}
 	for i := range 3 { // the last one is live, and stays
 		v := w.built(w.add("bot", fileTree(t, quick(i))))
 		versions = append(versions, v)
-		trees[v.Hash] = kit.Tree(t, w.Dir.Bot(v.Hash))
+		files[v.Hash] = kit.Tree(t, w.Dir.Bot(v.Hash))
 	}
 	w.Config.Storage = ladder.Storage{Room: 1} // all that nobody needs
 	var resolvers, sweeper sync.WaitGroup
@@ -171,7 +170,7 @@ func TestSweepWhileResolved(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			removed.Add(int64(done.Builds))
+			removed.Add(int64(done.Entries))
 		}
 	})
 	rounds, least := 20, int64(20) // removals, that the test has seen many races
@@ -186,7 +185,7 @@ func TestSweepWhileResolved(t *testing.T) {
 				bot, err := w.Resolve(ctx, v)
 				if err != nil {
 					t.Error(err)
-				} else if diff := cmp.Diff(trees[v.Hash], kit.Tree(t, bot.Dir)); diff != "" {
+				} else if diff := cmp.Diff(files[v.Hash], kit.Tree(t, bot.Dir)); diff != "" {
 					t.Errorf("what is resolved is not there: %s", diff)
 				}
 				over()

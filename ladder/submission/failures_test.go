@@ -124,7 +124,7 @@ func TestFailures(t *testing.T) {
 	if _, err := os.Stat(outside); err == nil {
 		t.Error("a bot has written outside of its sandbox")
 	}
-	if found, err := os.ReadDir(w.Dir.Bots()); err != nil || len(found) != 1 {
+	if found, err := w.builds.Entries(); err != nil || len(found) != 1 {
 		t.Errorf("bots that failed are kept: %v, %v", found, err)
 	}
 }

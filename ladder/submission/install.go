@@ -15,27 +15,23 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// install puts a bot where it stays. Either all of it is there at the end, or
-// nothing. Its files are read-only; directories are not, so that the server's user can
-// delete them.
-func (p *Pipeline) install(m *made) error {
-	if m.known {
-		return nil
-	}
-	to := p.Dir.Bot(m.hash)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fmt.Errorf("submission: %w", err)
-	}
-	if err := readOnly(m.dir); err != nil {
-		return fmt.Errorf("submission: %w", err)
-	}
-	if err := os.Rename(m.dir, to); err != nil {
-		if _, other := os.Stat(to); other == nil { // by another version with the same files
-			return nil
-		}
+// install puts a bot among the built bots, unless another version with the same files is there.
+func (s *submission) install(ctx context.Context) error {
+	h, err := s.builds.Add(ctx, s.hash, func(_ context.Context, path string) error { return s.move(path) })
+	if err != nil {
 		return fmt.Errorf("submission: keeping the bot: %w", err)
 	}
+	h.Release()
 	return nil
+}
+
+// move moves the bot to a path that does not exist. Its files are read-only there; directories are not, so that the
+// server's user can delete them.
+func (m *made) move(path string) error {
+	if err := readOnly(m.dir); err != nil {
+		return err
+	}
+	return os.Rename(m.dir, path)
 }
 
 // readOnly takes everybody's right to write away from files, lets everybody read
@@ -99,20 +95,16 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 // comes out has the same hash, or it is an error. The directory stays until the context
 // has ended.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
-	release := p.holds.hold(v.Hash) // first: what stands then is not removed
-	for !p.Standing(v) {
-		_, err, _ := p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
-		if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) { // else who began it wants it no more
-			release()
-			return fmt.Errorf("submission: restoring version %d of %s: %w", v.Number, v.Bot, err)
-		}
+	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
+	if err != nil {
+		return fmt.Errorf("submission: restoring version %d of %s: %w", v.Number, v.Bot, err)
 	}
-	p.used(v.Hash)
-	context.AfterFunc(ctx, release)
+	context.AfterFunc(ctx, h.Release)
 	return nil
 }
 
-func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
+// restore makes the directory of a version at a path.
+func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) error {
 	work, err := p.Dir.MkdirTemp(fmt.Sprintf("restore-%d-", v.ID))
 	if err != nil {
 		return err
@@ -138,7 +130,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
 			return err
 		}
 	}
-	return p.install(m)
+	return m.move(path)
 }
 
 // command returns what starts a bot in its directory.

@@ -78,7 +78,7 @@ func newWorld(t testing.TB) *world {
 // built takes a version as far as its build, and makes it live without a check and a trial.
 func (w *world) built(v ladder.Version) ladder.Version {
 	w.t.Helper()
-	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, release: func() {}}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any}
 	defer func() { s.release() }()
 	var err error
 	s.work, err = w.Dir.MkdirTemp("version-")
@@ -90,8 +90,7 @@ func (w *world) built(v ladder.Version) ladder.Version {
 			w.t.Fatalf("%s: %v, it is %+v\n%s", stage.name, err, v, logs(stages))
 		}
 	}
-	kit.Must(w.t, s.install(s.made))
-	w.used(s.hash)
+	kit.Must(w.t, s.install(w.t.Context()))
 	kit.Must(w.t, w.Store.Versions.Promote(w.t.Context(), v.ID))
 	v, _ = w.version(v.ID)
 	return v

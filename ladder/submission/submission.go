@@ -16,9 +16,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -52,8 +51,7 @@ type Pipeline struct {
 
 	Now func() time.Time // the clock
 
-	restoring  singleflight.Group
-	holds      holds
+	builds     *trees.Store
 	timeout    func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	checkClock referee.Clock // the longest that a bot is checked by
 }
@@ -61,11 +59,13 @@ type Pipeline struct {
 // New returns a pipeline over a store whose directory is absolute, with the limits, ladders and sandbox of a
 // configuration.
 func New(s *store.Store, c *config.Config) *Pipeline {
-	return &Pipeline{
+	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
 		Now:     time.Now,
 		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}
+	p.builds = newBuilds(p.Dir, func() time.Time { return p.Now() })
+	return p
 }
 
 // level returns at which level bots and builds run: the best one of this machine, None where the
@@ -141,7 +141,6 @@ type submission struct {
 	version ladder.Version
 	core    int
 	work    string        // a directory that is gone at the end
-	release func()        // what is held of the build
 	own     match.OwnTime // of the trial
 	most    time.Duration // for the stage that runs
 	quick   bool          // the check is a short one
@@ -193,7 +192,7 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	if err != nil {
 		return err
 	}
-	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
+	s := &submission{Pipeline: p, version: v, core: core}
 	defer func() { s.release() }()
 	err = p.Store.Versions.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
@@ -211,10 +210,9 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 			return err
 		}
 	}
-	if err := s.install(s.made); err != nil {
+	if err := s.install(ctx); err != nil {
 		return err
 	}
-	p.used(s.hash)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
@@ -307,7 +305,6 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (summary phras
 		}
 		return summary, err
 	}
-	s.release = s.holds.hold(s.hash) // it may stand already, and be used as it is
 	t := s.made.tree
 	if t.Top != "" {
 		fmt.Fprintf(log, "everything is in the directory %s, which is used as the bot's directory\n", t.Top)

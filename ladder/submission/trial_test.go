@@ -72,7 +72,7 @@ func TestTimeOfCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
-	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, work: t.TempDir(), release: func() {}}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, work: t.TempDir()}
 	defer func() { s.release() }()
 	on := true
 	for _, st := range w.stages()[:3] {

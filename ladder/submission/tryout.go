@@ -81,7 +81,7 @@ func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, er
 	if s.hash, err = trees.HashSource(s.made.dir); err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
-	defer s.holds.hold(s.hash)()
+	defer s.release()
 	log := s.transcript()
 	play := func(s *submission, ctx context.Context, log *transcript) (phrase.Text, error) {
 		return phrase.Text{}, s.try(ctx, t, log)

@@ -36,10 +36,10 @@ func (s *Server) moveDocuments(ctx context.Context) error {
 
 func (s *Server) sweepBuilds(ctx context.Context, p *submission.Pipeline) error {
 	swept, err := p.SweepBuilds(ctx)
-	if swept.Builds > 0 {
-		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Builds, "size", bundle.Size(swept.Bytes))
+	if swept.Entries > 0 {
+		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Entries, "size", bundle.Size(swept.Bytes))
 	}
-	if swept.Over {
+	if room := int64(s.Config.Storage.Room); room > 0 && swept.Left > room {
 		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.Size(swept.Left), "try", "a larger storage.room")
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -57,7 +58,7 @@ func newBackup(f *adminFlags) *cobra.Command {
 		if err := s.Backup(cmd.Context(), b.Dir, config); err != nil {
 			return b, err
 		}
-		if b.Bytes, _, err = datadir.Size(b.Dir); err != nil {
+		if b.Bytes, _, err = trees.Size(b.Dir); err != nil {
 			return b, sizeError(b.Dir)
 		}
 		_, err = os.Stat(datadir.Dir(b.Dir).Config())
@@ -251,13 +252,13 @@ func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePa
 		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
 		{"fleet", dir.Fleet(), 0}, {"temporary", dir.Temp(), 0},
 	}
-	rest, _, err := datadir.Size(string(dir))
+	rest, _, err := trees.Size(string(dir))
 	if err != nil {
 		return nil, sizeError(string(dir))
 	}
 	for i := range parts {
 		if p := &parts[i]; i > 0 {
-			if p.Bytes, _, err = datadir.Size(p.Path); err != nil {
+			if p.Bytes, _, err = trees.Size(p.Path); err != nil {
 				return nil, sizeError(p.Path)
 			}
 		}
@@ -269,7 +270,7 @@ func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePa
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("storage: %s is not a directory: name those of backups, or that of a worker", text.Quote(path))
 		}
-		bytes, _, err := datadir.Size(path)
+		bytes, _, err := trees.Size(path)
 		if err != nil {
 			return nil, sizeError(path)
 		}
@@ -306,12 +307,12 @@ func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now tim
 	if err != nil {
 		return due, err
 	}
-	builds, err := submission.Builds(ctx, s)
+	builds, err := submission.SurplusBuilds(ctx, s, c.Storage, now)
 	if err != nil {
 		return due, err
 	}
 	due.Matches, due.MatchBytes, due.ArchiveFull = moved.Matches, moved.Bytes, moved.Full
-	for _, b := range submission.Choose(builds, c.Storage, now) {
+	for _, b := range builds {
 		due.Builds++
 		due.BuildBytes += b.Bytes
 	}
