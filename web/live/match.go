@@ -12,25 +12,19 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people. Who plays it leaves each position in now; a goroutine that
+// match is a match in progress, or a game of people. Who plays it leaves each position in positions. A goroutine that
 // runs while somebody watches takes the newest from there, so that the match does not wait.
 type match struct {
-	hub     *Hub
-	info    Game
-	variant *rules.Variant
-	deals   int // of a match
-	listed  bool
-	moved   func()      // is called when somebody begins or ends to watch
-	ended   atomic.Bool // no more positions come, perhaps for a while
-	awake   chan struct{}
+	hub       *Hub
+	info      Game
+	variant   *rules.Variant
+	deals     int // of a match
+	listed    bool
+	moved     func()      // is called when somebody begins or ends to watch
+	ended     atomic.Bool // no more positions come, perhaps for a while
+	positions positions
 
-	mu   sync.Mutex
-	now  snapshot
-	last snapshot // the game before it, if the feed has not come to its end
-	feed int      // the number of the game that the feed is at
-	idle bool     // the feed has all that there is
-
-	sending  sync.Mutex
+	sending  sync.Mutex // guards what follows
 	watchers map[*subscriber]struct{}
 	shown    *feed           // nil while nobody watches
 	whole    *socket.Message // all that the feed has
@@ -49,59 +43,80 @@ type snapshot struct {
 }
 
 func newMatch(h *Hub, info Game, v *rules.Variant) *match {
-	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*subscriber]struct{}{}, moved: func() {}}
+	return &match{
+		hub: h, info: info, variant: v, watchers: map[*subscriber]struct{}{}, moved: func() {},
+		positions: positions{added: make(chan struct{}, 1)},
+	}
 }
 
-// Position keeps a position. It allocates nothing.
-func (m *match) Position(g *referee.Game) {
-	m.mu.Lock()
+// Position stores a position. It allocates nothing.
+func (m *match) Position(g *referee.Game) { m.positions.add(g) }
+
+// positions hands the newest position of a match from the match, which adds positions, to the feed, which reads them.
+type positions struct {
+	added chan struct{} // receives after a position that an idle feed waits for
+
+	mu       sync.Mutex
+	newest   snapshot
+	previous snapshot // the game before the newest one, if the feed has not come to its end
+	feed     int      // the number of the game that the feed is at
+	idle     bool     // the feed has everything
+}
+
+// add replaces the newest position.
+func (p *positions) add(g *referee.Game) {
+	p.mu.Lock()
+	now := &p.newest
 	over := g.Ended()
 	first := len(g.Record.Moves) == 0 && !over
-	if first || m.now.number == 0 || m.now.over || g.Record.Match != m.now.replay.Match || len(g.Record.Moves) < len(m.now.replay.Moves) {
-		if m.now.over && m.feed == m.now.number {
-			m.last = m.now
+	if first || now.number == 0 || now.over || g.Record.Match != now.replay.Match || len(g.Record.Moves) < len(now.replay.Moves) {
+		if now.over && p.feed == now.number {
+			p.previous = *now
 		}
-		m.now.number++
+		now.number++
 	}
-	m.now.replay, m.now.over, m.now.at = g.Record, over, time.Now()
+	now.replay, now.over, now.at = g.Record, over, time.Now()
 	for seat := range g.Record.Seats {
-		m.now.left[seat] = g.Left(seat)
+		now.left[seat] = g.Left(seat)
 	}
-	idle := m.idle
-	m.idle = false
-	m.mu.Unlock()
+	idle := p.idle
+	p.idle = false
+	p.mu.Unlock()
 	if idle {
-		m.wake()
+		select {
+		case p.added <- struct{}{}:
+		default:
+		}
 	}
 }
 
-func (m *match) wake() {
-	select {
-	case m.awake <- struct{}{}:
-	default:
+// next returns what the feed, which has so many moves of a game, shows next: the rest of that game, or the newest game.
+func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s = p.newest
+	if p.previous.number == number && number > 0 && !over {
+		s = p.previous
+	} else {
+		p.previous = snapshot{}
 	}
+	p.feed = s.number
+	news = s.number > 0 && (s.number != number || len(s.replay.Moves) > moves || s.over != over)
+	p.idle = !news
+	return s, news
+}
+
+// leave is called when there is no feed any more.
+func (p *positions) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.feed, p.previous, p.idle = 0, snapshot{}, false
 }
 
 // end is called when no more positions come.
 func (m *match) end() {
 	m.ended.Store(true)
 	m.hub.pages.move(topicGames)
-}
-
-// next returns what the feed is to come to: the rest of its game, or the newest game.
-func (m *match) next(number, moves int, over bool) (s snapshot, news bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s = m.now
-	if m.last.number == number && number > 0 && !over {
-		s = m.last
-	} else {
-		m.last = snapshot{}
-	}
-	m.feed = s.number
-	news = s.number > 0 && (s.number != number || len(s.replay.Moves) > moves || s.over != over)
-	m.idle = !news
-	return s, news
 }
 
 // join makes a socket watch. It gets all positions of the game, or those that it lacks. It
@@ -156,9 +171,7 @@ func (m *match) rest() {
 	if len(m.watchers) == 0 && m.shown != nil {
 		m.stop()
 		m.shown, m.whole = nil, nil
-		m.mu.Lock()
-		m.feed, m.last, m.idle = 0, snapshot{}, false
-		m.mu.Unlock()
+		m.positions.leave()
 	}
 }
 
@@ -186,7 +199,7 @@ func (m *match) run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-m.awake:
+			case <-m.positions.added:
 			}
 			continue
 		}
@@ -201,7 +214,7 @@ func (m *match) run(ctx context.Context) {
 // advance brings the feed to the newest position, and reports whether there is one.
 func (m *match) advance() bool {
 	f := m.shown
-	s, news := m.next(f.number, f.end(), f.over)
+	s, news := m.positions.next(f.number, f.end(), f.over)
 	if !news {
 		return false
 	}

@@ -216,8 +216,8 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		return nil, "", err
 	}
 	x = &Table{
-		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(), turn: -1,
-		opened: make(chan struct{}), full: make(chan struct{}), came: make(chan struct{}), over: make(chan struct{}),
+		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(),
+		turn: turn{seat: -1}, moments: newMoments(),
 	}
 	if err := x.choose(ctx, who); err != nil {
 		return nil, "", err
@@ -232,7 +232,8 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		}
 		return nil, "", err
 	}
-	if err = x.prepare(within); err == nil {
+	bots, err := x.prepare(within)
+	if err == nil {
 		key, err = x.store(ctx)
 	}
 	if err != nil {
@@ -240,13 +241,13 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		t.dismiss(x)
 		t.group.Done()
 	}
-	close(x.opened)
+	close(x.moments.opened)
 	if err != nil {
 		return nil, "", err
 	}
 	go func() {
 		defer t.group.Done()
-		x.run(within)
+		x.run(within, bots)
 	}()
 	if c.After != "" {
 		t.Changed(c.After)
@@ -257,7 +258,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 // join gives somebody a seat at the rematch that another one opens, or opens it where that fails.
 func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
 	select {
-	case <-other.opened:
+	case <-other.moments.opened:
 	case <-ctx.Done():
 		return nil, "", ctx.Err()
 	}
@@ -331,7 +332,7 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 // kept reports whether the store has a table: one that it cannot keep is no table any more when it is opened.
 func (x *Table) kept() bool {
 	select {
-	case <-x.opened:
+	case <-x.moments.opened:
 		return true
 	default:
 		return false

@@ -29,20 +29,33 @@ type Table struct {
 	Seed    rules.Seed // secret until the end
 	Began   time.Time
 
-	tables *Tables
-	memory int64
-	bots   []match.Bot
-	watch  Watcher // nil: nobody sees the game, or it has not begun
-	end    context.CancelCauseFunc
-	opened chan struct{} // closed when it is kept, or cannot be
-	full   chan struct{} // closed when no seat waits for a person
-	came   chan struct{} // closed when all people have come
-	over   chan struct{} // closed when the game has ended and is kept
+	tables  *Tables
+	memory  int64   // in bytes, of the bots
+	watch   Watcher // of the game once it has begun; nil if nobody sees it
+	end     context.CancelCauseFunc
+	moments moments
 
-	mu     sync.Mutex // of what follows, and of what is private in Seats, and Seat.Who
-	turn   int        // the seat to move; -1: none
-	since  time.Time  // when its turn began
-	giving sync.Mutex // so that who sits there does not change while the game is kept
+	mu     sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Who
+	turn   turn
+	giving sync.Mutex // guards who sits at the seats while the game is stored
+}
+
+// moments are channels that are closed when a table has come so far.
+type moments struct {
+	opened   chan struct{} // the table is stored, or cannot be
+	full     chan struct{} // no seat waits for a person
+	complete chan struct{} // every person has connected
+	stored   chan struct{} // the game has ended and is stored
+}
+
+func newMoments() moments {
+	return moments{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
+}
+
+// turn is whose turn it is.
+type turn struct {
+	seat  int // -1 if it is nobody's
+	began time.Time
 }
 
 // Seat is a seat at a table: that of a person, or of a version.
@@ -64,23 +77,23 @@ type Seat struct {
 }
 
 // prepare makes the bots, whose files stay until the context has ended.
-func (x *Table) prepare(ctx context.Context) error {
+func (x *Table) prepare(ctx context.Context) (bots []match.Bot, err error) {
 	for _, s := range x.Seats {
 		if s.line != nil {
 			b := match.Bot{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.line.Serve}
 			if x.Choice.Bank != 0 {
 				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
 			}
-			x.bots = append(x.bots, b)
+			bots = append(bots, b)
 			continue
 		}
 		b, err := x.tables.Resolve(ctx, s.Version)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		x.bots = append(x.bots, b)
+		bots = append(bots, b)
 	}
-	return nil
+	return bots, nil
 }
 
 // bankMargin is what a person with a bank has beyond it, for the way of the last move.
@@ -149,7 +162,7 @@ func (x *Table) sit(seat int, session int64, stored bool) {
 		s.Who = service.Actor{}
 	}
 	if stored && !x.waits() {
-		close(x.full)
+		close(x.moments.full)
 	}
 	x.mu.Unlock()
 	x.tables.Changed(x.ID)
@@ -179,7 +192,7 @@ func (x *Table) Cancel(who service.Actor) error {
 		return ladder.Errorf(ladder.Conflict, "resign", "this game has begun")
 	}
 	x.end(errCancel)
-	<-x.over
+	<-x.moments.stored
 	return nil
 }
 
@@ -266,14 +279,14 @@ func (x *Table) Shown() (list []Shown) {
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
 		shown := Shown{
-			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Forfeited: s.out, Turn: x.turn == i,
+			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Forfeited: s.out, Turn: x.turn.seat == i,
 		}
 		if s.line != nil {
 			shown.Name, shown.Free = s.Who.Person.Name, !s.sat
 			shown.Kept, shown.KeptFor = s.Kept != service.Actor{}, s.Kept.Person.Name
 			shown.Resigned, shown.Away = s.resigned, s.came && s.there == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
-				shown.Left, shown.Until = s.left, x.since.Add(s.left)
+				shown.Left, shown.Until = s.left, x.turn.began.Add(s.left)
 			}
 		}
 		list = append(list, shown)
@@ -302,7 +315,7 @@ func (x *Table) Attach(seat int, c Connection) error {
 		x.mu.Unlock()
 		x.tables.Changed(x.ID)
 	}()
-	return s.line.Attach(waiting{c, x.over})
+	return s.line.Attach(waiting{c, x.moments.stored})
 }
 
 // waiting is a connection that closes, after the end of a game, when the game is kept.
@@ -328,7 +341,7 @@ func (x *Table) comes(s *Seat) {
 	}
 	s.came = true
 	if !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
-		close(x.came)
+		close(x.moments.complete)
 	}
 }
 
@@ -359,7 +372,7 @@ func (x *Table) close(why error) {
 }
 
 // Over is closed when the game has ended and is kept.
-func (x *Table) Over() <-chan struct{} { return x.over }
+func (x *Table) Over() <-chan struct{} { return x.moments.stored }
 
 // Left returns the time that a person has left for their move; ok is false if it is not their turn.
 func (x *Table) Left(seat int) (left time.Duration, ok bool) {
@@ -367,7 +380,7 @@ func (x *Table) Left(seat int) (left time.Duration, ok bool) {
 	defer x.mu.Unlock()
 	s := x.Seats[seat]
 	if x.Choice.Bank != 0 {
-		return max(0, time.Until(x.since.Add(s.left))), x.turn == seat
+		return max(0, time.Until(x.turn.began.Add(s.left))), x.turn.seat == seat
 	}
 	return max(0, time.Until(s.until)), s.timer != nil
 }
@@ -386,9 +399,9 @@ var (
 // watch.
 func (x *Table) saw(g *referee.Game) {
 	x.mu.Lock()
-	x.turn, x.since = g.Turn(), time.Now()
+	x.turn = turn{g.Turn(), time.Now()}
 	if g.Over() {
-		x.turn = -1
+		x.turn.seat = -1
 	}
 	changed := x.Choice.Bank != 0
 	for seat, s := range x.Seats {
@@ -437,11 +450,11 @@ func (x *Table) stopClock(s *Seat) {
 }
 
 // run plays the game and keeps it.
-func (x *Table) run(ctx context.Context) {
+func (x *Table) run(ctx context.Context, bots []match.Bot) {
 	defer x.end(nil)
 	stop := context.AfterFunc(ctx, func() { x.close(context.Cause(ctx)) })
 	defer stop()
-	game, err := x.game(ctx)
+	game, err := x.game(ctx, bots)
 	if err == nil {
 		err = x.keep(game)
 	}
@@ -461,7 +474,7 @@ func (x *Table) run(ctx context.Context) {
 		}
 	}
 	x.tables.dismiss(x)
-	close(x.over)
+	close(x.moments.stored)
 	x.close(err)
 	x.tables.Changed(x.ID)
 	if x.watch != nil {
@@ -485,8 +498,8 @@ func await(ctx context.Context, what <-chan struct{}, in time.Duration, late err
 }
 
 // game plays the game once all people have sat down and come.
-func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
-	if err := await(ctx, x.full, x.tables.Limits.Wait, errWait); err != nil {
+func (x *Table) game(ctx context.Context, bots []match.Bot) (game *referee.Result, err error) {
+	if err := await(ctx, x.moments.full, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
 	}
 	if x.Choice.After != "" {
@@ -499,14 +512,14 @@ func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	if len(x.People()) > 1 {
 		late = errAbsent
 	}
-	if err := await(ctx, x.came, x.tables.Limits.Back, late); err != nil {
+	if err := await(ctx, x.moments.complete, x.tables.Limits.Back, late); err != nil {
 		return nil, err
 	}
 	for seat, name := range x.Names() {
-		x.bots[seat].Name = name
+		bots[seat].Name = name
 	}
 	m := match.Match{
-		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
+		Variant: x.Variant, Bots: bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
 		Trace: x.overhear, Watch: x.saw,
 		Done: func(g *referee.Result) error { game = g; return nil },
 		Void: func(_, _ int, err error) {

@@ -58,7 +58,7 @@ func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
 // good connects a bot that plays a session now, and another one when it is called.
 func (w *world) good(t *testing.T) (more func()) {
 	t.Helper()
-	b := w.bot(t, &remote.Client{Serve: plays("first")})
+	b := w.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
 	var s session
 	s.begin(t, b.Serve)
 	s.greet(t)
@@ -136,7 +136,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, many)
-		b := w.bot(t, &remote.Client{Serve: plays("first")})
+		b := w.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
 		sessions := make([]session, 16)
 		for i := range sessions {
 			sessions[i].begin(t, b.Serve)

@@ -25,22 +25,31 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
+// Server is how a client reaches the server.
+type Server struct {
+	URL, Token, Agent string // as client.Client has them
+	// Dial makes the connections. If Dial is nil, they go over the network, by a proxy if the environment has one.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// ClientOptions say what a Client connects, and to which server.
+type ClientOptions struct {
+	Server
+	Bot, Label string
+	Games      []string // if it is nil, all games or those of the version before
+	New        bool     // a new version, even if one is live
+	Command    []string // starts a process for each session
+	// Serve, unless it is nil, plays in place of processes, as the Serve of a match.Bot does.
+	Serve  func(lines io.Reader, answers io.Writer) error
+	Stderr io.Writer // of the processes; if it is nil, os.Stderr
+	Once   bool      // leave after one match
+	// Tell is called with what happens, one call at a time, unless it is nil.
+	Tell func(State)
+}
+
 // Client connects a local program to a server as a remote bot.
 type Client struct {
-	URL, Token, Agent string // of the server, as client.Client has them
-	Bot, Label        string
-	Games             []string // nil: all, or as before
-	New               bool     // a new version, also where one is live
-	Command           []string // that a process is started with for each session
-	// Serve, if not nil, plays instead of processes, as that of a match.Bot does.
-	Serve  func(lines io.Reader, answers io.Writer) error
-	Stderr io.Writer
-	Once   bool // leave after one match
-	// Dial makes connections to the server; nil: over the network, by a proxy if the environment has one.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-	// Tell is called with what happens, one call at a time; nil: nobody wants to know.
-	Tell func(State)
+	ClientOptions
 
 	instance string
 	mu       sync.Mutex

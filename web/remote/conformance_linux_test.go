@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 			if len(want.Faults) != 1 || want.Faults[0].Code != f.Code {
 				t.Fatalf("process: faults %v, want %s", want.Faults, f.Code)
 			}
-			compare(t, "remote bot", play(t, far.bot(t, &remote.Client{Command: command})), want)
+			compare(t, "remote bot", play(t, far.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Command: command}})), want)
 			compare(t, "person", play(t, throughSocket(t, process(t, command))), want)
 		})
 	}
@@ -57,7 +57,7 @@ func TestLate(t *testing.T) {
 	ways := []func(*testing.T, serve) match.Bot{
 		func(_ *testing.T, serve serve) match.Bot { return match.Bot{Serve: serve} },
 		func(t *testing.T, serve serve) match.Bot {
-			return newWorld(t, many).bot(t, &remote.Client{Serve: serve})
+			return newWorld(t, many).bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: serve}})
 		},
 		throughSocket,
 	}

@@ -371,7 +371,9 @@ func TestStopWhileDialing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- (&remote.Client{URL: "http://" + l.Addr().String(), Bot: "far"}).Run(ctx) }()
+	go func() {
+		ended <- (&remote.Client{ClientOptions: remote.ClientOptions{Server: remote.Server{URL: "http://" + l.Addr().String()}, Bot: "far"}}).Run(ctx)
+	}()
 	conn := kit.Get[net.Conn](t)(l.Accept())
 	defer conn.Close()
 	kit.Get[int](t)(conn.Read(make([]byte, 1))) // it has asked

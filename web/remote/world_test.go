@@ -190,7 +190,7 @@ func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Pe
 
 // client returns a client of a bot that plays at random.
 func (w *world) client(token, name string) *remote.Client {
-	return &remote.Client{URL: bubble.URL, Dial: w.server.Dial, Token: token, Bot: name, Serve: plays("random")}
+	return &remote.Client{ClientOptions: remote.ClientOptions{Server: remote.Server{URL: bubble.URL, Dial: w.server.Dial, Token: token}, Bot: name, Serve: plays("random")}}
 }
 
 // dial connects a bot without a client of ours.

@@ -63,15 +63,15 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	r := &remote.Client{
-		URL: c.URL, Token: c.Token, Agent: c.Agent, Bot: f.bot, Label: f.label, Games: f.games, New: f.fresh, Once: f.once,
+	r := &remote.Client{ClientOptions: remote.ClientOptions{
+		Server: remote.Server{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, New: f.fresh, Once: f.once,
 		Command: args, Stderr: cmd.ErrOrStderr(),
 		Tell: func(s remote.State) {
 			if text := s.Text(); text != "" {
 				fmt.Fprintf(w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
 			}
 		},
-	}
+	}}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, startbot.Endings()...)
 	defer signal.Stop(signals)
