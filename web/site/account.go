@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -100,62 +98,6 @@ func (s *Site) getAccount(v *visit) error {
 // maxMessages is how many messages a person can page through.
 const maxMessages = 500
 
-type tokensPage struct {
-	Valid []ladder.Token
-	Label string // asked for
-	Scope ladder.Scope
-	Days  string // as it was chosen
-	Made  string // the text of a new token, shown this once
-}
-
-// scopes are those that a new token can have.
-var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
-
-// The days after which a new token or invite can expire.
-var expiries = []int{1, 7, 30, 90, 365}
-
-// getTokens lists one's own tokens.
-func (s *Site) getTokens(v *visit) error {
-	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
-}
-
-func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) error {
-	all, err := s.Service.Tokens(v.ctx(), v.Actor)
-	if err != nil {
-		return err
-	}
-	now := s.Service.Now()
-	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
-		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(now)
-	})
-	if page.Made != "" {
-		v.w.Header().Set("Cache-Control", "no-store")
-	}
-	return v.form(status, "tokens", page, refused)
-}
-
-// postToken makes a token, and shows it.
-func (s *Site) postToken(v *visit) error {
-	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
-	expires, err := v.expiry(page.Days)
-	if err == nil {
-		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
-	}
-	return s.showTokens(v, http.StatusCreated, page, err)
-}
-
-// expiry returns the time after so many days, as a form has them; "" is never.
-func (v *visit) expiry(days string) (time.Time, error) {
-	if days == "" {
-		return time.Time{}, nil
-	}
-	n, err := strconv.Atoi(days)
-	if err != nil || !slices.Contains(expiries, n) {
-		return time.Time{}, ladder.Errorf(ladder.Invalid, "", "expiry cannot be %q days", ladder.Clip(days))
-	}
-	return v.site.Service.Now().Add(time.Duration(n) * 24 * time.Hour), nil
-}
-
 // postID does what a button of a list says with the thing whose ID the form has, and shows the list again.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
@@ -168,85 +110,4 @@ func (s *Site) postID(list string, do func(context.Context, service.Actor, int64
 		}
 		return v.redirect(list)
 	}
-}
-
-type invitesPage struct {
-	List []ladder.Invite
-	Name string
-	Days string
-	Code string // of a new invite, shown this once
-	Link string // to the page to join with the new invite
-}
-
-// getInvites lists the invites that can be used.
-func (s *Site) getInvites(v *visit) error {
-	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
-}
-
-func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error) (err error) {
-	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
-		return err
-	}
-	if page.Code != "" {
-		page.Link = v.origin() + "/join#" + page.Code
-		v.w.Header().Set("Cache-Control", "no-store")
-	}
-	return v.form(status, "invites", page, refused)
-}
-
-// postInvite makes an invite, and shows its code.
-func (s *Site) postInvite(v *visit) error {
-	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
-	expires, err := v.expiry(page.Days)
-	if err == nil {
-		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
-	}
-	return s.showInvites(v, http.StatusCreated, page, err)
-}
-
-// peoplePerPage is how many people a page shows.
-const peoplePerPage = 50
-
-type membersPage struct {
-	List  []ladder.Person
-	Query string
-	Pager pager
-	Name  string // of the person with a new token
-	Made  string // its text, shown this once
-}
-
-// getMembers lists all people, for admins.
-func (s *Site) getMembers(v *visit) error { return s.showMembers(v, membersPage{}) }
-
-func (s *Site) showMembers(v *visit, page membersPage) error {
-	page.Query = v.query().Text("q")
-	all, err := s.Service.People(v.ctx(), v.Actor)
-	if err != nil {
-		return err
-	}
-	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
-	page.List, page.Pager = paged(v, found, peoplePerPage)
-	return v.page(http.StatusOK, "members", page)
-}
-
-// postReset makes a token for a person who has lost theirs, and shows it.
-func (s *Site) postReset(v *visit) (err error) {
-	page := membersPage{Name: v.field("name")}
-	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
-		return err
-	}
-	v.w.Header().Set("Cache-Control", "no-store")
-	return s.showMembers(v, page)
-}
-
-// postBlock blocks or unblocks a person.
-func (s *Site) postBlock(v *visit) error {
-	blocked := v.r.PathValue("what") == "block"
-	if !blocked && v.r.PathValue("what") != "unblock" {
-		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
-	}
-	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
-		return err
-	}
-	return v.redirect("/account/people")
 }

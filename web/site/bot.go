@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/web/middleware"
 )
 
 // How much the page of a bot shows.
@@ -229,71 +228,6 @@ func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladd
 		}
 		return v.redirect("/bots/" + url.PathEscape(b.Name))
 	})
-}
-
-const versionsRows = 50 // on a page
-
-type versionsPage struct {
-	Bot         ladder.Bot
-	Own         bool
-	Versions    []ladder.Version
-	First, Next string // addresses of pages, "" at the ends
-}
-
-// getVersions lists the versions of a bot, the last one first.
-func (s *Site) getVersions(v *visit, b ladder.Bot) error {
-	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
-	list, err := s.Store.Versions.List(v.ctx(), b.ID, int(before), versionsRows+1)
-	if err != nil {
-		return err
-	}
-	page.Versions, page.First, page.Next = older(v, "before", list, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
-	return v.page(http.StatusOK, "versions", page)
-}
-
-// versionPage is the data of the page "version". Stages, their logs and the reason are for the owner.
-type versionPage struct {
-	Bot     ladder.Bot
-	Owner   string
-	Own     bool
-	Version ladder.Version
-	Places  []ladder.Standing
-	Stages  []ladder.Stage
-}
-
-// Kept reports whether the owner can see the upload.
-func (p versionPage) Kept() bool {
-	return p.Own && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
-}
-
-// Usable reports whether the owner can make the version live again.
-func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
-
-// usable reports whether a version has played and does not play now.
-func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
-
-// getVersion shows one version of a bot.
-func (s *Site) getVersion(v *visit, b ladder.Bot) error {
-	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
-	number, err := middleware.PathID(v.r, "version")
-	if err != nil {
-		return err
-	}
-	if page.Version, err = s.Store.Versions.FindNumber(v.ctx(), b, int(number)); err != nil {
-		return err
-	}
-	if page.Owner, err = s.ownerName(v, b); err != nil {
-		return err
-	}
-	if page.Places, err = s.Store.Ladders.PlacesOf(v.ctx(), page.Version.ID); err != nil {
-		return err
-	}
-	if page.Own {
-		if page.Stages, err = s.Store.Versions.Stages(v.ctx(), page.Version.ID); err != nil {
-			return err
-		}
-	}
-	return v.page(http.StatusOK, "version", page)
 }
 
 const botForfeits = 3 // on the page of a bot

@@ -4,9 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -76,55 +74,4 @@ func older[T any](v *visit, name string, rows []T, before int64, size int, key f
 		next = with(v.r, name, strconv.FormatInt(key(rows[size-1]), 10))
 	}
 	return rows, first, next
-}
-
-const (
-	searchRows = 25 // names of bots, and of people
-	shortWord  = 3  // bytes: what is shorter is in every document
-)
-
-type searchPage struct {
-	Query        string
-	Match        int64 // that has the number asked for, 0: none
-	Ladders      []store.LadderInfo
-	Bots, People []string
-	Documents    []found
-	Most         int // as many may be shown of each
-}
-
-// Found reports whether anything was found.
-func (p searchPage) Found() bool {
-	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
-}
-
-// getSearch finds bots, people and ladders by a part of their name, matches by their number, and
-// documents by what is in them.
-func (s *Site) getSearch(v *visit) error {
-	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
-	var err error
-	if page.Bots, page.People, err = s.Store.Bots.Names(v.ctx(), page.Query, searchRows); err != nil {
-		return err
-	}
-	if page.Query == "" {
-		return v.page(http.StatusOK, "search", page)
-	}
-	if id, err := strconv.ParseInt(strings.TrimPrefix(page.Query, "#"), 10, 64); err == nil {
-		m, err := s.Store.Matches.Find(v.ctx(), id)
-		if err != nil && ladder.CodeOf(err) != ladder.NotFound {
-			return err
-		}
-		page.Match = m.ID
-	}
-	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
-		return err
-	}
-	page.Ladders = slices.DeleteFunc(page.Ladders, func(l store.LadderInfo) bool {
-		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+v.words.Translate(l.Title)), strings.ToLower(page.Query))
-	})
-	if len(page.Query) >= shortWord {
-		if page.Documents, err = v.findDocuments(page.Query); err != nil {
-			return err
-		}
-	}
-	return v.page(http.StatusOK, "search", page)
 }

@@ -3,14 +3,11 @@ package site
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -24,8 +21,6 @@ import (
 
 	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/rules"
-	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -124,14 +119,6 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	return d, nil
 }
 
-var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
-
-// dress makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
-func dress(page string) string {
-	page = headingTags.ReplaceAllString(page, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></$1>`)
-	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
-}
-
 // linker turns the addresses of a document into those of the site, and notes its headings.
 type linker struct {
 	site    *Site
@@ -167,10 +154,6 @@ func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) 
 	})
 }
 
-// labeller notes in the cells of tables with more than two columns what their columns are called, which small
-// windows show.
-type labeller struct{}
-
 // Transform implements parser.ASTTransformer.
 func (labeller) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
 	ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -188,18 +171,6 @@ func (labeller) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
 		}
 		return ast.WalkSkipChildren, nil
 	})
-}
-
-// plainText returns the text of a heading or a cell.
-func plainText(n ast.Node, source []byte) string {
-	var b strings.Builder
-	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if t, ok := n.(*ast.Text); ok && entering {
-			b.Write(t.Value(source))
-		}
-		return ast.WalkContinue, nil
-	})
-	return b.String()
 }
 
 // address returns where a link of the document leads on the site.
@@ -249,48 +220,6 @@ func (s *Site) getDocument(v *visit) error {
 	return v.page(http.StatusOK, "document", d)
 }
 
-// found is a document with the parts of it that have a text.
-type found struct {
-	URL, Title, Lang string
-	Parts            []heading
-}
-
-// findDocuments returns the documents that have a text, each with the first parts that do.
-func (v *visit) findDocuments(text string) (list []found, err error) {
-	text = strings.ToLower(text)
-	for _, p := range published {
-		d, err := v.documentOf(p.path)
-		if err != nil {
-			return nil, err
-		}
-		f := found{URL: p.path, Title: d.Title, Lang: d.Lang}
-		in := strings.Contains(strings.ToLower(d.Title), text)
-		for part := range strings.SplitSeq(string(d.Body), "<h") { // each begins with its heading
-			if !strings.Contains(strings.ToLower(html.UnescapeString(tags.ReplaceAllString("<h"+part, ""))), text) {
-				continue
-			}
-			in = true
-			if m := headingID.FindStringSubmatch(part); m != nil && len(f.Parts) < foundParts {
-				i := slices.IndexFunc(d.Parts, func(h heading) bool { return h.ID == m[1] })
-				if i >= 0 {
-					f.Parts = append(f.Parts, d.Parts[i])
-				}
-			}
-		}
-		if in {
-			list = append(list, f)
-		}
-	}
-	return list, nil
-}
-
-const foundParts = 3 // of a document
-
-var (
-	tags      = regexp.MustCompile(`<[^>]*>`)
-	headingID = regexp.MustCompile(`^[23] id="([^"]*)"`)
-)
-
 // getAPIDocs shows the documentation of the API.
 func (s *Site) getAPIDocs(v *visit) error {
 	page, err := s.reference()
@@ -300,60 +229,5 @@ func (s *Site) getAPIDocs(v *visit) error {
 	return v.page(http.StatusOK, "apidocs", page)
 }
 
-type rulesPage struct {
-	Title string
-	Name  string // of the game
-	Known bool   // see visit.knows
-	Text  template.HTML
-}
-
 // knows reports whether the site has texts about a game. It has none about games of other modules.
 func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
-
-// getRules shows the rules of a game for people.
-func (s *Site) getRules(v *visit) error {
-	g, err := games.Find(v.r.PathValue("game"))
-	if err != nil {
-		return ladder.Errorf(ladder.NotFound, "", "%w", err)
-	}
-	text, err := rulesText(v, g, nil)
-	if err != nil {
-		return err
-	}
-	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
-}
-
-var (
-	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Typographer), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
-	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
-)
-
-// rulesText returns the rules of a game in the language of a visitor, or else in English, as HTML. With settings, the
-// items about options that they have are marked.
-func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
-	var b bytes.Buffer
-	source, english := g.Text(v.words.Tag), false
-	if source == "" {
-		source, english = g.Text("en"), true
-	}
-	if err := markdown.Convert([]byte(source), &b); err != nil {
-		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
-	}
-	text := optionItem.ReplaceAllStringFunc(dress(b.String()), func(item string) string {
-		m := optionItem.FindStringSubmatch(item)
-		name, value := m[1], settings.Get(m[1])
-		used := value != "" && value == m[2]
-		if m[2] == "" && value != "" { // one that says what any value does
-			used = value != "0"
-			item = "<li><code>" + name + "=" + value + "</code>"
-		}
-		if !used {
-			return item
-		}
-		return `<li class="used">` + item[len("<li>"):] + ` <b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + `</b>`
-	})
-	if english {
-		text = `<div lang="en">` + text + `</div>`
-	}
-	return template.HTML(text), nil
-}

@@ -1,20 +1,11 @@
 package site
 
 import (
-	"archive/zip"
-	"bytes"
-	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
-	"os"
-	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/middleware"
 )
 
@@ -41,32 +32,6 @@ func (s *Site) getFiles(v *visit) error {
 	return v.page(http.StatusOK, "files", page)
 }
 
-// seatLog is what a bot of the visitor wrote to stderr in a game.
-type seatLog struct {
-	Seat int
-	Bot  string
-	Log  []byte
-}
-
-// logs returns those of the seats whose bots the visitor owns.
-func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
-	for _, seat := range g.Seats {
-		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
-		if err != nil {
-			return nil, err
-		}
-		if !v.Owns(version.Owner) {
-			continue
-		}
-		log, err := s.Store.Matches.Log(v.ctx(), g.ID, seat.Seat)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, seatLog{seat.Seat, version.Bot, log})
-	}
-	return list, nil
-}
-
 // getStderr answers with all that a bot of the visitor wrote to stderr in a game.
 func (s *Site) getStderr(v *visit) error {
 	game, err := middleware.PathID(v.r, "game")
@@ -82,107 +47,4 @@ func (s *Site) getStderr(v *visit) error {
 		return err
 	}
 	return v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", game, seat), log)
-}
-
-type downloadPage struct {
-	programInfo
-	Languages []starters.Language
-}
-
-// programInfo is what is said of the program that is running, to those who download it.
-type programInfo struct {
-	Platform string // for which it is
-	Version  string
-	Size     string
-	File     string // its name
-}
-
-// platforms are the names of systems and processors that people know, by those of Go.
-var platforms = map[string]string{
-	"linux": "Linux", "darwin": "macOS", "windows": "Windows", "freebsd": "FreeBSD",
-	"amd64": "x86-64 (Intel, AMD)", "arm64": "ARM64 (aarch64)",
-}
-
-// openProgram opens the file of the program that is running, also where a newer one has taken its place.
-func openProgram() (*os.File, error) {
-	if f, err := os.Open("/proc/self/exe"); err == nil {
-		return f, nil
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(path)
-}
-
-// programInfo returns what is said of the program.
-func (s *Site) programInfo() programInfo {
-	system := cmp.Or(platforms[runtime.GOOS], runtime.GOOS)
-	processor := cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
-	p := programInfo{Platform: system + ", " + processor, Version: s.Version, File: "timba"}
-	if runtime.GOOS == "windows" {
-		p.File += ".exe"
-	}
-	if f, err := openProgram(); err == nil {
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			p.Size = bundle.Size(info.Size())
-		}
-	}
-	return p
-}
-
-// getDownload shows what can be downloaded.
-func (s *Site) getDownload(v *visit) error {
-	return v.page(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
-}
-
-// getProgram sends the program that is running.
-func (s *Site) getProgram(v *visit) error {
-	f, err := openProgram()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	leave, err := s.Middleware.Stream(v.r)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	v.download("application/octet-stream", s.programInfo().File)
-	http.ServeContent(v.w, v.r, "", info.ModTime(), f)
-	return nil
-}
-
-// getStarterArchive sends the starter of a language as an archive, whose directory has the bot's name.
-func (s *Site) getStarterArchive(v *visit) error {
-	word, ok := strings.CutSuffix(v.r.PathValue("file"), ".zip")
-	l, err := starters.Find(word)
-	if err != nil || !ok || l.Name != word {
-		return ladder.Errorf(ladder.NotFound, "/download lists them", "starter %q does not exist", ladder.Clip(v.r.PathValue("file")))
-	}
-	name := "my-" + l.Name + "-bot"
-	files, err := l.Files(name)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		w, err := z.Create(name + "/" + file)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write([]byte(files[file])); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return v.send("application/zip", name+".zip", b.Bytes())
 }

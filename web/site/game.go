@@ -21,6 +21,32 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
+// seatLog is what a bot of the visitor wrote to stderr in a game.
+type seatLog struct {
+	Seat int
+	Bot  string
+	Log  []byte
+}
+
+// logs returns those of the seats whose bots the visitor owns.
+func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
+	for _, seat := range g.Seats {
+		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
+		if err != nil {
+			return nil, err
+		}
+		if !v.Owns(version.Owner) {
+			continue
+		}
+		log, err := s.Store.Matches.Log(v.ctx(), g.ID, seat.Seat)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, seatLog{seat.Seat, version.Bot, log})
+	}
+	return list, nil
+}
+
 type gamePage struct {
 	gameView
 	ladder.Game

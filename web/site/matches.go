@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/stats"
 )
@@ -100,48 +98,6 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 		look.Before = list[len(list)-1].ID
 	}
 	return found, look.Before, nil
-}
-
-type newMatchPage struct {
-	Ladders []store.LadderInfo
-	Ladder  string
-	Bots    string // their names, with spaces between them
-	Deals   string // "": as on the ladder
-	Limit   int    // of unfinished unrated matches
-}
-
-// getNewMatch shows the form to ask for an unrated match.
-func (s *Site) getNewMatch(v *visit) error {
-	q := v.query()
-	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
-}
-
-func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err error) {
-	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
-		return err
-	}
-	page.Limit = s.Config.Limits.Unrated
-	return v.form(http.StatusOK, "newmatch", page, refused)
-}
-
-// postNewMatch asks for an unrated match, and shows it.
-func (s *Site) postNewMatch(v *visit) error {
-	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
-	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
-	if err != nil {
-		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
-	}
-	var m ladder.Match
-	if err == nil {
-		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
-			Ladder: page.Ladder, Deals: deals,
-			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
-		})
-	}
-	if err != nil {
-		return s.showNewMatch(v, page, err)
-	}
-	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 }
 
 // shownMatch is a match with how it ended.

@@ -2,272 +2,409 @@ package site
 
 import (
 	"cmp"
-	"encoding/json"
+	"fmt"
 	"html/template"
+	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
 )
 
-// seated leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
-// not, t is the table at which there is no seat for them, or nil.
-func (s *Site) seated(v *visit, t *play.Table, key string, err error) error {
-	switch {
-	case err == nil:
-	case t == nil:
-		return err
-	case s.Play.Table(t.ID) == nil: // its page says what became of it
-	case t.Waiting():
-		return s.waiting(v, t, err)
-	default:
-		return err
-	}
-	if key != "" {
-		v.setCookie(sessionCookie, key, sessionAge)
-	}
-	return v.redirect("/play/" + t.ID)
+// playBots is how many bots can be chosen from, beside one that an address names.
+const playBots = 500
+
+// The names of fields of a playForm, and a value.
+const (
+	optionField  = "set-" // and the name of an option of the game
+	playersField = "players"
+	otherBot     = "other" // of the field bot: that of the field other
+)
+
+// playForm is what somebody chooses to play: the fields of the form, which an address of the page may have, too.
+type playForm struct {
+	Game       string
+	Bot, Other string
+	Bot2, Bot3 string            // at further seats; "": the same again
+	Seat       string            // "": any
+	Bank       string            // minutes of each person; "": no clock
+	Options    map[string]string // of the game; others have their defaults
 }
 
-type tablePage struct {
-	*play.Table
-	Own        int    // the seat of the visitor
-	Others     string // who else plays
-	Board      bool   // the game has no tricks
-	Several    bool   // people, or one with a bank
-	Rules      template.HTML
-	Commitment referee.Hex
-	Data       template.JS // for the script
-}
-
-// getTable shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
-func (s *Site) getTable(v *visit) error {
-	id := v.r.PathValue("id")
-	t := s.Play.Table(id)
-	if t == nil {
-		return s.played(v, id)
+// readPlayForm reads a form by its fields.
+func readPlayForm(field func(name string) string) playForm {
+	f := playForm{
+		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"), Bank: field("bank"),
+		Options: map[string]string{},
 	}
-	if t.Waiting() {
-		return s.waiting(v, t, nil)
-	}
-	seat := t.Seat(v.Actor)
-	if seat < 0 {
-		return s.watchTable(v, t)
-	}
-	display := t.Variant.Game.Display
-	var sides []int
-	var names, others []string
-	for i, shown := range t.Shown() {
-		name := seatName(v.words, shown.Name, shown.Bot)
-		if i == seat {
-			name = v.t("person.you")
-		} else if shown.Bot {
-			others = append(others, botTitle(v.words, shown.Name))
-		} else {
-			others = append(others, name)
-		}
-		names = append(names, name)
-		sides = append(sides, t.Variant.Side(i))
-	}
-	page := tablePage{
-		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
-		Table:   t, Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
-	}
-	var err error
-	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
-		return err
-	}
-	left, ok := t.Left(seat)
-	if !ok {
-		left = -time.Millisecond
-	}
-	data, err := json.Marshal(map[string]any{
-		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
-		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
-		"resigned": t.Resigned(seat), "forfeited": t.Shown()[seat].Forfeited,
-	})
-	if err != nil {
-		return err
-	}
-	page.Data = template.JS(data)
-	return v.page(http.StatusOK, "table", page)
-}
-
-// seatName returns what a bot or a person is called; a person without a name is a guest.
-func seatName(l *messages.Language, name string, bot bool) string {
-	switch {
-	case bot:
-		return botName(l, name)
-	case name == "":
-		return l.Say("bot.guest")
-	}
-	return name
-}
-
-// seatOf returns the seat of the visitor at a table, or an error.
-func seatOf(v *visit, t *play.Table) (int, error) {
-	if seat := t.Seat(v.Actor); seat >= 0 {
-		return seat, nil
-	}
-	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
-}
-
-type playedPage struct {
-	ladder.Play
-	gameView
-	Own     int         // the seat of the visitor, -1 for none
-	Seat    int         // of which the card tells
-	Offer   *play.Table // a rematch that waits for people
-	Over    *over       // nil: the game is broken
-	Cause   ladder.Breaking
-	Culprit string // the bot that was the cause
-	Review  bool   // the address has a position: the card would be in the way
-}
-
-// Another returns the address at which another game is chosen, with the choices of this one.
-func (p playedPage) Another() string { return formOf(p.Play).address() }
-
-// Offered reports whether the visitor is told of a rematch.
-func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
-
-// played shows a game that is over.
-func (s *Site) played(v *visit, id string) error {
-	page := playedPage{Review: v.query().Text("ply") != ""}
-	var err error
-	if page.Play, err = s.Store.Plays.Find(v.ctx(), id); err != nil {
-		return err
-	}
-	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
-	if page.State != ladder.PlayFinished {
-		page.Cause, page.Culprit = cmp.Or(page.Broken, ladder.BrokenByFailure).Cause() // one that is open could not be ended
-		page.Culprit = botTitle(v.words, page.Culprit)
-		return v.page(http.StatusOK, "played", page)
-	}
-	data, err := s.Store.Plays.Replay(v.ctx(), id)
-	if err != nil {
-		return err
-	}
-	r, g, err := decode(id, data)
-	if err != nil {
-		return err
-	}
-	page.nameSeats(v, r)
-	if page.gameView, err = newGameView(id, r, g); err != nil {
-		return err
-	}
-	page.Seat = toldOf(page.Play, page.Own, r.Ranks)
-	if page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played); err != nil {
-		return err
-	}
-	return v.page(http.StatusOK, "played", page)
-}
-
-// nameSeats gives the seats of a replay the names that the visitor reads.
-func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
-	for _, x := range p.Seats {
-		if r.Seats[x.Seat].Name = seatName(v.words, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.Own {
-			r.Seats[x.Seat].Name = v.t("person.you")
-		}
-		if strings.HasPrefix(x.Bot, "@") {
-			r.Seats[x.Seat].Version = "" // that of the program
+	if g, err := games.Find(f.Game); err == nil {
+		for _, o := range g.Options {
+			if value := field(optionField + o.Name); value != "" {
+				f.Options[o.Name] = value
+			}
 		}
 	}
+	return f
 }
 
-// names returns who sat at each seat.
-func (p *playedPage) names() (list []string) {
-	for _, s := range p.Played.Seats {
-		list = append(list, s.Name)
+// formOf returns the form in which a game was chosen.
+func formOf(p ladder.Play) playForm {
+	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
+	if g, err := games.Find(p.Game); err == nil {
+		for _, o := range g.Options {
+			if value := p.Options[o.Name]; value != o.DefaultText() || o.Name == rules.OpeningOption.Name {
+				f.Options[o.Name] = value
+			}
+		}
+	}
+	if p.Bank != 0 {
+		f.Bank = strconv.Itoa(int(p.Bank.Minutes()))
+	}
+	all := occupants(p)
+	for i, field := range []*string{&f.Bot, &f.Bot2, &f.Bot3} {
+		if other := all[(p.Opener+1+i)%len(all)]; i < len(all)-1 && (i == 0 || other != f.Bot) {
+			*field = other
+		}
+	}
+	return f
+}
+
+// occupants returns the bots of a game by seat, and play.Invited for people.
+func occupants(p ladder.Play) []string {
+	n := len(p.Seats)
+	if v, err := (ladder.Ladder{Game: p.Game, Options: p.Options}).Variant(); err == nil { // some may not have come
+		n = v.Players
+	}
+	list := slices.Repeat([]string{play.Invited}, n)
+	for _, b := range p.Bots() {
+		list[b.Seat] = b.Bot
 	}
 	return list
 }
 
-// getTableReplay sends the document of a game that is over.
-func (s *Site) getTableReplay(v *visit) error {
-	data, err := s.Store.Plays.Replay(v.ctx(), v.r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return v.send("application/json", "replay.json", data)
-}
-
-// resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
-const resignWait = 10 * time.Second
-
-// postResign gives a game up. Where no other people play it answers when it is over, unless that takes long.
-func (s *Site) postResign(v *visit) error {
-	id := v.r.PathValue("id")
-	if t := s.Play.Table(id); t != nil {
-		seat, err := seatOf(v, t)
-		switch {
-		case err != nil:
-			return err
-		case t.Waiting():
-			return ladder.Errorf(ladder.Conflict, "cancel the table, or wait", "this game has not begun")
-		}
-		if t.Resign(seat); len(t.People()) == 1 || t.Variant.Players == 2 { // no other people play on
-			select { // the bots may have to play on
-			case <-t.Over():
-			case <-time.After(resignWait):
-			case <-v.ctx().Done():
-			}
+// address returns the address of the page with this form.
+func (f playForm) address() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat, "bank": f.Bank} {
+		if value != "" {
+			q.Set(name, value)
 		}
 	}
-	return v.redirect("/play/" + id)
+	for name, value := range f.Options {
+		q.Set(optionField+name, value)
+	}
+	return "/play?" + q.Encode()
 }
 
-// postRematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
-// kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
-// those of the next level.
-func (s *Site) postRematch(v *visit) error {
-	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
-	if err != nil {
-		return err
+// choice returns what the form asks for. A seat that it does not name is drawn.
+func (f playForm) choice() (c play.Choice, err error) {
+	c = play.Choice{Game: f.Game, Options: f.Options}
+	first := f.Bot
+	if first == otherBot {
+		first = f.Other
 	}
-	own, all := seatIn(v, p), occupants(p)
-	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
-	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
-	if people := p.People(); own >= 0 && len(people) > 1 {
-		c.Seat, c.After, c.Kept = next(own), p.ID, map[int]service.Actor{}
-		for _, x := range people {
-			if x.Seat != own {
-				c.Kept[next(x.Seat)] = service.Actor{Person: ladder.Person{ID: x.PersonID, Name: x.Person}, Session: x.Session}
-			}
+	second := f.Bot2
+	if second == "" && f.Bot3 != "" {
+		second = first
+	}
+	for _, bot := range []string{first, second, f.Bot3} {
+		if bot != "" {
+			c.Others = append(c.Others, bot)
 		}
 	}
-	for i := range len(all) - 1 {
-		c.Others = append(c.Others, all[(c.Seat+i)%len(all)])
+	if f.Bank != "" {
+		minutes, err := strconv.Atoi(f.Bank)
+		if err != nil {
+			return c, ladder.Errorf(ladder.Invalid, "try 5", "bank cannot be %q", ladder.Clip(f.Bank))
+		}
+		c.Bank = time.Duration(minutes) * time.Minute
 	}
-	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
-		c.Others = []string{"@" + level.Spec}
+	if f.Seat != "" {
+		if c.Seat, err = strconv.Atoi(f.Seat); err != nil {
+			err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", ladder.Clip(f.Seat))
+		}
+		return c, err
 	}
-	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
-	return s.seated(v, t, key, err)
+	if variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant(); err == nil { // else opening the table fails
+		c.Seat = rand.IntN(variant.Players)
+	}
+	return c, nil
 }
 
-// getTableSocket carries the lines of a person's seat.
-func (s *Site) getTableSocket(v *visit) error {
-	t := s.Play.Table(v.r.PathValue("id"))
-	if t == nil {
-		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
+type playPage struct {
+	Form     playForm
+	Games    []playLink
+	Known    bool // see visit.knows
+	Rules    template.HTML
+	Presets  []playLink // options together: the usual ones, and those of ladders
+	Counts   []int      // of players; nil: the game has no choice of them
+	Players  int        // those that are chosen
+	Options  []playOption
+	Levels   []playBot // house bots, the weakest first
+	House    []playBot // others
+	Bots     []playBot
+	Refused  string        // why the visitor cannot play at all; see Site.refused
+	Banks    []string      // minutes
+	Own      []*play.Table // games of the visitor that are not over
+	MoveTime int           // seconds
+}
+
+// playLink is a link to the page with another game or other options.
+type playLink struct {
+	Name, Title, Address string
+	Picture              string // the name of a file
+	Current              bool
+}
+
+// playOption is an option of a game: a box or one of several buttons with a value, or a number.
+type playOption struct {
+	Name, Kind, Value string
+	Checked           bool
+	Min, Max          int
+	Text              string
+	Players           string // the numbers of players that it goes with; "": any
+}
+
+// playBot is a bot to play against.
+type playBot struct {
+	Name   string
+	Number int    // of a level, else 0
+	Level  string // its name in English
+}
+
+// Bars returns the outlines of the picture of a level: so many bars as its number, each higher than the last.
+func (b playBot) Bars() string {
+	var path strings.Builder
+	for i := range b.Number {
+		height := 2 * (i + 1)
+		fmt.Fprintf(&path, "M%d 16v-%dh3v%dz", 4*i, height, height)
 	}
-	if t.Waiting() {
-		return ladder.Errorf(ladder.Conflict, "wait until all seats are taken", "this game has not begun")
+	return path.String()
+}
+
+// Bars returns the outlines of all bars of the pictures of levels.
+func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
+
+// levelOf returns the level that a house bot is, nil if none.
+func levelOf(bot string) *house.Level {
+	for _, l := range house.Levels() {
+		if bot == "@"+l.Spec {
+			return &l
+		}
 	}
-	seat, err := seatOf(v, t)
-	if err != nil {
-		return err
-	}
-	c, err := v.upgrade(s.Play.Socket())
-	if err != nil {
-		return err
-	}
-	t.Attach(seat, c) // whatever ends it, the person may come back
 	return nil
+}
+
+// getPlay shows the form to choose a game.
+func (s *Site) getPlay(v *visit) error {
+	return s.choosePlay(v, readPlayForm(v.query().Text), nil)
+}
+
+// postPlay opens a table.
+func (s *Site) postPlay(v *visit) error {
+	form := readPlayForm(v.r.PostForm.Get)
+	c, err := form.choice()
+	var t *play.Table
+	key := ""
+	if err == nil {
+		t, key, err = s.Play.Open(v.ctx(), v.Actor, c)
+	}
+	if err != nil {
+		return s.choosePlay(v, form, err)
+	}
+	return s.seated(v, t, key, nil)
+}
+
+// choosePlay answers with the form as it was filled in. An unknown game is the first one.
+func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
+	g, err := games.Find(form.Game)
+	if err != nil {
+		g = games.All()[0]
+		form.Game = g.Name
+	}
+	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	for _, bank := range play.Banks {
+		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
+	}
+	if err := s.offerBots(v, &page, &form); err != nil {
+		return err
+	}
+	page.Form = form
+	for _, other := range games.All() {
+		link := playLink{Name: other.Name, Title: titleOf(other.Name), Picture: s.picture(other.Name), Current: other == g}
+		link.Address = playForm{Game: other.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Bank: form.Bank}.address()
+		page.Games = append(page.Games, link)
+	}
+	if page.Rules, err = rulesText(v, g, nil); err != nil {
+		return err
+	}
+	page.Presets = s.presets(v, g, form)
+	page.offerOptions(v.words, g)
+	return v.form(http.StatusOK, "play", page, refused)
+}
+
+// refused returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
+func (s *Site) refused(v *visit) string {
+	switch ladder.CodeOf(s.Play.Allowed(v.Actor)) {
+	case ladder.Forbidden:
+		return "none"
+	case ladder.Unauthorized:
+		return "guests"
+	}
+	return ""
+}
+
+// offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
+// if the game has no levels.
+func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
+	versions, err := s.Store.Versions.ListLive(v.ctx(), playBots)
+	if err != nil {
+		return err
+	}
+	chosen, middle, anchor, invited := "", "", "", form.Bot == play.Invited
+	if form.Bot == otherBot {
+		form.Bot = form.Other
+	}
+	if len(versions) == playBots { // there are more, and these are needed
+		needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
+		for _, l := range house.Levels() {
+			needed = append(needed, "@"+l.Spec)
+		}
+		for _, name := range needed {
+			if slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name }) {
+				continue
+			}
+			b, err := s.Store.Versions.Live(v.ctx(), name)
+			if err == nil {
+				versions = append(versions, b)
+			} else if ladder.CodeOf(err) != ladder.NotFound {
+				return err
+			}
+		}
+	}
+	for _, b := range versions {
+		if !b.Plays(form.Game) || b.Remote {
+			continue
+		}
+		if b.Bot == form.Bot {
+			chosen = b.Bot
+		}
+		if b.Bot == ladder.Anchor {
+			anchor = b.Bot
+		}
+		switch level := levelOf(b.Bot); {
+		case level != nil:
+			page.Levels = append(page.Levels, playBot{b.Bot, level.Number, level.Name})
+			if level.Number == house.MiddleLevel {
+				middle = b.Bot
+			}
+		case b.House():
+			page.House = append(page.House, playBot{Name: b.Bot})
+		default:
+			page.Bots = append(page.Bots, playBot{Name: b.Bot})
+		}
+	}
+	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
+	switch form.Bot, form.Other = cmp.Or(chosen, middle, anchor), ""; {
+	case invited:
+		form.Bot = play.Invited
+	case levelOf(form.Bot) == nil:
+		form.Bot, form.Other = otherBot, form.Bot
+	}
+	return nil
+}
+
+// settingsOf returns the options of a game as a table would have them, nil if they do not go together.
+func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
+	variant, err := g.Resolve(play.WithOpening(g.Name, options))
+	if err != nil {
+		return nil
+	}
+	return variant.Settings
+}
+
+// presets returns the usual options and the different ones of ladders; nil if there are only the usual ones.
+func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
+	now, seen := settingsOf(g, form.Options).String(), []string{}
+	var list []playLink
+	add := func(title string, options map[string]string) {
+		settings := settingsOf(g, options).String()
+		if slices.Contains(seen, settings) {
+			return
+		}
+		seen = append(seen, settings)
+		address := playForm{Game: g.Name, Bot: form.Bot, Other: form.Other, Seat: form.Seat, Bank: form.Bank, Options: options}.address()
+		list = append(list, playLink{Title: title, Address: address, Current: settings == now})
+	}
+	add(v.t("play.plain"), nil)
+	for _, l := range s.Config.Ladders {
+		if l.Game == g.Name {
+			add(l.Title, l.Options)
+		}
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return list
+}
+
+// optionText returns what a value of an option means, in a sentence; value is "" for a number.
+func optionText(l *messages.Language, o rules.Option, value string) string {
+	key := strings.TrimSuffix("play.option."+o.Name+"."+value, ".")
+	if l.Texts[key] == nil {
+		return strings.TrimSuffix(o.Help+": "+value, ": ") // of a game whose options have no texts
+	}
+	return l.Say(key)
+}
+
+// offerOptions lists the options of the game.
+func (p *playPage) offerOptions(l *messages.Language, g *rules.Game) {
+	settings := settingsOf(g, p.Form.Options)
+	for _, o := range g.Options {
+		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.DefaultText())
+		switch values := o.Values; {
+		case o.Name == playersField:
+			for n := o.Min; n <= o.Max; n++ {
+				p.Counts = append(p.Counts, n)
+			}
+			p.Players, _ = strconv.Atoi(value)
+		case values == nil:
+			p.Options = append(p.Options, playOption{Name: o.Name, Kind: "number", Value: value, Min: o.Min, Max: o.Max, Text: optionText(l, o, "")})
+		default:
+			kind := "radio"
+			if len(values) == 2 {
+				kind, values = "checkbox", values[1:]
+			}
+			for _, each := range values {
+				p.Options = append(p.Options, playOption{
+					Name: o.Name, Kind: kind, Value: each, Checked: each == value, Players: p.playersWith(g, o.Name, each),
+					Text: optionText(l, o, each),
+				})
+			}
+		}
+	}
+}
+
+// playersWith returns the numbers of players that a value of an option goes with; "" if it goes with any.
+func (p *playPage) playersWith(g *rules.Game, option, value string) string {
+	var fit []string
+	for _, n := range p.Counts {
+		players := strconv.Itoa(n)
+		if _, err := g.Resolve(map[string]string{playersField: players, option: value}); err == nil {
+			fit = append(fit, players)
+		}
+	}
+	if len(fit) == len(p.Counts) {
+		return ""
+	}
+	return strings.Join(fit, " ")
 }

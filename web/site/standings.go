@@ -5,15 +5,11 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/stats"
 )
 
 const (
@@ -108,132 +104,4 @@ func (s *Site) withTrends(ctx context.Context, name string, places []ladder.Stan
 		rows = append(rows, standingsRow{p, trends[p.VersionID]})
 	}
 	return rows, err
-}
-
-// pairsRows is the number of versions on a page: their pairs are its square.
-const pairsRows = 16
-
-// cell is what the version of a row has scored against that of a column.
-type cell struct {
-	store.Meeting
-	Self bool
-	Tone string // "win", "loss" or "even"
-	URL  string // of the page of both
-}
-
-// pairsRow is a version with its scores against those of the page, in their order.
-type pairsRow struct {
-	ladder.Standing
-	Cells []cell
-}
-
-type pairsPage struct {
-	Ladder store.LadderInfo
-	Rows   []pairsRow
-	Pager  pager
-}
-
-// getPairs shows who beats whom on a ladder.
-func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
-	page := pairsPage{Ladder: l}
-	list, err := s.Store.Ladders.Standings(v.ctx(), l.Name)
-	if err != nil {
-		return err
-	}
-	list, page.Pager = paged(v, list, pairsRows)
-	var versions []int64
-	for _, p := range list {
-		versions = append(versions, p.VersionID)
-	}
-	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, versions...)
-	if err != nil {
-		return err
-	}
-	for _, p := range list {
-		row := pairsRow{Standing: p}
-		for _, other := range list {
-			c := cellOf(met[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
-			c.URL = pairPath(l.Name, p.Bot, p.Version, other.Bot, other.Version)
-			row.Cells = append(row.Cells, c)
-		}
-		page.Rows = append(page.Rows, row)
-	}
-	return v.page(http.StatusOK, "pairs", page)
-}
-
-func cellOf(t store.Meeting, self bool) cell {
-	c := cell{Meeting: t, Self: self}
-	switch {
-	case t.Deals == 0:
-	case t.Score > 0.55*t.Deals:
-		c.Tone = "win"
-	case t.Score < 0.45*t.Deals:
-		c.Tone = "loss"
-	default:
-		c.Tone = "even"
-	}
-	return c
-}
-
-const pairMatches = 20 // on a page
-
-type pairPage struct {
-	Ladder      store.LadderInfo
-	One, Other  ladder.Version
-	Met         store.Meeting
-	Difference  stats.Estimate // of the Elo of One over that of Other, by these deals alone
-	Bounded     bool           // the difference has an interval
-	Matches     []shownMatch
-	First, Next string
-}
-
-// pairPath returns the address of the page of two versions on a ladder.
-func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
-	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
-	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
-}
-
-// getPair shows all that two versions have played against each other on a ladder.
-func (s *Site) getPair(v *visit, l store.LadderInfo) error {
-	page := pairPage{Ladder: l}
-	var err error
-	if page.One, err = s.pathVersion(v, "one"); err != nil {
-		return err
-	}
-	if page.Other, err = s.pathVersion(v, "other"); err != nil {
-		return err
-	}
-	before := v.before()
-	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, page.One.ID, page.Other.ID)
-	if err != nil {
-		return err
-	}
-	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
-	if page.Met.Deals > 0 {
-		pairs := []stats.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
-		list, err := stats.FitPairs(2, pairs, &stats.Anchor{Bot: 1}).Intervals()
-		if err != nil {
-			return err
-		}
-		page.Difference = list[0]
-		page.Bounded = whole(list[0].PlusMinus()) != none
-	}
-	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
-	if err != nil {
-		return err
-	}
-	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
-	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
-		return err
-	}
-	return v.page(http.StatusOK, "pair", page)
-}
-
-// pathVersion returns the version that a part of the path names: "lola@2".
-func (s *Site) pathVersion(v *visit, part string) (ladder.Version, error) {
-	bot, number, err := service.SplitRef(v.r.PathValue(part))
-	if err != nil {
-		return ladder.Version{}, err
-	}
-	return s.Service.FindVersion(v.ctx(), bot, number)
 }

@@ -1,0 +1,50 @@
+package site
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// How much the home page shows.
+const (
+	homeMatches = 12
+	homeBots    = 6
+)
+
+type homePage struct {
+	Games    []gameLadders
+	Finished []shownMatch
+	Bots     []store.ListedBot
+	Open     bool // anybody may open an account
+}
+
+// getHome shows a game that is being played, the games with the best bot of each ladder, the latest
+// matches, the newest bots and what to do first.
+func (s *Site) getHome(v *visit) error {
+	page, err := s.homeData(v.ctx())
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "home", page)
+}
+
+func (s *Site) homeData(ctx context.Context) (homePage, error) {
+	page := homePage{Open: s.Config.Open()}
+	var err error
+	if page.Games, err = s.gameLadders(ctx); err != nil {
+		return page, err
+	}
+	finished, err := s.Store.Matches.List(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches})
+	if err != nil {
+		return page, err
+	}
+	if page.Finished, err = s.shown(ctx, finished); err != nil {
+		return page, err
+	}
+	people := false
+	page.Bots, err = s.Store.Bots.Search(ctx, store.BotFilter{House: &people}, 0, homeBots)
+	return page, err
+}

@@ -1,0 +1,46 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+type joinPage struct {
+	Open   bool   // an invite is not needed
+	Next   string // where the visitor came from; "" for nowhere
+	Name   string
+	Code   string
+	Joined ladder.Person
+	Token  string // of who has joined, shown this once
+}
+
+// getJoin shows the form to open an account. A link of an invite has its code behind "#", which
+// browsers do not send; the page's module writes it into the form.
+func (s *Site) getJoin(v *visit) error {
+	next := cameFrom(v.next())
+	if v.Person.ID != 0 {
+		return v.redirect(cmp.Or(next, "/account"))
+	}
+	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open(), Next: next})
+}
+
+// cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
+func cameFrom(next string) string {
+	if next = local(next); next == "/" {
+		return ""
+	}
+	return next
+}
+
+// postJoin opens an account, and shows its token.
+func (s *Site) postJoin(v *visit) error {
+	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
+	err := s.Middleware.Joining.Take(v.w, v.Address)
+	if err == nil {
+		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return v.form(http.StatusCreated, "join", page, err)
+}

@@ -1,0 +1,56 @@
+package site
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// peoplePerPage is how many people a page shows.
+const peoplePerPage = 50
+
+type membersPage struct {
+	List  []ladder.Person
+	Query string
+	Pager pager
+	Name  string // of the person with a new token
+	Made  string // its text, shown this once
+}
+
+// getMembers lists all people, for admins.
+func (s *Site) getMembers(v *visit) error { return s.showMembers(v, membersPage{}) }
+
+func (s *Site) showMembers(v *visit, page membersPage) error {
+	page.Query = v.query().Text("q")
+	all, err := s.Service.People(v.ctx(), v.Actor)
+	if err != nil {
+		return err
+	}
+	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
+	page.List, page.Pager = paged(v, found, peoplePerPage)
+	return v.page(http.StatusOK, "members", page)
+}
+
+// postReset makes a token for a person who has lost theirs, and shows it.
+func (s *Site) postReset(v *visit) (err error) {
+	page := membersPage{Name: v.field("name")}
+	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
+		return err
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return s.showMembers(v, page)
+}
+
+// postBlock blocks or unblocks a person.
+func (s *Site) postBlock(v *visit) error {
+	blocked := v.r.PathValue("what") == "block"
+	if !blocked && v.r.PathValue("what") != "unblock" {
+		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
+	}
+	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
+		return err
+	}
+	return v.redirect("/account/people")
+}

@@ -1,0 +1,67 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/stats"
+)
+
+const pairMatches = 20 // on a page
+
+type pairPage struct {
+	Ladder      store.LadderInfo
+	One, Other  ladder.Version
+	Met         store.Meeting
+	Difference  stats.Estimate // of the Elo of One over that of Other, by these deals alone
+	Bounded     bool           // the difference has an interval
+	Matches     []shownMatch
+	First, Next string
+}
+
+// getPair shows all that two versions have played against each other on a ladder.
+func (s *Site) getPair(v *visit, l store.LadderInfo) error {
+	page := pairPage{Ladder: l}
+	var err error
+	if page.One, err = s.pathVersion(v, "one"); err != nil {
+		return err
+	}
+	if page.Other, err = s.pathVersion(v, "other"); err != nil {
+		return err
+	}
+	before := v.before()
+	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, page.One.ID, page.Other.ID)
+	if err != nil {
+		return err
+	}
+	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
+	if page.Met.Deals > 0 {
+		pairs := []stats.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
+		list, err := stats.FitPairs(2, pairs, &stats.Anchor{Bot: 1}).Intervals()
+		if err != nil {
+			return err
+		}
+		page.Difference = list[0]
+		page.Bounded = whole(list[0].PlusMinus()) != none
+	}
+	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	if err != nil {
+		return err
+	}
+	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
+	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "pair", page)
+}
+
+// pathVersion returns the version that a part of the path names: "lola@2".
+func (s *Site) pathVersion(v *visit, part string) (ladder.Version, error) {
+	bot, number, err := service.SplitRef(v.r.PathValue(part))
+	if err != nil {
+		return ladder.Version{}, err
+	}
+	return s.Service.FindVersion(v.ctx(), bot, number)
+}

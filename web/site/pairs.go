@@ -1,0 +1,81 @@
+package site
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// pairsRows is the number of versions on a page: their pairs are its square.
+const pairsRows = 16
+
+// cell is what the version of a row has scored against that of a column.
+type cell struct {
+	store.Meeting
+	Self bool
+	Tone string // "win", "loss" or "even"
+	URL  string // of the page of both
+}
+
+// pairsRow is a version with its scores against those of the page, in their order.
+type pairsRow struct {
+	ladder.Standing
+	Cells []cell
+}
+
+type pairsPage struct {
+	Ladder store.LadderInfo
+	Rows   []pairsRow
+	Pager  pager
+}
+
+// getPairs shows who beats whom on a ladder.
+func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
+	page := pairsPage{Ladder: l}
+	list, err := s.Store.Ladders.Standings(v.ctx(), l.Name)
+	if err != nil {
+		return err
+	}
+	list, page.Pager = paged(v, list, pairsRows)
+	var versions []int64
+	for _, p := range list {
+		versions = append(versions, p.VersionID)
+	}
+	met, err := s.Store.Ladders.Meetings(v.ctx(), l.Name, versions...)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		row := pairsRow{Standing: p}
+		for _, other := range list {
+			c := cellOf(met[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID)
+			c.URL = pairPath(l.Name, p.Bot, p.Version, other.Bot, other.Version)
+			row.Cells = append(row.Cells, c)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return v.page(http.StatusOK, "pairs", page)
+}
+
+func cellOf(t store.Meeting, self bool) cell {
+	c := cell{Meeting: t, Self: self}
+	switch {
+	case t.Deals == 0:
+	case t.Score > 0.55*t.Deals:
+		c.Tone = "win"
+	case t.Score < 0.45*t.Deals:
+		c.Tone = "loss"
+	default:
+		c.Tone = "even"
+	}
+	return c
+}
+
+// pairPath returns the address of the page of two versions on a ladder.
+func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
+	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
+	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
+}

@@ -1,0 +1,53 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+type ratingsPage struct {
+	Document  *document
+	Ladders   []store.LadderInfo // that play
+	Constants []constant
+}
+
+// constant is a constant of the ladder; its message is ratings.constant.KEY.
+type constant struct {
+	Key   string
+	Value any
+}
+
+// getRatings explains how the ladder rates and pairs bots: the constants of the program and of this
+// server, and the document.
+func (s *Site) getRatings(v *visit) error {
+	d, err := v.documentOf("/ratings")
+	if err != nil {
+		return err
+	}
+	active, err := s.activeLadders(v.ctx())
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "ratings", ratingsPage{d, active, constants()})
+}
+
+func constants() []constant {
+	m := matchmaking.Constants()
+	return []constant{
+		{"anchor", ladder.Anchor},
+		{"anchor-elo", rating.Current.Anchor},
+		{"start", rating.Current.Start},
+		{"newcomer", rating.Current.Newcomer},
+		{"enough", ladder.EnoughMatches},
+		{"half-urgent", m.HalfUrgent},
+		{"uncertain", m.Uncertain},
+		{"often", m.Often},
+		{"related", m.Related},
+		{"chance", m.Chance},
+		{"share", ladder.UnratedShare},
+	}
+}

@@ -1,0 +1,118 @@
+package site
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/web/middleware"
+)
+
+type submissionPage struct {
+	service.Progress
+	Tag     string // of this state
+	Steps   []step
+	Ladders []string // on which the bot plays, once it is live
+}
+
+// step is a stage of a submission, also one that is still to come.
+type step struct {
+	ladder.Stage
+	State string // "waiting", "running", "ok", "failed" or "left"
+}
+
+// stageNames are the stages in their order, as the API has them.
+var stageNames = []string{"unpack", "build", "check", "trial"}
+
+// getSubmission shows the stages of a submission, to its owner.
+func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
+
+// getProgress waits until a submission is no longer as a tag says, and answers with the part of the
+// page that shows it, for the page's module.
+func (s *Site) getProgress(v *visit) error {
+	return s.showSubmission(v, "progress", v.query().Text("tag"))
+}
+
+func (s *Site) showSubmission(v *visit, template, tag string) error {
+	id, err := middleware.PathID(v.r, "submission")
+	if err != nil {
+		return err
+	}
+	var wait time.Duration
+	if tag != "" {
+		wait = progressWait
+	}
+	p, err := s.Middleware.Await(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
+	if err != nil {
+		return err
+	}
+	page := submissionPage{Progress: p, Tag: tagOf(p), Steps: steps(p)}
+	if p.Version.State == ladder.Live {
+		places, err := s.Store.Ladders.StandingsOf(v.ctx(), p.Version.BotID)
+		if err != nil {
+			return err
+		}
+		for _, at := range places {
+			if at.Version == p.Version.Number && !slices.Contains(page.Ladders, at.Ladder) {
+				page.Ladders = append(page.Ladders, at.Ladder)
+			}
+		}
+	}
+	return v.answer(template, http.StatusOK, "submission", page, nil)
+}
+
+// progressWait is how long a page waits for something to change before it asks again.
+const progressWait = 60 * time.Second
+
+// tagOf returns a text that is another one when anything of a submission has changed.
+func tagOf(p service.Progress) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
+	for _, s := range p.Stages {
+		fmt.Fprintf(h, " %s %t %s %q %q", s.Name, s.OK, s.Ended, s.Summary, s.Log)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
+}
+
+// steps returns all stages of a submission.
+func steps(doc service.Progress) (list []step) {
+	for _, name := range stageNames {
+		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
+		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
+		switch {
+		case at < 0 && doc.Done:
+			s.State = "left"
+		case at < 0:
+		default:
+			s.Stage = doc.Stages[at]
+			switch {
+			case s.OK:
+				s.State = "ok"
+			case s.Ended.IsZero() && !doc.Done:
+				s.State = "running"
+			default:
+				s.State = "failed"
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// postSubmissionCancel ends a submission that waits for its turn.
+func (s *Site) postSubmissionCancel(v *visit) error {
+	id, err := middleware.PathID(v.r, "submission")
+	if err != nil {
+		return err
+	}
+	if _, err := s.Service.CancelSubmission(v.ctx(), v.Actor, id); err != nil {
+		return err
+	}
+	return v.redirect("/submissions/" + strconv.FormatInt(id, 10))
+}

@@ -1,0 +1,202 @@
+package site
+
+import (
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/play"
+)
+
+// seated leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
+// not, t is the table at which there is no seat for them, or nil.
+func (s *Site) seated(v *visit, t *play.Table, key string, err error) error {
+	switch {
+	case err == nil:
+	case t == nil:
+		return err
+	case s.Play.Table(t.ID) == nil: // its page says what became of it
+	case t.Waiting():
+		return s.waiting(v, t, err)
+	default:
+		return err
+	}
+	if key != "" {
+		v.setCookie(sessionCookie, key, sessionAge)
+	}
+	return v.redirect("/play/" + t.ID)
+}
+
+type tablePage struct {
+	*play.Table
+	Own        int    // the seat of the visitor
+	Others     string // who else plays
+	Board      bool   // the game has no tricks
+	Several    bool   // people, or one with a bank
+	Rules      template.HTML
+	Commitment referee.Hex
+	Data       template.JS // for the script
+}
+
+// getTable shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
+func (s *Site) getTable(v *visit) error {
+	id := v.r.PathValue("id")
+	t := s.Play.Table(id)
+	if t == nil {
+		return s.played(v, id)
+	}
+	if t.Waiting() {
+		return s.waiting(v, t, nil)
+	}
+	seat := t.Seat(v.Actor)
+	if seat < 0 {
+		return s.watchTable(v, t)
+	}
+	display := t.Variant.Game.Display
+	var sides []int
+	var names, others []string
+	for i, shown := range t.Shown() {
+		name := seatName(v.words, shown.Name, shown.Bot)
+		if i == seat {
+			name = v.t("person.you")
+		} else if shown.Bot {
+			others = append(others, botTitle(v.words, shown.Name))
+		} else {
+			others = append(others, name)
+		}
+		names = append(names, name)
+		sides = append(sides, t.Variant.Side(i))
+	}
+	page := tablePage{
+		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
+		Table:   t, Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+	}
+	var err error
+	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
+		return err
+	}
+	left, ok := t.Left(seat)
+	if !ok {
+		left = -time.Millisecond
+	}
+	data, err := json.Marshal(map[string]any{
+		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
+		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
+		"resigned": t.Resigned(seat), "forfeited": t.Shown()[seat].Forfeited,
+	})
+	if err != nil {
+		return err
+	}
+	page.Data = template.JS(data)
+	return v.page(http.StatusOK, "table", page)
+}
+
+// seatName returns what a bot or a person is called; a person without a name is a guest.
+func seatName(l *messages.Language, name string, bot bool) string {
+	switch {
+	case bot:
+		return botName(l, name)
+	case name == "":
+		return l.Say("bot.guest")
+	}
+	return name
+}
+
+// seatOf returns the seat of the visitor at a table, or an error.
+func seatOf(v *visit, t *play.Table) (int, error) {
+	if seat := t.Seat(v.Actor); seat >= 0 {
+		return seat, nil
+	}
+	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
+}
+
+// getTableReplay sends the document of a game that is over.
+func (s *Site) getTableReplay(v *visit) error {
+	data, err := s.Store.Plays.Replay(v.ctx(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return v.send("application/json", "replay.json", data)
+}
+
+// resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
+const resignWait = 10 * time.Second
+
+// postResign gives a game up. Where no other people play it answers when it is over, unless that takes long.
+func (s *Site) postResign(v *visit) error {
+	id := v.r.PathValue("id")
+	if t := s.Play.Table(id); t != nil {
+		seat, err := seatOf(v, t)
+		switch {
+		case err != nil:
+			return err
+		case t.Waiting():
+			return ladder.Errorf(ladder.Conflict, "cancel the table, or wait", "this game has not begun")
+		}
+		if t.Resign(seat); len(t.People()) == 1 || t.Variant.Players == 2 { // no other people play on
+			select { // the bots may have to play on
+			case <-t.Over():
+			case <-time.After(resignWait):
+			case <-v.ctx().Done():
+			}
+		}
+	}
+	return v.redirect("/play/" + id)
+}
+
+// postRematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
+// kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
+// those of the next level.
+func (s *Site) postRematch(v *visit) error {
+	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	own, all := seatIn(v, p), occupants(p)
+	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
+	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
+	if people := p.People(); own >= 0 && len(people) > 1 {
+		c.Seat, c.After, c.Kept = next(own), p.ID, map[int]service.Actor{}
+		for _, x := range people {
+			if x.Seat != own {
+				c.Kept[next(x.Seat)] = service.Actor{Person: ladder.Person{ID: x.PersonID, Name: x.Person}, Session: x.Session}
+			}
+		}
+	}
+	for i := range len(all) - 1 {
+		c.Others = append(c.Others, all[(c.Seat+i)%len(all)])
+	}
+	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
+		c.Others = []string{"@" + level.Spec}
+	}
+	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
+	return s.seated(v, t, key, err)
+}
+
+// getTableSocket carries the lines of a person's seat.
+func (s *Site) getTableSocket(v *visit) error {
+	t := s.Play.Table(v.r.PathValue("id"))
+	if t == nil {
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
+	}
+	if t.Waiting() {
+		return ladder.Errorf(ladder.Conflict, "wait until all seats are taken", "this game has not begun")
+	}
+	seat, err := seatOf(v, t)
+	if err != nil {
+		return err
+	}
+	c, err := v.upgrade(s.Play.Socket())
+	if err != nil {
+		return err
+	}
+	t.Attach(seat, c) // whatever ends it, the person may come back
+	return nil
+}

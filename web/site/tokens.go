@@ -1,0 +1,66 @@
+package site
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+type tokensPage struct {
+	Valid []ladder.Token
+	Label string // asked for
+	Scope ladder.Scope
+	Days  string // as it was chosen
+	Made  string // the text of a new token, shown this once
+}
+
+// scopes are those that a new token can have.
+var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
+
+// The days after which a new token or invite can expire.
+var expiries = []int{1, 7, 30, 90, 365}
+
+// getTokens lists one's own tokens.
+func (s *Site) getTokens(v *visit) error {
+	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
+}
+
+func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) error {
+	all, err := s.Service.Tokens(v.ctx(), v.Actor)
+	if err != nil {
+		return err
+	}
+	now := s.Service.Now()
+	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
+		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(now)
+	})
+	if page.Made != "" {
+		v.w.Header().Set("Cache-Control", "no-store")
+	}
+	return v.form(status, "tokens", page, refused)
+}
+
+// postToken makes a token, and shows it.
+func (s *Site) postToken(v *visit) error {
+	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
+	expires, err := v.expiry(page.Days)
+	if err == nil {
+		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
+	}
+	return s.showTokens(v, http.StatusCreated, page, err)
+}
+
+// expiry returns the time after so many days, as a form has them; "" is never.
+func (v *visit) expiry(days string) (time.Time, error) {
+	if days == "" {
+		return time.Time{}, nil
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || !slices.Contains(expiries, n) {
+		return time.Time{}, ladder.Errorf(ladder.Invalid, "", "expiry cannot be %q days", ladder.Clip(days))
+	}
+	return v.site.Service.Now().Add(time.Duration(n) * 24 * time.Hour), nil
+}

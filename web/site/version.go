@@ -1,0 +1,53 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/middleware"
+)
+
+// versionPage is the data of the page "version". Stages, their logs and the reason are for the owner.
+type versionPage struct {
+	Bot     ladder.Bot
+	Owner   string
+	Own     bool
+	Version ladder.Version
+	Places  []ladder.Standing
+	Stages  []ladder.Stage
+}
+
+// Kept reports whether the owner can see the upload.
+func (p versionPage) Kept() bool {
+	return p.Own && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
+}
+
+// Usable reports whether the owner can make the version live again.
+func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
+
+// usable reports whether a version has played and does not play now.
+func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
+
+// getVersion shows one version of a bot.
+func (s *Site) getVersion(v *visit, b ladder.Bot) error {
+	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
+	number, err := middleware.PathID(v.r, "version")
+	if err != nil {
+		return err
+	}
+	if page.Version, err = s.Store.Versions.FindNumber(v.ctx(), b, int(number)); err != nil {
+		return err
+	}
+	if page.Owner, err = s.ownerName(v, b); err != nil {
+		return err
+	}
+	if page.Places, err = s.Store.Ladders.PlacesOf(v.ctx(), page.Version.ID); err != nil {
+		return err
+	}
+	if page.Own {
+		if page.Stages, err = s.Store.Versions.Stages(v.ctx(), page.Version.ID); err != nil {
+			return err
+		}
+	}
+	return v.page(http.StatusOK, "version", page)
+}
