@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// SPEC.md, "Protocol", "From the bot".
+// SPEC.md, "Lines from the bot".
 func TestProtocolFromTheBot(t *testing.T) {
 	long := "# " + strings.Repeat("x", MaxLine-2)
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestProtocolFromTheBot(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Protocol", "Limits and faults": what is garbled.
+// SPEC.md, "Limits and faults": what is garbled.
 func TestProtocolGarbled(t *testing.T) {
 	for flaw, lines := range map[Flaw][]string{
 		NoSuchLine: {"", "\r", "hello", "Move 12c", "bye", "moved 12c", "12c", "thinking about 12c", strings.Repeat("x", quoted+1)},

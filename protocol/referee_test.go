@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// SPEC.md, "Protocol", "From the referee": each line as it is written, and what
-// is read back.
+// SPEC.md, "Lines from the referee": each line as it is written, and what is
+// read back.
 func TestProtocolFromTheReferee(t *testing.T) {
 	turn := append(AppendTurn(nil, 3, 1000), " 12c 3o\n"...)
 	for _, c := range []struct {

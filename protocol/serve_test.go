@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// SPEC.md, "Protocol": a bot's side of two games, with lines of a later version
+// SPEC.md, "Shape": a bot's side of two games, with lines of a later version
 // among them.
 func TestServe(t *testing.T) {
 	in := strings.Join([]string{

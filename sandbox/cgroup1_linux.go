@@ -18,7 +18,7 @@ import (
 // this process's own cgroup by controller.
 type groupsV1 map[string]string
 
-// The controllers of version 1, of which the first two are required.
+// controllersV1 are the controllers of version 1. The first two are required.
 var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 
 // memoryV1 are the files with limits of memory; the second, if it exists, includes swap.

@@ -36,7 +36,7 @@ const MaxWorkers = 4000
 // NoLadder is the name of no ladder.
 const NoLadder = "none"
 
-// The matches of ladders are measured with as many workers and versions.
+// ladderWorkers and ladderVersions are how many workers and versions the measurement of ladders has.
 const ladderWorkers, ladderVersions = 10, 100
 
 // fleetColumns are those of both tables, after the first.

@@ -84,7 +84,11 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f.value)
 }
 
-// These return a figure with as many digits after the point.
-func whole(value float64) figure     { return figure{"%.0f", value} }
-func tenth(value float64) figure     { return figure{"%.1f", value} }
+// whole returns a figure without decimals.
+func whole(value float64) figure { return figure{"%.0f", value} }
+
+// tenth returns a figure with one decimal.
+func tenth(value float64) figure { return figure{"%.1f", value} }
+
+// hundredth returns a figure with two decimals.
 func hundredth(value float64) figure { return figure{"%.2f", value} }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A frame is a header of 8 bytes and a payload: the payload's length as a little-endian uint32,
-// the kind as a byte, three zero bytes.
+// headerBytes is the size of the header that precedes the payload of each frame: the payload's length as a
+// little-endian uint32, the kind as a byte, three zero bytes.
 const headerBytes = 8
 
 // kind is what a frame is.

@@ -22,7 +22,7 @@ type Training struct {
 	lms.Training
 }
 
-// The weights that a training can begin with, besides those of earlier trainings.
+// weights are the weights by name that a training can begin with, besides those of earlier trainings.
 var weights = map[string]teekolms.Weights{"initial": teekolms.Initial, "published": teekolms.Published}
 
 const (

@@ -81,12 +81,20 @@ const (
 // DefaultCache is the size in bytes of a worker's cache of bots if none is given.
 const DefaultCache = 4 << 30
 
-// The subjects of a machine.
-func jobsSubject(machine string) string     { return "jobs." + machine }
-func resultsSubject(machine string) string  { return "results." + machine }
-func filesSubject(machine string) string    { return "files." + machine }
+// jobsSubject returns the subject by which a machine gets its jobs.
+func jobsSubject(machine string) string { return "jobs." + machine }
+
+// resultsSubject returns the subject by which a machine sends its results.
+func resultsSubject(machine string) string { return "results." + machine }
+
+// filesSubject returns the subject by which a machine asks for the files of bots.
+func filesSubject(machine string) string { return "files." + machine }
+
+// machinesSubject returns the subject of a machine's heartbeats.
 func machinesSubject(machine string) string { return "machines." + machine }
-func inboxPrefix(machine string) string     { return "_INBOX_" + machine }
+
+// inboxPrefix returns what the subjects of all answers to a machine begin with.
+func inboxPrefix(machine string) string { return "_INBOX_" + machine }
 
 // machineOf returns the machine of a subject.
 func machineOf(subject string) string {

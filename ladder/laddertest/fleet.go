@@ -128,7 +128,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	return f.wait(ctx, a, e, keep)
 }
 
-// The compressor is made here, and in no bubble of a test.
+// init makes the compressor here, because in the bubble of a test it would belong to that bubble.
 func init() {
 	if _, err := cluster.Pack(attempt.Result{}, cluster.MaxPacked); err != nil {
 		panic(err)

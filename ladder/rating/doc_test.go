@@ -34,7 +34,7 @@ func TestDocumentedFigures(t *testing.T) {
 	}
 }
 
-// The recipe of docs/ratings.md, "Reproducibility", gives the same bits.
+// The recipe of docs/ratings.md, "The same bits", gives the same bits.
 func TestDocumentedBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The ratings of people are by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013, whose numbers of
-// steps and names of values the comments have. A game is a rating period for those who play it.
-// Person is the rating of a person in a game.
+// Person is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013. The
+// comments below use the paper's numbers of steps and names of values. Each game is a rating period for its players.
 type Person struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"` // within twice as much the rating is right with a probability of 95 %

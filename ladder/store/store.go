@@ -186,8 +186,8 @@ func (s *Store) takeLock() error {
 	return nil
 }
 
-// The pragmas of every connection are in its DSN, so that no connection of a
-// pool lacks them. In WAL mode readers never wait for the writer. synchronous is
+// writerDSN returns the parameters of the DSN of the connection that writes. The pragmas are in it so that no
+// connection of a pool lacks them. In WAL mode readers never wait for the writer. synchronous is
 // FULL: the log is on the disk before a commit returns, so not even a power cut
 // takes a match back that was told to be finished, whose seed is public by then;
 // NORMAL would save one fsync a match and could lose the last ones.

@@ -24,8 +24,8 @@ type walk struct {
 	hidden    int  // redeals that changed what another seat sees
 }
 
-// Positions later than densePlies are checked now and then only, so that a
-// game without a limit of its own stays affordable.
+// densePlies is the ply after which only some positions are checked, so that a game
+// without a limit of its own stays affordable.
 const densePlies = 200
 
 func newWalk(v *rules.Variant, o Options, seed uint64) *walk {

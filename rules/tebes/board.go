@@ -58,7 +58,7 @@ func newGeometry(size int) (g geometry) {
 // flip turns the board upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
-// A sources has, for each kind of move, the squares that it can start from. It
+// sources has, for each kind of move, the squares that it can start from. It
 // is made for a side that moves down: white's is that of the flipped board.
 // The kinds are in the order in which the moves of a piece end, for black:
 //
@@ -67,8 +67,8 @@ func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends[side] is how far from its start a move of each kind ends, in cells, the
-// kinds in rising order of their end. White ends its longest moves first.
+// ends has, for each side and kind of move, how many cells after its start the move ends.
+// The kinds are in rising order of their end: white's longest moves come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},

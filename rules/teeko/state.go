@@ -18,7 +18,8 @@ const (
 
 	noOne = -1
 
-	// A move below squares is a placing; moveBase + from*squares + to is a move.
+	// moveBase is the number of the first move of a piece, which is moveBase + from*squares + to; a
+	// placing is the number of its square.
 	moveBase = 32
 	endMoves = moveBase + squares*squares
 )

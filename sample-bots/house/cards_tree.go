@@ -25,8 +25,8 @@ type cardsShared struct {
 	lacks  []tute.Lack // that the other seats have shown
 }
 
-// share is how much of a score the points decide that do not change who wins: among moves that
-// win as often, the one that wins by more.
+// pointShare is the part of a score that depends on by how many points a side wins, so that of moves
+// that win equally often the one that wins by more is chosen.
 const pointShare = 0.1
 
 // tableScores sets the score of each seat at the end: the part of the other sides that its side
@@ -76,8 +76,8 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
 
-// open reports whether both hands of two are known to both: the stock is used up, and what one
-// does not hold is in the other hand.
+// openHands reports whether both players of two know both hands: the stock is used up, so a card that
+// one does not hold is in the other hand.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
 
 // lackTries is how many deals are tried for one that fits all that was shown.

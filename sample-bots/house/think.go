@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// A bot that has no time to keep to, such as in a test, thinks so long.
+	// withoutClock is how long a bot thinks whose turn has no time limit, as in a test.
 	withoutClock = 100 * time.Millisecond
-	// The bank is spread over so many moves.
+	// bankMoves is the number of moves over which the bank is spread.
 	bankMoves = 25
-	// What a busy machine may take of the time for one move: a third, but at least leastReserve.
+	// leastReserve is the least time of a move that is kept for delays of a busy machine; a third of the move's time is
+	// kept if that is more.
 	leastReserve = 100 * time.Millisecond
-	// So late is a search taken to end before any has: the first one gets its memory from a system
-	// that may be busy.
+	// firstLate is how late the first search is assumed to end: it gets its memory from a system that may be busy.
 	firstLate = 50 * time.Millisecond
 )
 

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The two bots of a match share their directory and all that the system has. A
-// word that gets from one to the other has got through.
+// collusion are the attacks in which two bots of a match, or two in turn, try to pass a word to each other. They share
+// their directory and all that the system has.
 var collusion = []attack{
 	{Name: "collude-tmp", Help: "two bots of a match share a temporary file", First: leaveNote(scratch()), Run: findNote(scratch())},
 	{Name: "collude-shm", Help: "two bots of a match share a file in /dev/shm", First: leaveNote("/dev/shm"), Run: findNote("/dev/shm")},

@@ -49,7 +49,7 @@ func newTeam(tokens int) (*team, error) {
 	return t, err
 }
 
-// What forked processes read and write.
+// octet is the byte that forked processes read and write.
 var octet [1]byte
 
 // join is what a forked process does first.

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The attacks on the machine itself ask for nonsense, or for what is so already.
+// machine are the attacks on the machine itself. If one is allowed it changes nothing: it asks for nonsense, or for
+// what the machine has already.
 var machine = []attack{
 	{Name: "reboot", Help: "restarts the machine", Run: reboot, Ends: endForbidden, Idle: rootOnly("it needs CAP_SYS_BOOT")},
 	{Name: "swapon", Help: "adds swap", Run: swapon, Ends: endForbidden, Idle: rootOnly(mountRoot)},

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// columns of the table of seats: a head, and the key of the view that has the
+// seatColumns are the columns of the table of seats: the head of each, and the key of the view that has its
 // values by seat, joined by commas.
 var seatColumns = []struct{ head, key string }{
 	{" bid", "bids"},

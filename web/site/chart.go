@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// The size of a sparkline in units of its view box.
+// sparkWidth and sparkHeight are the size of a sparkline in units of its view box.
 const sparkWidth, sparkHeight = 96, 24
 
 // sparkline returns values as a small line in SVG, with its ends as text for those who cannot
@@ -64,8 +64,8 @@ type chart struct {
 	Bars   bool // single values with their intervals, above the name of each, not a line
 }
 
-// The height of a chart, and what of it the area of the values takes, in pixels: across it is as wide as the page
-// allows. Above the area is the label of the point that is looked at.
+// chartHeight is the height of a chart in pixels, and chartTop and chartBaseline are the ends of the area of its values;
+// above the area is the label of the point under the pointer. A chart is as wide as the page allows.
 const chartHeight, chartTop, chartBaseline = 260, 42, 226
 
 // maxNamed are bars that all have their names: of more, every second one has it.

@@ -19,8 +19,8 @@ func local(next string) string {
 // next returns the parameter with the address from which the visitor came; one that is too long is none.
 func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
-// postSignOut signs a person out: it ends their session, and the browser forgets it. A guest's session is only
-// forgotten. The token stays valid: other programs may use it.
+// postSignOut ends the session of a person, whose token stays valid, and deletes the cookie. Of a guest, who has no form
+// to sign out, only the cookie is deleted: the session ends after store.SessionTime.
 func (s *Site) postSignOut(v *visit) error {
 	if v.Person.ID != 0 {
 		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {

@@ -20,7 +20,7 @@ type tokensPage struct {
 // scopes are those that a new token can have.
 var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
 
-// The days after which a new token or invite can expire.
+// expiries are the numbers of days after which a new token or invite can expire.
 var expiries = []int{1, 7, 30, 90, 365}
 
 // getTokens lists one's own tokens.

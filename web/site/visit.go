@@ -122,8 +122,9 @@ func (v *visit) prefer() bool {
 	return asked
 }
 
-// The ages of cookies in seconds. A session ends at the latest after sessionAge: the store ends it earlier if its token
-// expires or is revoked, and the browser then comes with a key that is not valid.
+// preferenceAge and sessionAge are how long browsers keep the cookies, in seconds. A session may end before its cookie
+// does, for example because its token expires or is revoked: then the key in the cookie is refused, and visit deletes
+// the cookie.
 const (
 	preferenceAge = 365 * 24 * 3600
 	sessionAge    = int(store.SessionTime / time.Second)
