@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 
 	"github.com/klauspost/compress/zstd"
@@ -82,9 +83,14 @@ func newReader(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 }
 
-// HashPacked returns the Hash of the tree that Pack wrote.
-func HashPacked(packed io.Reader) (string, error) {
-	z, err := newReader(packed)
+// HashPacked returns the Hash of the tree that Pack wrote into a file.
+func HashPacked(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	z, err := newReader(f)
 	if err != nil {
 		return "", err
 	}

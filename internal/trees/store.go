@@ -32,18 +32,18 @@ type Store struct {
 	dir     string
 	mu      sync.Mutex // taken before .trees/lock, so that one thread of this process waits for that
 	turns   sync.Map   // for each key a channel that has an element while Add works on it
-	checked sync.Map   // keys of the entries that Add has made, or found right
+	checked sync.Map   // keys of the entries whose hash is right
 	sizes   sync.Map   // bytes of entries by their keys
 	bytes   atomic.Int64
 }
 
 // Options are how a store keeps its entries.
 type Options struct {
-	Limits                              // applied by Add and Release
-	IsKey  func(name string) bool       // reports whether a name can be a key. Others are left alone. If it is nil, all can.
-	Check  func(key, path string) error // returns an error for a damaged entry. If it is nil, entries are not checked.
-	Log    *slog.Logger                 // of damaged entries, and of those that cannot be removed. If it is nil, nothing is logged.
-	Now    func() time.Time             // the clock. If it is nil, it is time.Now.
+	Limits                                   // applied by Add
+	IsKey  func(name string) bool            // reports whether a name can be a key. Others are left alone. If it is nil, all can.
+	Hash   func(path string) (string, error) // returns the hash of an entry, which is its key. If it is nil, entries are not checked.
+	Log    *slog.Logger                      // of damaged entries, and of those that cannot be removed. If it is nil, nothing is logged.
+	Now    func() time.Time                  // the clock. If it is nil, it is time.Now.
 }
 
 // Limits are how much a store keeps.
@@ -163,9 +163,6 @@ func (h *Hold) Release() {
 		h.touch()
 		h.lock.Close()
 		holds.Delete(h)
-		if s := h.store; s.Limits.Bytes > 0 && s.Bytes() > s.Limits.Bytes {
-			s.evict()
-		}
 	})
 }
 
@@ -192,8 +189,9 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add returns an entry. If it is not there, or is damaged, build makes it at a path that does not exist. Of several calls
-// for the same one makes it, and others wait. Then entries are removed until the limits hold.
+// Add returns an entry. If it is not there, or is damaged, build makes it at a path that does not exist, and entries are
+// removed until the limits hold. Those in use stay, and are removed by a later call. If several calls want the same, one of them makes it and the others wait. An entry with
+// another hash than its key is an error.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
@@ -203,25 +201,29 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 		return nil, ctx.Err()
 	}
 	h, err := s.getChecked(key)
-	if errors.Is(err, fs.ErrNotExist) {
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
 		h, err = s.add(ctx, key, build)
 	}
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
+	switch {
+	case err != nil:
+		return nil, cmp.Or(ctx.Err(), err)
+	case isNew && s.Limits != Limits{}, s.Limits.Bytes > 0 && s.Bytes() > s.Limits.Bytes:
+		_, err := s.Evict(s.Limits, nil)
+		s.warn(err)
 	}
-	return h, err
+	return h, nil
 }
 
 // getChecked returns an entry that is right. One that an earlier run has left, or that Doubt has named, is checked. A
 // damaged one is removed.
 func (s *Store) getChecked(key string) (*Hold, error) {
 	h, err := s.Get(key)
-	if _, checked := s.checked.Load(key); err != nil || checked || s.Check == nil {
+	if _, checked := s.checked.Load(key); err != nil || checked {
 		return h, err
 	}
-	damage := s.Check(key, h.Path)
+	damage := s.check(key, h.Path)
 	if damage == nil {
-		s.checked.Store(key, true)
 		return h, nil
 	}
 	h.Release()
@@ -230,6 +232,22 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 		return nil, err
 	}
 	return nil, fs.ErrNotExist
+}
+
+// check returns an error unless the files at a path have the hash that is their key.
+func (s *Store) check(key, path string) error {
+	if s.Hash == nil {
+		return nil
+	}
+	hash, err := s.Hash(path)
+	switch {
+	case err != nil:
+		return err
+	case hash != key:
+		return fmt.Errorf("trees: the files have the hash %s, not %s", hash, key)
+	}
+	s.checked.Store(key, true)
+	return nil
 }
 
 // Doubt makes Add check an entry again.
@@ -257,6 +275,9 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 	if err := build(ctx, path); err != nil {
 		return nil, err
 	}
+	if err := s.check(key, path); err != nil {
+		return nil, err
+	}
 	err = s.locked(func() error {
 		if _, missing := os.Lstat(s.Path(key)); missing != nil { // else another process has made it at the same time
 			if err := os.Rename(path, s.Path(key)); err != nil {
@@ -266,25 +287,11 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 		h, err = s.hold(key)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.checked.Store(key, true)
-	s.evict()
-	return h, nil
+	return h, err
 }
 
 // dirLock returns the path of the file that is locked while an entry is being made in a directory.
 func dirLock(dir string) string { return filepath.Join(dir, "lock") }
-
-// evict removes entries until the limits of the store hold, if it has any.
-func (s *Store) evict() {
-	if s.Limits == (Limits{}) {
-		return
-	}
-	_, err := s.Evict(s.Limits, nil)
-	s.warn(err)
-}
 
 // warn logs that something cannot be removed.
 func (s *Store) warn(err error) {

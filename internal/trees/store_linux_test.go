@@ -70,17 +70,17 @@ func TestStoreLimit(t *testing.T) {
 	if data := kit.Tree(t, a.Path); len(data["file"]) == 0 {
 		t.Errorf("it has %v", data)
 	}
-	d, e := add("d"), add("e")
+	add("d")
+	e := add("e")
 	want("a:100 d:100 e:100") // all three are in use
 	if s.Bytes() != 300 {
 		t.Errorf("it has %d bytes", s.Bytes())
 	}
 	e.Release()
-	want("a:100 d:100")
-	d.Release()
-	d.Release() // again does nothing
-	a.Release()
-	want("d:100 a:100")
+	e.Release() // again does nothing
+	want("a:100 d:100 e:100")
+	add("d")
+	want("a:100 d:100")                                                                      // which are in use, as e is not
 	if left, err := os.ReadDir(filepath.Dir(s.useLock("a"))); err != nil || len(left) != 3 { // the lock, and one for each entry
 		t.Errorf("%v, %v", left, err)
 	}
@@ -179,46 +179,50 @@ func TestRemains(t *testing.T) {
 	kit.Must(t, alive.Unlock())
 }
 
-// TestCheck: an entry of an earlier run is checked once before its use, and again when there is doubt. A damaged one is
-// made again.
-func TestCheck(t *testing.T) {
+// TestChecked: an entry of an earlier run is checked once before its use, and again when there is doubt. A damaged one is
+// made again. What is made must have the hash that is its key.
+func TestChecked(t *testing.T) {
 	dir, checks := t.TempDir(), 0
-	check := func(key, path string) error {
+	o := Options{Hash: func(path string) (string, error) {
 		checks++
-		if got, err := Hash(path); err != nil || got != key {
-			return fmt.Errorf("it has the hash %s, %w", got, err)
-		}
-		return nil
-	}
+		return Hash(path)
+	}}
 	source := kit.Files(t, filepath.Join(t.TempDir(), "a"), map[string]string{"a": "1"})
 	key, made := kit.Get[string](t)(Hash(source)), 0
-	add := func(s *Store) string {
+	file := filepath.Join(dir, key, "a")
+	add := func(s *Store) {
 		t.Helper()
-		h := kit.Get[*Hold](t)(s.Add(t.Context(), key, func(_ context.Context, path string) error {
+		kit.Get[*Hold](t)(s.Add(t.Context(), key, func(_ context.Context, path string) error {
 			made++
 			return os.CopyFS(path, os.DirFS(source))
-		}))
-		defer h.Release()
-		kit.Must(t, check(key, h.Path))
-		checks--
-		return filepath.Join(h.Path, "a")
+		})).Release()
+		if data, err := os.ReadFile(file); err != nil || string(data) != "1" {
+			t.Errorf("it has the file %q, %v", data, err)
+		}
 	}
-	o := Options{Check: check}
-	file := add(NewStore(dir, o))
+	want := func(wantMade, wantChecks int) {
+		t.Helper()
+		if made != wantMade || checks != wantChecks {
+			t.Errorf("made %d times and checked %d times, want %d and %d", made, checks, wantMade, wantChecks)
+		}
+	}
+	add(NewStore(dir, o))
+	want(1, 1)
 	s := NewStore(dir, o)
 	add(s)
 	add(s)
-	if made != 1 || checks != 1 {
-		t.Errorf("made %d times and checked %d times", made, checks)
-	}
+	want(1, 2)
 	kit.Must(t, os.WriteFile(file, []byte("evil"), 0o644))
 	s.Doubt(key)
 	add(s)
 	add(s)
+	want(2, 4) // the damaged one, and what is made
 	kit.Must(t, os.WriteFile(file, []byte("evil"), 0o644))
 	add(NewStore(dir, o))
-	if made != 3 || checks != 3 {
-		t.Errorf("made %d times and checked %d times", made, checks)
+	want(3, 6)
+	other := strings.Repeat("ab", 32)
+	if _, err := s.Add(t.Context(), other, sized(1)); err == nil || !strings.Contains(err.Error(), "not "+other) || standing(t, s) != key+":1" {
+		t.Errorf("files of another hash give %v, and there is %s", err, standing(t, s))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder/attempt"
-	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
@@ -21,9 +20,7 @@ import (
 // hash of the files.
 type builds struct {
 	*trees.Store
-
-	mu    sync.Mutex
-	trees map[string]string // trees.Hash of the built files by Bot.Hash, of this run
+	trees sync.Map // trees.Hash of the built files by Bot.Hash, of this run
 }
 
 // build names the packed files of a bot.
@@ -34,62 +31,31 @@ type build struct {
 
 // openBuilds opens a directory. What an earlier server has packed stays for the machines that fetch it.
 func openBuilds(dir string, log *slog.Logger) (*builds, error) {
-	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: MaxBotBytes}, IsKey: datadir.IsHash, Check: checkPacked, Log: log})
-	if _, err := s.Evict(s.Limits, nil); err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
-	return &builds{Store: s, trees: map[string]string{}}, nil
-}
-
-// checkPacked returns an error unless a file has the packed files with a hash.
-func checkPacked(tree, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	switch got, err := trees.HashPacked(f); {
-	case err != nil:
-		return err
-	case got != tree:
-		return fmt.Errorf("its files have the hash %s", got)
-	}
-	return nil
+	s, err := openStore(dir, MaxBotBytes, trees.HashPacked, log)
+	return &builds{Store: s}, err
 }
 
 // put makes sure that a bot is packed, and stays so until the context has ended. built returns the directory with its
 // files.
-func (b *builds) put(ctx context.Context, hash string, built func(context.Context) (string, error)) (build, error) {
-	packed, err := b.pack(ctx, hash, built)
+func (b *builds) put(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
+	dir, err := built(ctx)
+	if err == nil {
+		packed, err = b.pack(ctx, hash, dir)
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%w: %w", attempt.ErrUnavailable, err) // it is not the bot's fault
+		}
+	}
 	if err != nil {
 		return packed, fmt.Errorf("fleet: handing out the bot %s: %w", hash, err)
 	}
 	return packed, nil
 }
 
-func (b *builds) pack(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
-	dir, err := built(ctx)
-	if err != nil {
-		return packed, err
-	}
+func (b *builds) pack(ctx context.Context, hash, dir string) (packed build, err error) {
 	if packed.Tree, err = b.tree(hash, dir); err != nil {
 		return packed, err
 	}
-	var tooLarge error
-	h, err := b.Add(ctx, packed.Tree, func(_ context.Context, path string) error {
-		if err := packInto(path, dir); err != nil {
-			return err
-		}
-		size, _, err := trees.Size(path)
-		if err == nil && size > b.Limits.Bytes {
-			tooLarge = fmt.Errorf("its %s do not fit into the %s for built bots", bundle.Size(size), bundle.Size(b.Limits.Bytes))
-			err = tooLarge
-		}
-		return err
-	})
-	if err != nil && ctx.Err() == nil && tooLarge == nil {
-		err = fmt.Errorf("%w: %w", attempt.ErrUnavailable, err) // it is not the bot's fault
-	}
+	h, err := b.Add(ctx, packed.Tree, func(_ context.Context, path string) error { return packInto(path, dir) })
 	if err != nil {
 		return packed, err
 	}
@@ -100,17 +66,12 @@ func (b *builds) pack(ctx context.Context, hash string, built func(context.Conte
 
 // tree returns the trees.Hash of a bot's built files, which are hashed once in a run.
 func (b *builds) tree(hash, dir string) (string, error) {
-	b.mu.Lock()
-	tree := b.trees[hash]
-	b.mu.Unlock()
-	if tree != "" {
-		return tree, nil
+	if tree, ok := b.trees.Load(hash); ok {
+		return tree.(string), nil
 	}
 	tree, err := trees.Hash(dir)
 	if err == nil {
-		b.mu.Lock()
-		b.trees[hash] = tree
-		b.mu.Unlock()
+		b.trees.Store(hash, tree)
 	}
 	return tree, err
 }
@@ -126,10 +87,9 @@ func packInto(path, dir string) error {
 
 // doubt makes put check the packed files of a bot: a machine could not use what it fetched.
 func (b *builds) doubt(hash string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.Doubt(b.trees[hash])
-	delete(b.trees, hash)
+	if tree, ok := b.trees.LoadAndDelete(hash); ok {
+		b.Doubt(tree.(string))
+	}
 }
 
 // read returns the bytes of packed files from an offset on, at most PartSize.

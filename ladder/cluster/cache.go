@@ -11,25 +11,14 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// openCache opens the directory of a worker with the built files of bots, each under the hash of its files. What an
-// earlier run has left is checked before it is used.
-func openCache(dir string, maxBytes int64, log *slog.Logger) (*trees.Store, error) {
-	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: maxBytes}, IsKey: datadir.IsHash, Check: checkTree, Log: log})
+// openStore opens a directory with the built files of bots, each under the hash of its files. What an earlier run has
+// left is checked before it is used.
+func openStore(dir string, maxBytes int64, hash func(path string) (string, error), log *slog.Logger) (*trees.Store, error) {
+	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: maxBytes}, IsKey: datadir.IsHash, Hash: hash, Log: log})
 	if _, err := s.Evict(s.Limits, nil); err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
+		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	return s, nil
-}
-
-// checkTree returns an error unless the files of a bot have a hash.
-func checkTree(tree, path string) error {
-	switch got, err := trees.Hash(path); {
-	case err != nil:
-		return err
-	case got != tree:
-		return fmt.Errorf("the files of a bot have the hash %s, not %s", got, tree)
-	}
-	return nil
 }
 
 // errNoBot is the error for a bot that is not packed on the server.

@@ -190,7 +190,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	for _, core := range o.Cores {
 		w.cores[core] = make(chan struct{}, cap(w.cores[core])+1)
 	}
-	if w.cache, err = openCache(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), w.Log); err != nil {
+	if w.cache, err = openStore(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), trees.Hash, w.Log); err != nil {
 		return nil, err
 	}
 	if err := datadir.Empty(w.Temp()); err != nil {

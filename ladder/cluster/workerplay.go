@@ -93,13 +93,10 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	files, err := w.cache.Add(ctx, packed.Tree, func(ctx context.Context, dir string) error {
 		w.metrics.fetched.Inc()
 		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		if err := trees.Unpack(packed.from(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt); err != nil {
-			return fmt.Errorf("bot: %w", err)
-		}
-		return checkTree(packed.Tree, dir)
+		return trees.Unpack(packed.from(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
-		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Of(err)}
+		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Of(fmt.Errorf("bot: %w", err))}
 	}
 	context.AfterFunc(ctx, files.Release)
 	w.metrics.cache.Set(float64(w.cache.Bytes()))
