@@ -64,8 +64,6 @@ var allowed = map[string]string{
 	"cmd/timba/commands/play_linux_test.go TestPlayClock":       "has a person who never answers, first",
 	"cmd/timba/commands/play_linux_test.go TestPlayFaults":      "has a bot that never answers, and a person without a clock",
 	"ladder/submission/failures_test.go TestLateInTrial":        "has a bot that never answers, before its opponent has a turn",
-	"sandbox/attack/run_linux_test.go poll":                     "looks at something else between two waits",
-	"sandbox/attack/judge_linux_test.go judgeWord":              "dials where an attack says, and perhaps nobody answers",
 	"sandbox/attack/attack_linux_test.go buildPrograms":         "builds itself, without the race detector",
 }
 

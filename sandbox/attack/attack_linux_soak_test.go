@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAttacksEverywhere makes the attacks at every level of this machine, as root and as an
-// ordinary user where the test runs as root, and proves after each that the sandbox still works.
+// TestAttacksEverywhere makes the attacks at every level of this machine, as root and as an ordinary user if the test
+// runs as root, and proves after each that the sandbox still works.
 func TestAttacksEverywhere(t *testing.T) {
 	users := []int{os.Getuid()}
 	if os.Getuid() == 0 {

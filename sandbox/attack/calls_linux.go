@@ -1,102 +1,305 @@
 package main
 
 import (
-	"errors"
-	"io"
-	"io/fs"
+	"fmt"
 	"os"
-	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// call makes a system call.
-func call(nr uintptr, a ...uintptr) error {
-	_, err := callFor(nr, a...)
-	return err
+// call is a system call that a sandbox refuses.
+type call struct {
+	name   string
+	number uintptr
+	args   args
+	// want are the results that a sandbox may give.
+	want results
+	// obeyed are errors that the kernel returns only after it has checked the caller's rights: those of a call that asks
+	// for nonsense. Without a sandbox the call must succeed or return one of these.
+	obeyed results
+	root   bool // only root may make it without a sandbox, on some machines
 }
 
-// callFor makes a system call for its result.
-func callFor(nr uintptr, a ...uintptr) (int, error) {
-	var p [6]uintptr
-	copy(p[:], a)
-	r, _, e := unix.Syscall6(nr, p[0], p[1], p[2], p[3], p[4], p[5])
-	if e != 0 {
-		return -1, e
+// args are numbers, texts and pointers.
+type args []any
+
+// results are results of calls: 0, an error number, or the number of a signal that ended the process plus signalled.
+type results []syscall.Errno
+
+const signalled = syscall.Errno(1000)
+
+var (
+	killed   = results{signalled + syscall.Errno(unix.SIGSYS)}
+	refused  = results{unix.EPERM}
+	absent   = results{unix.ENOSYS}
+	noFamily = results{unix.EAFNOSUPPORT}
+	noLock   = results{unix.ENOLCK}
+	readOnly = results{unix.EROFS, unix.EACCES, unix.EPERM}
+	hidden   = results{unix.ENOENT, unix.EACCES, unix.EPERM}
+	nobody   = results{unix.ESRCH, unix.EPERM}
+
+	badFile  = results{unix.EBADF}
+	badValue = results{unix.EINVAL}
+	noEntry  = results{unix.ENOENT}
+)
+
+// int80 is set in the number of a call that is made as 32-bit programs make it.
+const int80 = 1 << 31
+
+// calls returns all calls, in the order in which they are made: those to the parent first, which in a sandbox may not
+// be ready yet.
+func calls(t *target) []call {
+	self, parent, here := os.Getpid(), os.Getppid(), unix.AT_FDCWD
+	file, _ := unix.Open(notes, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	open := func(name, path string, flags int, want results, root bool) call {
+		return call{name, unix.SYS_OPENAT, args{here, path, flags | unix.O_NONBLOCK | unix.O_NOCTTY}, want, nil, root}
 	}
-	return int(r), nil
+	of := func(pid int, path string) string { return fmt.Sprintf("/proc/%d/%s", pid, path) }
+	limit := func(name string, resource int, value uint64) call {
+		return call{name, unix.SYS_PRLIMIT64, args{0, resource, &unix.Rlimit{Cur: value, Max: value}, 0}, refused, nil, false}
+	}
+	const read, write, list = unix.O_RDONLY, unix.O_WRONLY, unix.O_RDONLY | unix.O_DIRECTORY
+	return []call{
+		open("parent-memory", of(parent, "mem"), read, hidden, true),
+		open("parent-environment", of(parent, "environ"), read, hidden, false),
+		open("parent-descriptors", of(parent, "fd"), list, hidden, false),
+		open("parent-root", of(parent, "root")+t.secret(), read, hidden, false),
+		open("parent-program", of(parent, "exe"), read, hidden, false),
+		{"parent-kill", unix.SYS_KILL, args{parent, 0}, refused, nil, false},
+		{"parent-tkill", unix.SYS_TKILL, args{parent, 0}, refused, nil, false},
+
+		// Another process of the same user, outside.
+		open("victim-command", of(t.Victim, "cmdline"), read, noEntry, false),
+		open("victim-environment", of(t.Victim, "environ"), read, hidden, false),
+		open("victim-memory", of(t.Victim, "mem"), read, hidden, true),
+		open("victim-file", of(t.Victim, "fd/0"), read, hidden, false),
+		{"victim-kill", unix.SYS_KILL, args{t.Victim, 0}, nobody, nil, false},
+		{"victim-tgkill", unix.SYS_TGKILL, args{t.Victim, t.Victim, 0}, nobody, nil, false},
+		{"victim-limit", unix.SYS_PRLIMIT64, args{t.Victim, unix.RLIMIT_CORE, 0, &unix.Rlimit{}}, nobody, nil, false},
+		{"ptrace", unix.SYS_PTRACE, args{unix.PTRACE_TRACEME}, refused, nil, false},
+		{"vm-read", unix.SYS_PROCESS_VM_READV, args{self, 0, 0, 0, 0, 0}, refused, nil, false},
+		{"vm-write", unix.SYS_PROCESS_VM_WRITEV, args{self, 0, 0, 0, 0, 0}, killed, nil, false},
+		{"pidfd-getfd", unix.SYS_PIDFD_GETFD, args{-1, 0, 0}, refused, badFile, false},
+		{"kcmp", unix.SYS_KCMP, args{self, self, 1, 0, 0}, refused, nil, true},
+		{"move-pages", unix.SYS_MOVE_PAGES, args{0, 0, 0, 0, 0, 0}, refused, nil, false},
+
+		// Files outside, by several ways.
+		open("secret", t.secret(), read, hidden, false),
+		open("secret-dots", strings.Repeat("../", 40)+t.secret()[min(1, len(t.secret())):], read, hidden, false),
+		open("secret-root", "/proc/self/root"+t.secret(), read, hidden, false),
+		{"secret-handle", unix.SYS_OPEN_BY_HANDLE_AT, args{-1, &[3]uint32{4, 1, 0}, 0}, killed, badFile, true},
+		{"secret-exists", unix.SYS_STATX, args{here, t.secret(), 0, 0, &unix.Statx_t{}}, noEntry, nil, false},
+		open("other-bot", t.Base+"/bots/b/notes.txt", read, hidden, false),
+		open("home", t.Base+"/home", list, hidden, false),
+		open("fifo-outside", t.Base+"/fifo", write, hidden, false),
+		open("root-home", "/root", list, hidden, true),
+		open("shadow", "/etc/shadow", read, hidden, true),
+		open("var", "/var", list, hidden, false),
+
+		// Its own directory.
+		open("append", notes, write, readOnly, false),
+		{"truncate", unix.SYS_TRUNCATE, args{notes, len(notesText)}, readOnly, nil, false},
+		{"rename", unix.SYS_RENAMEAT, args{here, notes, here, notes}, readOnly, nil, false},
+		{"remove", unix.SYS_UNLINKAT, args{here, notes, unix.AT_REMOVEDIR}, readOnly, results{unix.ENOTDIR}, false},
+		{"chmod", unix.SYS_FCHMODAT, args{here, notes, 0o644}, readOnly, nil, false},
+		{"fchmod", unix.SYS_FCHMOD, args{file, 0o644}, readOnly, nil, false},
+		{"chown", unix.SYS_FCHOWNAT, args{here, notes, -1, -1, 0}, readOnly, nil, false},
+		{"utimes", unix.SYS_UTIMENSAT, args{here, notes, 0, 0}, readOnly, nil, false},
+		{"setxattr", unix.SYS_SETXATTR, args{notes, "user.attack", "1", 1, 0}, readOnly, results{unix.EOPNOTSUPP}, false},
+		open("fifo", "fifo", write, readOnly, false), // which read-only mounts allow
+		open("device", "device", unix.O_RDWR, hidden, true),
+
+		// What /proc, /sys and /dev have of the machine.
+		open("proc-sys", "/proc/sys/kernel/core_pattern", write, readOnly, true),
+		open("proc-kmsg", "/proc/kmsg", read, hidden, true),
+		open("oom-score", "/proc/self/oom_score_adj", write, readOnly, false),
+		open("sys", "/sys/kernel/mm/transparent_hugepage/enabled", write, hidden, true),
+		open("cgroup", "/sys/fs/cgroup/cgroup.procs", write, hidden, true),
+		open("cgroup-v1", "/sys/fs/cgroup/pids/cgroup.procs", write, hidden, true),
+		open("release-agent", "/sys/fs/cgroup/pids/release_agent", write, hidden, true),
+		open("terminal", "/dev/tty", unix.O_RDWR, append(hidden, unix.ENXIO), false),
+		open("terminals", "/dev/pts", list, hidden, false),
+		{"tiocsti", unix.SYS_IOCTL, args{0, unix.TIOCSTI, "x"}, refused, results{unix.ENOTTY}, true},
+
+		// Namespaces, mounts and identities.
+		{"unshare", unix.SYS_UNSHARE, args{unix.CLONE_NEWUSER}, refused, nil, true},
+		{"clone", unix.SYS_CLONE, args{unix.CLONE_NEWUSER | int(unix.SIGCHLD), 0, 0, 0, 0}, refused, nil, true},
+		{"clone3", unix.SYS_CLONE3, args{&[8]uint64{unix.CLONE_NEWUSER, 0, 0, 0, uint64(unix.SIGCHLD)}, 64}, absent, nil, true},
+		{"setns", unix.SYS_SETNS, args{-1, unix.CLONE_NEWNET}, killed, badFile, false},
+		{"mount", unix.SYS_MOUNT, args{"none", ".", "tmpfs", 0, "size=bad"}, killed, badValue, true},
+		{"umount", unix.SYS_UMOUNT2, args{".", unix.MNT_DETACH}, killed, badValue, true},
+		{"fsopen", unix.SYS_FSOPEN, args{"tmpfs", unix.FSOPEN_CLOEXEC}, killed, nil, true},
+		{"open-tree", unix.SYS_OPEN_TREE, args{here, ".", unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC}, killed, nil, true},
+		{"mount-setattr", unix.SYS_MOUNT_SETATTR, args{here, ".", 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}, 32}, killed, badValue, true},
+		{"pivot-root", unix.SYS_PIVOT_ROOT, args{".", "."}, killed, results{unix.EINVAL, unix.EBUSY}, true},
+		{"chroot", unix.SYS_CHROOT, args{"/"}, refused, nil, true},
+		{"setresuid", unix.SYS_SETRESUID, args{1, 1, 1}, results{unix.EPERM, unix.EINVAL}, nil, true},
+		{"setgroups", unix.SYS_SETGROUPS, args{1, new(uint32)}, results{unix.EPERM, unix.EINVAL}, nil, true},
+
+		// The machine.
+		{"reboot", unix.SYS_REBOOT, args{0, 0, 0, 0}, killed, badValue, true},
+		{"swapon", unix.SYS_SWAPON, args{"/proc/none", 0}, killed, noEntry, true},
+		{"settimeofday", unix.SYS_SETTIMEOFDAY, args{0, 0}, killed, nil, true},
+		{"adjtimex", unix.SYS_ADJTIMEX, args{&unix.Timex{}}, refused, nil, false},
+		{"sethostname", unix.SYS_SETHOSTNAME, args{0, -1}, killed, badValue, true},
+		{"acct", unix.SYS_ACCT, args{"/proc/none"}, killed, noEntry, true},
+		{"kexec", unix.SYS_KEXEC_LOAD, args{0, 1 << 20, 0, 0}, killed, badValue, true},
+		{"module", unix.SYS_FINIT_MODULE, args{-1, "", 0}, killed, badFile, true},
+
+		// The kernel, where its calls reach far.
+		{"add-key", unix.SYS_ADD_KEY, args{"user", "attack", "data", 4, unix.KEY_SPEC_PROCESS_KEYRING}, refused, nil, false},
+		{"keyctl", unix.SYS_KEYCTL, args{unix.KEYCTL_GET_KEYRING_ID, unix.KEY_SPEC_PROCESS_KEYRING, 1}, refused, nil, false},
+		{"request-key", unix.SYS_REQUEST_KEY, args{"user", "attack-none", 0, 0}, refused, results{unix.ENOKEY}, false},
+		{"io-uring", unix.SYS_IO_URING_SETUP, args{4, &[120]byte{}}, absent, nil, true},
+		{"bpf", unix.SYS_BPF, args{unix.BPF_MAP_CREATE, &[5]uint32{unix.BPF_MAP_TYPE_ARRAY, 4, 4, 1, 0}, 20}, killed, nil, true},
+		{"perf", unix.SYS_PERF_EVENT_OPEN, args{&unix.PerfEventAttr{
+			Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_TASK_CLOCK, Size: unix.PERF_ATTR_SIZE_VER0,
+		}, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC}, refused, nil, true},
+		{"userfaultfd", unix.SYS_USERFAULTFD, args{unix.O_CLOEXEC | 1}, refused, nil, false}, // 1: UFFD_USER_MODE_ONLY
+		{"memfd-secret", unix.SYS_MEMFD_SECRET, args{unix.O_CLOEXEC}, absent, nil, false},
+		{"personality", unix.SYS_PERSONALITY, args{0x400000}, refused, nil, false}, // READ_IMPLIES_EXEC
+		{"syslog", unix.SYS_SYSLOG, args{10, 0, 0}, refused, nil, true},            // the size of the buffer
+		{"quotactl", unix.SYS_QUOTACTL, args{0x800001 << 8, 0, 0, 0}, killed, nil, false},
+		{"fanotify", unix.SYS_FANOTIFY_INIT, args{unix.FAN_CLOEXEC | unix.FAN_REPORT_FID, 0}, refused, nil, true},
+		{"32-bit", int80 | 20, nil, killed, nil, false}, // getpid
+		{"x32", 1<<30 | unix.SYS_GETPID, nil, killed, nil, false},
+
+		// Ways for two bots to communicate.
+		{"shmget", unix.SYS_SHMGET, args{t.Harness, 4096, 0}, absent, noEntry, false},
+		{"msgget", unix.SYS_MSGGET, args{t.Harness, 0}, absent, noEntry, false},
+		{"semget", unix.SYS_SEMGET, args{t.Harness, 1, 0}, absent, noEntry, false},
+		{"mq-open", unix.SYS_MQ_OPEN, args{t.prefix(), unix.O_RDONLY, 0, 0}, absent, noEntry, false},
+		{"flock", unix.SYS_FLOCK, args{file, unix.LOCK_SH}, absent, nil, false},
+		{"lock", unix.SYS_FCNTL, args{file, unix.F_SETLK, &unix.Flock_t{Type: unix.F_RDLCK}}, noLock, nil, false},
+		{"lock-open-file", unix.SYS_FCNTL, args{file, unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK}}, noLock, nil, false},
+		{"lease", unix.SYS_FCNTL, args{file, unix.F_SETLEASE, unix.F_RDLCK}, noLock, nil, false},
+		{"inotify", unix.SYS_INOTIFY_INIT1, args{unix.O_CLOEXEC}, absent, nil, false},
+		{"socket", unix.SYS_SOCKET, args{unix.AF_UNIX, unix.SOCK_STREAM, 0}, noFamily, nil, false},
+		{"socket-ip", unix.SYS_SOCKET, args{unix.AF_INET, unix.SOCK_DGRAM, 0}, noFamily, nil, false},
+		{"socket-netlink", unix.SYS_SOCKET, args{unix.AF_NETLINK, unix.SOCK_RAW, 0}, noFamily, nil, false},
+		{"socketpair", unix.SYS_SOCKETPAIR, args{unix.AF_UNIX, unix.SOCK_DGRAM, 0, &[2]int32{}}, noFamily, nil, false},
+		{"connect", unix.SYS_CONNECT, args{-1, 0, 0}, refused, badFile, false},
+		{"bind", unix.SYS_BIND, args{-1, 0, 0}, refused, badFile, false},
+		{"listen", unix.SYS_LISTEN, args{-1, 0}, refused, badFile, false},
+
+		// Priorities and limits: each value is allowed without a sandbox, and more than the sandbox gives.
+		{"priority", unix.SYS_SETPRIORITY, args{unix.PRIO_PROCESS, 0, 19}, refused, nil, false},
+		{"scheduler", unix.SYS_SCHED_SETATTR, args{0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0}, refused, nil, false},
+		{"affinity", unix.SYS_SCHED_SETAFFINITY, args{0, 8, &[1]uint64{^uint64(0)}}, refused, nil, false},
+		{"io-priority", unix.SYS_IOPRIO_SET, args{1, 0, 1 << 13}, refused, nil, true}, // real-time, of a process
+		limit("limit-processes", unix.RLIMIT_NPROC, 1),
+		limit("limit-data", unix.RLIMIT_DATA, 1<<30),
+		{"limit-setrlimit", unix.SYS_SETRLIMIT, args{unix.RLIMIT_DATA, &unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}}, refused, nil, false},
+		limit("limit-core", unix.RLIMIT_CORE, 2),
+		limit("limit-file-size", unix.RLIMIT_FSIZE, outputSize+1),
+		limit("limit-open-files", unix.RLIMIT_NOFILE, openFiles+1),
+		limit("limit-locked-memory", unix.RLIMIT_MEMLOCK, 1<<20+1),
+		limit("limit-message-queues", unix.RLIMIT_MSGQUEUE, 1),
+		limit("limit-pending-signals", unix.RLIMIT_SIGPENDING, 1025),
+	}
 }
 
-// obeyed is for calls that look at the caller's rights first and at what they are
-// asked second: asked for nonsense, they answer with one of the errors of
-// nonsense only if they would have obeyed sense.
-func obeyed(err error, nonsense ...error) error {
-	for _, n := range nonsense {
-		if err == n {
-			return nil
+// makeCalls makes all calls and prints a line with the name and the result of each.
+func makeCalls(t *target) {
+	for _, c := range calls(t) {
+		fmt.Println(c.name, uint(c.make()))
+	}
+}
+
+// make makes a call in a process of its own, which the call may change or end.
+func (c *call) make() syscall.Errno {
+	words := c.words()
+	pid, errno := fork()
+	if errno != 0 {
+		fail("attack: fork: %v", errno)
+	}
+	if pid == 0 {
+		if c.number&int80 != 0 {
+			if got := int32(call80(uint32(c.number &^ int80))); got < 0 {
+				errno = syscall.Errno(-got)
+			}
+		} else {
+			_, _, errno = syscall.RawSyscall6(c.number, words[0], words[1], words[2], words[3], words[4], words[5])
+		}
+		leave(int(errno))
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		fail("attack: wait: %v", err)
+	}
+	if status.Signaled() {
+		return signalled + syscall.Errno(status.Signal())
+	}
+	return syscall.Errno(status.ExitStatus())
+}
+
+// words returns the arguments as the kernel takes them.
+func (c *call) words() (words [6]uintptr) {
+	for i, arg := range c.args {
+		switch v := arg.(type) {
+		case int:
+			words[i] = uintptr(v)
+		case string:
+			text := append([]byte(v), 0)
+			c.args[i] = &text[0] // or it would be collected
+			words[i] = uintptr(unsafe.Pointer(&text[0]))
+		default:
+			words[i] = reflect.ValueOf(v).Pointer()
 		}
 	}
-	return err
+	return words
 }
 
-// writeExisting writes to a file that is there.
-func writeExisting(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
+// freeFault returns what is wrong with the result of a call without a sandbox, or why the call cannot succeed on this
+// machine.
+func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
+	switch {
+	case got == 0 || slices.Contains(c.obeyed, got):
+		return "", ""
+	case c.lacked(got):
+		return "", "this machine does not have it"
+	case c.root && !root:
+		return "", "only root may do it"
 	}
-	defer f.Close()
-	_, err = f.WriteString(text)
-	return err
+	return fmt.Sprintf("it gave %s without a sandbox, too", describe(got)), ""
 }
 
-// mayOpen opens a file and closes it. The file of a running program cannot be
-// written to by anybody, which the kernel says before it says that a mount is
-// read-only; there a file beside it tells.
-func mayOpen(path string, flags int) error {
-	fd, err := unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err == unix.ETXTBSY {
-		real, err := os.Readlink(path)
-		if err != nil {
-			return err
-		}
-		return mayOpen(filepath.Join(filepath.Dir(real), "setuid"), flags)
-	}
-	if err != nil {
-		return &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	return unix.Close(fd)
+// lacked reports whether the result of a call without a sandbox is that of a kernel or a machine that does not have what
+// the call asks for.
+func (c *call) lacked(got syscall.Errno) bool {
+	lacks := results{unix.ENOSYS, unix.ENOENT, signalled + syscall.Errno(unix.SIGSEGV)}
+	return slices.Contains(lacks, got) && !slices.Contains(c.obeyed, got)
 }
 
-// firstOf runs tries until one works, and gives the error of the last one else.
-func firstOf(paths []string, try func(string) error) (string, error) {
-	var last error
-	for _, p := range paths {
-		err := try(p)
-		if err == nil {
-			return p, nil
-		}
-		if last == nil || errors.Is(last, fs.ErrNotExist) {
-			last = err
-		}
+// sandboxFault returns what is wrong with the result of a call in a sandbox. free is the result without one.
+func (c *call) sandboxFault(got, free syscall.Errno) string {
+	if slices.Contains(c.want, got) || c.lacked(free) && got == free {
+		return ""
 	}
-	return "", last
+	return fmt.Sprintf("it gave %s, want %v", describe(got), c.want)
 }
 
-// scratch returns the directory for temporary files.
-func scratch() string {
-	if dir := os.TempDir(); mayOpen(dir, unix.O_RDONLY) == nil {
-		return dir
+// describe returns the text of a result.
+func describe(got syscall.Errno) string {
+	switch {
+	case got == 0:
+		return "success"
+	case got > signalled:
+		return syscall.Signal(got - signalled).String()
 	}
-	return "/tmp"
+	return got.Error()
 }
 
-// readSome reads at most 64 kB of a file.
-func readSome(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// String returns the texts of results.
+func (r results) String() string {
+	texts := make([]string, len(r))
+	for i, got := range r {
+		texts[i] = describe(got)
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 64<<10))
+	return strings.Join(texts, " or ")
 }

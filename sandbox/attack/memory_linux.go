@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -11,34 +14,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hoard is how much memory an attack has to get. It has to be held for a while, since
-// without a control group memory is only looked at from time to time.
 const (
+	// hoard is how much memory an attack must get.
 	hoard = 256 << 20
-	hold  = 400 * time.Millisecond
+	// hold is how long it must keep that: without a control group memory is checked from time to time.
+	hold = 400 * time.Millisecond
+	// piece is how much it takes at a time.
+	piece = 16 << 20
 )
 
 var memory = []attack{
-	{Name: "mem-anon", Help: "256 MB in one process", Run: hoardOf(unix.MAP_PRIVATE), Ends: endMemory},
-	{Name: "mem-many", Help: "256 MB in eight processes", Run: memMany, Ends: endMemory | endProcesses},
-	{Name: "mem-shared", Help: "256 MB of anonymous shared memory", Run: hoardOf(unix.MAP_SHARED), Ends: endMemory},
-	{Name: "mem-hidden", Help: "256 MB of anonymous shared memory that no resident set shows", Run: memHidden, Ends: endMemory},
-	{Name: "mem-zero", Help: "256 MB of /dev/zero, mapped to be shared, that no resident set shows", Run: memZero, Ends: endMemory},
-	{Name: "mem-tables", Help: "160 MB of page tables, for memory that is only looked at", Run: memTables, Ends: endMemory},
-	{Name: "mem-memfd", Help: "256 MB in memfd_create files that are never mapped", Run: memFD, Ends: endMemory | endForbidden | endSignal},
-	{Name: "mem-sysv", Help: "256 MB of System V shared memory", Run: memSysV, Ends: endMemory | endForbidden},
-	{Name: "mem-file", Help: "256 MB of mapped files in the directory for temporary files", Run: memFile, Ends: endMemory | endSignal},
-	{Name: "mem-sockets", Help: "140 MB of kernel memory in unread sockets of 32 processes", Run: memSockets, Ends: endMemory | endProcesses},
-	{Name: "mem-pipes", Help: "160 MB of kernel memory in unread pipes of 16 processes", Run: memPipes, Ends: endMemory | endProcesses,
-		Idle: rootOnly("the pipes of an ordinary user hold 64 MB at most")},
-	{Name: "mem-lock", Help: "256 MB locked in memory", Run: memLock, Ends: endMemory, Idle: rootOnly("an ordinary user may lock 8 MB")},
-	{Name: "mem-huge", Help: "64 MB of huge pages, which no cgroup of memory counts", Run: memHuge, Ends: endMemory,
-		Idle: never("no huge pages are set aside here", hasHuge)},
-	{Name: "fill-tmp", Help: "32 MB in the directory for temporary files, of 8 MB that it may", Run: func(t *target) (string, error) { return fill(t, scratch()) }, Ends: endMemory | endSignal | endCrash},
-	{Name: "fill-shm", Help: "32 MB in /dev/shm", Run: func(t *target) (string, error) { return fill(t, "/dev/shm") }, Ends: endMemory | endSignal | endCrash},
-	{Name: "inodes-tmp", Help: "2000 empty files in the directory for temporary files, of 512 that it may", Run: func(t *target) (string, error) { return litter(t, scratch()) }, Ends: endMemory},
-	{Name: "inodes-shm", Help: "2000 empty files in /dev/shm", Run: func(t *target) (string, error) { return litter(t, "/dev/shm") }, Ends: endMemory},
-	{Name: "stderr-file", Help: "12 MB into the file that standard error is, of 4 MB that it may", Run: bloat, Setup: setup{File: true}, Ends: endSignal | endCrash},
+	{name: "mem-anon", help: "256 MB in one process", run: memAnon, ends: endMemory},
+	{name: "mem-many", help: "256 MB in eight processes", run: memMany, ends: endMemory | endProcesses},
+	{name: "mem-hidden", help: "256 MB of anonymous shared memory that no resident set shows", run: memHidden, ends: endMemory},
+	{name: "mem-zero", help: "256 MB of /dev/zero, mapped to be shared, that no resident set shows", run: memZero, ends: endMemory},
+	{name: "mem-tables", help: "160 MB of page tables", run: memTables, ends: endMemory},
+	{name: "mem-memfd", help: "256 MB in memfd_create files that are never mapped", run: memFD, ends: endMemory | endSignal},
+	{name: "mem-sockets", help: "140 MB of kernel memory in unread sockets of 32 processes", run: memSockets, ends: endMemory | endProcesses},
+	{name: "mem-pipes", help: "160 MB of kernel memory in unread pipes of 16 processes", run: memPipes, ends: endMemory | endProcesses,
+		idle: rootOnly("the pipes of an ordinary user hold 64 MB at most")},
+	{name: "mem-huge", help: "64 MB of huge pages, which no cgroup of memory counts", run: memHuge, ends: endMemory, idle: hasHuge},
+	{name: "fill-tmp", help: "32 MB in the directory for temporary files", run: fillTmp, ends: endMemory | endSignal | endCrash},
+	{name: "fill-shm", help: "32 MB in /dev/shm", run: fillShm, ends: endMemory | endSignal | endCrash},
+	{name: "inodes", help: "2000 empty files in the directory for temporary files", run: litter, ends: endMemory},
+	{name: "output", help: "12 MB into the file that standard error is", run: bloat, ends: endSignal | endCrash},
 }
 
 // touch writes to every page.
@@ -48,32 +47,39 @@ func touch(m []byte) {
 	}
 }
 
-// take maps memory and touches it.
-func take(n, flags int) ([]byte, error) {
-	m, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_ANON)
+// mapShared maps a piece of a file, or of memory if fd is -1, touches it and gives the pages back: they leave the resident
+// set of the process, but not the memory.
+func mapShared(fd, flags int) error {
+	m, err := unix.Mmap(fd, 0, piece, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	touch(m)
-	return m, nil
+	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// kept waits to see whether what was taken stays.
-func kept(what string) (string, error) {
-	holdOn(hold)
-	return what, nil
-}
-
-// hoardOf takes anonymous memory, private or shared.
-func hoardOf(flags int) func(*target) (string, error) {
-	return func(*target) (string, error) {
-		for n := 0; n < hoard; n += 16 << 20 {
-			if _, err := take(16<<20, flags); err != nil {
-				return "", err
-			}
+// hoardBy takes memory piece by piece and keeps it for a while.
+func hoardBy(take func() error) (string, error) {
+	for range hoard / piece {
+		if err := take(); err != nil {
+			return "", err
 		}
-		return kept("256 MB")
 	}
+	holdOn(hold)
+	return "256 MB", nil
+}
+
+// takePrivate maps and touches anonymous memory.
+func takePrivate(size, flags int) error {
+	m, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
+	if err == nil {
+		touch(m)
+	}
+	return err
+}
+
+func memAnon(*target) (string, error) {
+	return hoardBy(func() error { return takePrivate(piece, 0) })
 }
 
 func memMany(*target) (string, error) {
@@ -88,19 +94,8 @@ func memMany(*target) (string, error) {
 	}, "256 MB in 8 processes")
 }
 
-// memHidden gives touched pages of shared memory back: they leave the resident
-// set of the process but not the memory.
 func memHidden(*target) (string, error) {
-	for n := 0; n < hoard; n += 16 << 20 {
-		m, err := take(16<<20, unix.MAP_SHARED)
-		if err != nil {
-			return "", err
-		}
-		if err := unix.Madvise(m, unix.MADV_DONTNEED); err != nil {
-			return "", err
-		}
-	}
-	return kept("256 MB")
+	return hoardBy(func() error { return mapShared(-1, unix.MAP_ANON) })
 }
 
 func memZero(*target) (string, error) {
@@ -108,21 +103,11 @@ func memZero(*target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for n := 0; n < hoard; n += 16 << 20 {
-		m, err := unix.Mmap(fd, 0, 16<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		if err != nil {
-			return "", err
-		}
-		touch(m)
-		if err := unix.Madvise(m, unix.MADV_DONTNEED); err != nil {
-			return "", err
-		}
-	}
-	return kept("256 MB")
+	return hoardBy(func() error { return mapShared(fd, 0) })
 }
 
-// memTables reads a byte of every 2 MB, which is all that one page of tables can
-// map: the page of zeros that is there is nobody's memory.
+// memTables reads a byte of every 2 MB, which is as much as one page of tables maps. What it reads is the page of zeros,
+// which counts for no process.
 func memTables(*target) (string, error) {
 	const reach = 2 << 20
 	m, err := unix.Mmap(-1, 0, 40<<10*reach, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -136,69 +121,29 @@ func memTables(*target) (string, error) {
 	for i := 0; i < len(m); i += reach {
 		sum += m[i]
 	}
-	return kept(fmt.Sprint("160 MB of tables, ", sum))
+	holdOn(hold)
+	return fmt.Sprint("160 MB of tables, ", sum), nil
 }
 
 func memFD(*target) (string, error) {
-	chunk := make([]byte, 256<<10)
-	for n := 0; n < hoard; n += 2 << 20 {
-		fd, err := unix.MemfdCreate("x", 0)
-		if err != nil {
-			return "", err
-		}
-		for range 8 {
-			if _, err := unix.Write(fd, chunk); err != nil {
-				return "", err
+	chunk := make([]byte, 2<<20)
+	return hoardBy(func() error {
+		for range piece / len(chunk) {
+			fd, err := unix.MemfdCreate("x", 0)
+			if err != nil {
+				return err
 			}
-		}
-		// Few descriptors, many files: a mapping keeps a file as well.
-		if _, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ, unix.MAP_SHARED); err != nil {
-			return "", err
-		}
-		unix.Close(fd)
-	}
-	return kept("256 MB")
-}
-
-func memSysV(*target) (string, error) {
-	id, err := unix.SysvShmGet(0, hoard, unix.IPC_CREAT|0o600)
-	if err != nil {
-		return "", err
-	}
-	m, err := unix.SysvShmAttach(id, 0, 0)
-	unix.SysvShmCtl(id, unix.IPC_RMID, nil)
-	if err != nil {
-		return "", err
-	}
-	touch(m)
-	return kept("256 MB")
-}
-
-func memFile(t *target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), t.prefix())
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	const piece = 2 << 20
-	for i := range hoard / piece {
-		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
-		if err != nil {
-			return "", err
-		}
-		err = syscall.Fallocate(int(f.Fd()), 0, 0, piece)
-		if err == nil {
-			var m []byte
-			if m, err = unix.Mmap(int(f.Fd()), 0, piece, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err == nil {
-				touch(m)
+			if n, err := unix.Write(fd, chunk); err != nil || n < len(chunk) {
+				return cmp.Or(err, error(unix.ENOSPC))
 			}
+			// A mapping keeps a file without its descriptor.
+			if _, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+				return err
+			}
+			unix.Close(fd)
 		}
-		f.Close()
-		if err != nil {
-			return "", err
-		}
-	}
-	return kept("256 MB")
+		return nil
+	})
 }
 
 var stuffing [64 << 10]byte
@@ -249,69 +194,45 @@ func memPipes(*target) (string, error) {
 	}, "160 MB in pipes")
 }
 
-func memLock(*target) (string, error) {
-	m, err := unix.Mmap(-1, 0, hoard, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return "", err
-	}
-	if err := unix.Mlock(m); err != nil {
-		return "", err
-	}
-	return kept("256 MB locked")
-}
-
 func memHuge(*target) (string, error) {
-	if _, err := take(64<<20, unix.MAP_PRIVATE|unix.MAP_HUGETLB); err != nil {
-		return "", err
-	}
-	return kept("64 MB of huge pages")
+	err := takePrivate(64<<20, unix.MAP_HUGETLB)
+	holdOn(hold)
+	return "64 MB of huge pages", err
 }
 
-func hasHuge() bool {
-	data, err := os.ReadFile("/proc/sys/vm/nr_hugepages")
-	n := 0
-	if err == nil {
-		fmt.Sscan(string(data), &n)
+func hasHuge() string {
+	data, _ := os.ReadFile("/proc/sys/vm/nr_hugepages") // a missing file has no pages
+	if n, _ := strconv.Atoi(strings.TrimSpace(string(data))); n < 32 {
+		return "no huge pages are set aside here"
 	}
-	return n >= 32
+	return ""
 }
 
-// fill writes 32 files of 1 MB.
-func fill(t *target, parent string) (string, error) {
+// makeFiles makes files of a size in a directory of its own below parent.
+func makeFiles(t *target, parent string, n, size int) (string, error) {
 	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	chunk := make([]byte, 1<<20)
-	for i := range 32 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), chunk, 0o600); err != nil {
+	data := make([]byte, size)
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), data, 0o600); err != nil {
 			return "", err
 		}
 	}
-	return "32 MB in " + parent, nil
+	return fmt.Sprint(n, " files in ", parent), nil
 }
 
-// litter makes 2000 empty files.
-func litter(t *target, parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, t.prefix())
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	for i := range 2000 {
-		fd, err := unix.Open(filepath.Join(dir, fmt.Sprint(i)), unix.O_CREAT|unix.O_WRONLY|unix.O_EXCL, 0o600)
-		if err != nil {
-			return "", err
-		}
-		unix.Close(fd)
-	}
-	return "2000 files in " + parent, nil
-}
+func fillTmp(t *target) (string, error) { return makeFiles(t, os.TempDir(), 32, 1<<20) }
+
+func fillShm(t *target) (string, error) { return makeFiles(t, "/dev/shm", 32, 1<<20) }
+
+func litter(t *target) (string, error) { return makeFiles(t, os.TempDir(), 2000, 0) }
 
 func bloat(*target) (string, error) {
 	chunk := make([]byte, 1<<20)
-	for range 12 {
+	for range 3 * outputSize / len(chunk) {
 		if _, err := unix.Write(2, chunk); err != nil {
 			return "", err
 		}

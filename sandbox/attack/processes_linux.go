@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -21,24 +22,18 @@ const swarm = 250
 const greed = 900 * time.Millisecond
 
 var processes = []attack{
-	{Name: "fork-bomb", Help: "250 processes at once, each of which forks", Run: forkBomb, Ends: endProcesses | endMemory | endCrash},
-	{Name: "thread-bomb", Help: "250 threads at once", Run: threadBomb, Ends: endProcesses | endCrash},
-	{Name: "daemon", Help: "a process in a session of its own lives on after the bot's end", Run: daemon, Setup: setup{Judge: bySurvivor}},
-	{Name: "orphan-pipe", Help: "a process that keeps the bot's pipes open lives on after the bot's end", Run: orphan, Setup: setup{Judge: bySurvivor}},
-	{Name: "runaway", Help: "a chain of processes, each of which forks and leaves, outruns being killed", Run: runaway, Setup: setup{Judge: byRunaway}},
-	{Name: "ignore-term", Help: "spins and ignores all signals", Run: ignoreTerm, Setup: setup{Judge: byEnd}},
-	{Name: "stop-self", Help: "stops itself, so that a signal to end does not reach it", Run: stopSelf, Setup: setup{Judge: byEnd}},
-	{Name: "cpu-spin", Help: "uses 0.9 s of CPU time in two processes, of 0.3 s that it may", Run: cpuSpin, Setup: setup{CPU: true}, Ends: endCPU},
-	{Name: "cpu-relay", Help: "uses as much in processes that live 50 ms each", Run: cpuRelay, Setup: setup{CPU: true}, Ends: endCPU},
-	{Name: "cpu-forget", Help: "uses as much in processes that nobody waits for", Run: cpuForget, Setup: setup{CPU: true}, Ends: endCPU},
-	{Name: "nice", Help: "a better priority", Run: nice, Idle: rootOnly("a better priority needs CAP_SYS_NICE")},
-	{Name: "nice-least", Help: "the least priority, to get time credit for waiting", Run: niceLeast},
-	{Name: "sched-idle", Help: "the scheduler for what runs when nothing else does, for the same", Run: schedIdle},
-	{Name: "sched-fifo", Help: "the real-time scheduler", Run: fifo, Idle: rootOnly("the real-time scheduler needs CAP_SYS_NICE")},
-	{Name: "ioprio", Help: "real-time priority of input and output", Run: ioprio, Idle: rootOnly("it needs CAP_SYS_ADMIN")},
-	{Name: "rlimit", Help: "raises a hard resource limit", Run: raise, Idle: needsCap(unix.CAP_SYS_RESOURCE, "it needs CAP_SYS_RESOURCE")},
-	{Name: "rlimit-soft", Help: "raises the soft limits of its processes and memory", Run: raiseSoft},
-	{Name: "oom-score", Help: "lets the kernel kill others first when memory runs out", Run: oomScore, Idle: needsCap(unix.CAP_SYS_RESOURCE, "a lower score needs CAP_SYS_RESOURCE")},
+	{name: "fork-bomb", help: "250 processes at once, each of which forks", run: forkBomb, ends: endProcesses | endMemory | endCrash},
+	{name: "thread-bomb", help: "250 threads at once", run: threadBomb, ends: endProcesses | endCrash},
+	{name: "daemon", help: "processes in sessions of their own, one of which keeps the bot's pipes open, live on after the bot's end", run: daemon, judge: bySurvivor},
+	{name: "subreaper", help: "takes the orphans of the sandbox's init", run: subreaper, judge: bySurvivor},
+	{name: "runaway", help: "a chain of processes, each of which forks and exits, outruns being killed", run: runaway, judge: byKill},
+	{name: "ignore-term", help: "spins and ignores all signals", run: ignoreTerm, judge: byKill},
+	{name: "stop-self", help: "stops itself, so that a signal to end does not reach it", run: stopSelf, judge: byKill},
+	{name: "close-pipes", help: "closes its pipes and goes on", run: closePipes, judge: byKill},
+	{name: "flood", help: "writes lines without end, also when nobody reads them", run: flood, judge: byKill},
+	{name: "cpu-spin", help: "uses 0.9 s of CPU time in two processes, of 0.3 s that it may", run: cpuSpin, cpu: true, ends: endCPU},
+	{name: "cpu-relay", help: "uses as much in processes that live 50 ms each", run: cpuRelay, cpu: true, ends: endCPU},
+	{name: "cpu-forget", help: "uses as much in processes that nobody waits for", run: cpuForget, cpu: true, ends: endCPU},
 }
 
 func forkBomb(*target) (string, error) {
@@ -98,16 +93,11 @@ func threadBomb(*target) (string, error) {
 	return fmt.Sprint(swarm, " threads"), nil
 }
 
-// daemon leaves a process behind by two forks and a session of its own.
-func daemon(t *target) (string, error) { return leaveBehind(t, false) }
-
-// orphan does so with the bot's pipes open.
-func orphan(t *target) (string, error) { return leaveBehind(t, true) }
-
-func leaveBehind(t *target, pipes bool) (string, error) {
-	for _, setsid := range []bool{true, false} {
+// daemon leaves processes behind that have a session or a group of their own.
+func daemon(t *target) (string, error) {
+	for _, pipes := range []bool{true, false} {
 		c := exec.Command("/proc/self/exe", "linger", fmt.Sprintf(`{"Base":%q}`, t.Base))
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: setsid, Setpgid: !setsid}
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: pipes, Setpgid: !pipes}
 		if pipes {
 			c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 		}
@@ -121,7 +111,20 @@ func leaveBehind(t *target, pipes bool) (string, error) {
 	panic("unreachable")
 }
 
-// runaway returns a chain of processes: who kills one has to hurry for the next.
+func subreaper(t *target) (string, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return "", err
+	}
+	return daemon(t)
+}
+
+// linger lives on, whatever happens.
+func linger(*target) {
+	deafen()
+	time.Sleep(bound)
+}
+
+// runaway starts a chain of processes: by the time one is killed, the next one runs.
 func runaway(t *target) (string, error) {
 	links, err := newTeam(1500)
 	if err != nil {
@@ -144,8 +147,7 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain forks the next link at once and goes a little later. Without a sandbox
-// it can be switched off by a file.
+// chain forks the next link at once and exits a little later. Without a sandbox a file switches it off.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
@@ -175,13 +177,41 @@ func ignoreTerm(*target) (string, error) {
 
 func stopSelf(*target) (string, error) {
 	deafen()
-	c := exec.Command("/proc/self/exe", "stop-parent", "{}")
+	c := exec.Command("/proc/self/exe", "stop-parent")
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Start(); err != nil {
 		return "", err
 	}
 	time.Sleep(bound) // another thread may take the signal: this one goes on until then
 	return "", errNothing
+}
+
+// stopParent stops its parent and reports it as ready.
+func stopParent(*target) {
+	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
+		exitWithError(err)
+	}
+	fmt.Println("READY", os.Getppid())
+}
+
+func closePipes(*target) (string, error) {
+	deafen()
+	ready()
+	for fd := range 3 {
+		unix.Close(fd)
+	}
+	time.Sleep(bound)
+	return "", errNothing
+}
+
+func flood(*target) (string, error) {
+	deafen()
+	ready()
+	for lines := strings.Repeat("move 1o\n", 8<<10); ; {
+		if _, err := os.Stdout.WriteString(lines); err != nil {
+			time.Sleep(bound)
+		}
+	}
 }
 
 func cpuSpin(*target) (string, error) { return burn(2, greed/2) }
@@ -228,64 +258,4 @@ func burn(n int, each time.Duration) (string, error) {
 		return "", t.err()
 	}
 	return fmt.Sprint(n, " processes used ", each, " of CPU time each"), nil
-}
-
-func nice(*target) (string, error) {
-	return "nice -5", unix.Setpriority(unix.PRIO_PROCESS, 0, -5)
-}
-
-func fifo(*target) (string, error) {
-	runtime.LockOSThread()
-	err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
-	return "SCHED_FIFO", err
-}
-
-func niceLeast(*target) (string, error) {
-	return "nice 19", unix.Setpriority(unix.PRIO_PROCESS, 0, 19)
-}
-
-func schedIdle(*target) (string, error) {
-	runtime.LockOSThread()
-	return "SCHED_IDLE", unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)
-}
-
-func ioprio(*target) (string, error) {
-	const whoProcess, realTime = 1, 1 << 13
-	return "ioprio real-time", call(unix.SYS_IOPRIO_SET, whoProcess, 0, realTime)
-}
-
-func raise(*target) (string, error) {
-	// That of message queues: others have a bound that not even root may pass.
-	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_MSGQUEUE, &r); err != nil {
-		return "", err
-	}
-	r.Max++
-	return fmt.Sprint(r.Max, " bytes of message queues"), unix.Setrlimit(unix.RLIMIT_MSGQUEUE, &r)
-}
-
-// raiseSoft raises what is below its hard limit.
-func raiseSoft(*target) (string, error) {
-	err := errNothing
-	for _, resource := range []int{unix.RLIMIT_NPROC, unix.RLIMIT_DATA, unix.RLIMIT_AS, unix.RLIMIT_NOFILE, unix.RLIMIT_CORE, unix.RLIMIT_FSIZE} {
-		var r unix.Rlimit
-		if e := unix.Getrlimit(resource, &r); e != nil || r.Cur == r.Max {
-			continue
-		}
-		r.Cur = r.Max
-		for _, try := range []func() error{
-			func() error { return unix.Setrlimit(resource, &r) },
-			func() error { return call(unix.SYS_SETRLIMIT, uintptr(resource), uintptr(unsafe.Pointer(&r))) },
-			func() error { return unix.Prlimit(os.Getpid(), resource, &r, nil) },
-		} {
-			if err = try(); err == nil {
-				return fmt.Sprint("limit ", resource, " is ", r.Max), nil
-			}
-		}
-	}
-	return "", err
-}
-
-func oomScore(*target) (string, error) {
-	return "oom_score_adj -500", writeExisting("/proc/self/oom_score_adj", "-500")
 }

@@ -1,37 +1,38 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// givenUp lists what a level lets through, as docs/sandbox.md tells under "What the sandbox
-// does not block".
+// givenUp has what a level lets through, as docs/sandbox.md says under "What the sandbox does not block".
 func givenUp(level sandbox.Level) map[string]string {
 	given := map[string]string{}
 	if level < sandbox.Full && !hasClock() {
 		given["cpu-forget"] = "processes that end unseen are not counted"
 	}
 	if level == sandbox.Weak {
-		given["proc-list"] = "command lines are seen"
-		given["collude-name"] = "command lines are seen"
-		given["collude-atime"] = "times of access are seen"
-		given["stat-outside"] = "sizes and times are seen"
+		given["victim-command"] = "command lines are seen"
+		given["read-time"] = "times of access are seen"
+		given["secret-exists"] = "sizes and times are seen"
+		given["interfaces"] = "network interfaces are seen"
 	}
 	return given
 }
 
-// hasClock reports whether the kernel counts for this user what processes and all
-// that descends from them use.
+// hasClock reports whether the kernel counts for this user what processes and all that descend from them use.
 func hasClock() bool {
 	data, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	paranoid := 0
@@ -42,157 +43,260 @@ func hasClock() bool {
 // worker makes the attacks of one user.
 type worker struct {
 	*fixture
-	out      *json.Encoder
-	filtered bool // by whoever runs the test, as in a container
-	thorough bool // make the attacks at all levels, and prove after each that the sandbox works
+	out       *json.Encoder
+	selection string // the names of the attacks to make, with commas; "" for all
+	filtered  bool   // the worker itself runs behind a filter of system calls, as in a container
+	thorough  bool   // make the attacks at all levels, and prove after each that the sandbox works
 }
 
-// work is the main of a worker: args are the directory of the programs, that of the
-// user, the names of the attacks, and whether to be thorough.
+// work is the main of a worker. args are the directory of the programs, the directory of the user, the names of the
+// attacks, and whether to be thorough.
 func work(args []string) {
-	unix.Close(3) // the terminal, by which it became ours
-	p, err := newFixture(args[0], args[1])
+	unix.Close(3) // the terminal, which is its controlling terminal now
+	f, err := newFixture(args[0], args[1])
 	if err != nil {
 		fail("worker: %v", err)
 	}
-	w := &worker{fixture: p, out: json.NewEncoder(os.Stdout), thorough: args[3] == "true"}
+	w := &worker{fixture: f, out: json.NewEncoder(os.Stdout), selection: args[2], thorough: args[3] == "true"}
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		w.filtered = !strings.Contains(string(status), "\nSeccomp:\t0\n")
 	}
 	best, least := sandbox.Probe().Level, sandbox.None
 	if !w.thorough {
-		least = best - 1
+		least = max(least, best-1)
 	}
-	for _, a := range attacks() {
-		if args[2] != "" && !strings.Contains(","+args[2]+",", ","+a.Name+",") {
+	var levels []sandbox.Level
+	for level := best; level > least; level-- {
+		levels = append(levels, level)
+	}
+	w.makeCalls(levels)
+	for _, a := range attacks {
+		if !w.wants(a.name) {
 			continue
 		}
-		w.without(&a)
-		for level := best; level > least; level-- {
-			w.within(&a, level)
+		w.attackUnsandboxed(a)
+		for _, level := range levels {
+			w.attackSandboxed(a, level)
 		}
 	}
-	left := p.close()
-	if len(left) > 0 {
+	if left := w.close(); len(left) > 0 {
 		fail("worker: left behind: %s", strings.Join(left, ", "))
 	}
 }
 
-// without makes an attack that nothing holds.
-func (w *worker) without(a *attack) {
-	r := result{Attack: a.Name, User: userName(os.Getuid()), Level: "none"}
-	if a.Idle != nil {
-		r.Idle = a.Idle()
+func (w *worker) wants(name string) bool {
+	return w.selection == "" || strings.Contains(","+w.selection+",", ","+name+",")
+}
+
+// makeCalls makes all calls of the table without a sandbox and at the levels.
+func (w *worker) makeCalls(levels []sandbox.Level) {
+	free, err := w.results(sandbox.None)
+	if err != nil {
+		fail("worker: calls without a sandbox: %v", err)
 	}
-	if r.Idle == "" && w.filtered {
+	for _, level := range append([]sandbox.Level{sandbox.None}, levels...) {
+		before := w.files()
+		got, err := w.results(level)
+		changed := difference(before, w.files())
+		if level > sandbox.None && (err != nil || len(changed) > 0) {
+			w.out.Encode(result{Name: "calls", Level: level.String(), Fault: fmt.Sprint(err, changed)})
+		}
+		for _, c := range calls(&w.target) {
+			if !w.wants(c.name) {
+				continue
+			}
+			r := result{Name: c.name, Level: level.String(), Text: describe(got[c.name])}
+			if level == sandbox.None {
+				r.Level = "none"
+				r.Fault, r.Idle = c.freeFault(got[c.name], os.Getuid() == 0)
+				r.Through = r.Fault == "" && r.Idle == ""
+				if r.Fault != "" && w.filtered {
+					r.Fault, r.Idle = "", "this test runs behind a filter of system calls itself"
+				}
+			} else if r.Allow = givenUp(level)[c.name]; r.Allow == "" {
+				r.Fault = c.sandboxFault(got[c.name], free[c.name])
+			}
+			w.out.Encode(r)
+		}
+		if err := w.restore(); err != nil {
+			fail("worker: %v", err)
+		}
+	}
+}
+
+// results makes all calls at a level and returns what they gave.
+func (w *worker) results(level sandbox.Level) (map[string]syscall.Errno, error) {
+	r, err := w.start(level, limit, func() int { return w.endStrays(1) }, "attack", "calls", w.argument(false, w.Victim))
+	if err != nil {
+		return nil, err
+	}
+	got := map[string]syscall.Errno{}
+	for lines := bufio.NewScanner(r.stdout); lines.Scan(); {
+		name, number, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, err
+		}
+		got[name] = syscall.Errno(n)
+	}
+	text := r.finish()
+	if want := len(calls(&w.target)); len(got) != want {
+		return got, fmt.Errorf("%d of %d calls were made: it %s: %s", len(got), want, r.status, text)
+	}
+	return got, nil
+}
+
+// attackUnsandboxed makes an attack without a sandbox.
+func (w *worker) attackUnsandboxed(a attack) {
+	r := result{Name: a.name, Level: "none"}
+	if a.idle != nil {
+		r.Idle = a.idle()
+	}
+	if w.filtered && r.Idle == "" {
 		r.Idle = "this test runs behind a filter of system calls itself"
 	}
-	o := judgeBy(a, func(t target) (*run, error) { return w.startFree(a, t) }, w, true)
-	r.Through, r.Text = o.through, o.text
-	r.Errors = w.clearUp(a)
+	if r.Idle == "" {
+		r = w.judge(a, sandbox.None)
+	}
+	w.out.Encode(r)
+	if err := w.restore(); err != nil {
+		fail("worker: %v", err)
+	}
+}
+
+// attackSandboxed makes an attack in a sandbox, and checks that it has changed nothing outside.
+func (w *worker) attackSandboxed(a attack, level sandbox.Level) {
+	before := w.files()
+	r := w.judge(a, level)
+	r.Allow = givenUp(level)[a.name]
+	if changed := difference(before, w.files()); len(changed) > 0 {
+		r.Fault += fmt.Sprintf("; it has changed %v", changed)
+	}
+	if err := w.restore(); err != nil {
+		fail("worker: %v", err)
+	}
+	if w.thorough {
+		if err := w.proof(level); err != nil {
+			r.Fault += "; after it the sandbox does not work: " + err.Error()
+		}
+	}
 	w.out.Encode(r)
 }
 
-// clearUp takes away what an attack has left that ran without a sandbox.
-func (w *worker) clearUp(a *attack) (errors []string) {
-	if a.Setup.Judge == byRunaway {
-		if err := w.switchOff(); err != nil {
-			errors = append(errors, err.Error())
-		}
+// judge makes an attack and returns what it came to.
+func (w *worker) judge(a attack, level sandbox.Level) result {
+	r := result{Name: a.name, Level: level.String()}
+	if level == sandbox.None {
+		r.Level = "none"
 	}
-	w.endStrays(true)
-	if err := w.restore(); err != nil {
-		errors = append(errors, err.Error())
+	limit := limit
+	if a.cpu {
+		limit.CPU = cpuLimit
 	}
-	return errors
-}
-
-// switchOff ends what outruns being killed.
-func (w *worker) switchOff() error {
-	if err := os.WriteFile(w.home+"/off", nil, 0o644); err != nil {
-		return err
+	count := func() int { return w.endStrays(1) }
+	if a.judge == byKill {
+		count = func() int { return w.endStrays(20) }
 	}
-	looks := 0 // that have seen none: they come and go
-	until("all links of the chain end", func() bool {
-		if looks++; len(w.strays(true)) > 0 {
-			looks = 0
-		}
-		return looks == 10
-	})
-	return os.Remove(w.home + "/off")
-}
-
-// within makes an attack in a sandbox, looks whether anything outside has felt
-// it, and whether the sandbox works as before.
-func (w *worker) within(a *attack, level sandbox.Level) {
-	r := result{Attack: a.Name, User: userName(os.Getuid()), Level: level.String(), Allow: givenUp(level)[a.Name]}
-	before, unsettled := w.state()
-	o := judgeBy(a, func(t target) (*run, error) { return w.startSandboxed(a, t, level) }, w, false)
-	r.Through, r.Text, r.Errors = o.through, o.text, o.errors
-	after, late := w.state()
-	for _, change := range before.changes(after) {
-		r.Through = true
-		r.Text = strings.TrimSpace(r.Text + "; " + change)
-	}
-	for _, err := range []error{unsettled, late} {
+	victim := w.Victim
+	if a.first != nil {
+		count = func() int { return 0 } // the other bot is none that is left
+		one, err := w.start(level, limit, count, "attack", a.name, w.argument(true, victim))
 		if err != nil {
-			r.Errors = append(r.Errors, err.Error())
+			r.Fault = err.Error()
+			return r
+		}
+		defer func() {
+			one.end()
+			one.finish()
+		}()
+		word := one.word("READY", "BLOCKED")
+		if pid, ok := strings.CutPrefix(word, "READY "); ok {
+			victim, _ = strconv.Atoi(pid)
+		} else {
+			r.Text = word
+			return r
 		}
 	}
-	all := level == sandbox.Weak || a.Setup.Judge == bySurvivor
-	left := w.endStrays(all)
-	if a.Setup.Judge == byRunaway {
-		for range 10 { // they come and go
-			left += w.endStrays(true)
-		}
+	bot, err := w.start(level, limit, count, "attack", a.name, w.argument(false, victim))
+	if err != nil {
+		r.Fault = err.Error()
+		return r
 	}
-	if left > 0 {
+	word := bot.word("READY", "THROUGH", "BLOCKED")
+	ready := strings.TrimPrefix(word, "READY ")
+	switch {
+	case ready == word:
+		r.Through = strings.HasPrefix(word, "THROUGH ")
+	case a.judge == byKill:
+		pid, _ := strconv.Atoi(ready)
+		r.Through = level == sandbox.None && signals(pid, "SigIgn")>>(unix.SIGTERM-1)&1 != 0
+		bot.end()
+	}
+	r.Text = cmp.Or(word, "it said nothing")
+	if complaint := bot.finish(); word == "" && complaint != "" {
+		r.Text = fmt.Sprintf("%.100q", complaint)
+	}
+	if bot.survivors > 0 {
 		r.Through = true
-		r.Text += fmt.Sprintf("; %d processes are left", left)
+		r.Text += fmt.Sprintf("; %d processes are left", bot.survivors)
 	}
-	if err := w.restore(); err != nil {
-		r.Errors = append(r.Errors, err.Error())
+	if level > sandbox.None {
+		r.Text += "; it " + bot.status.String()
+		if !r.Through && !a.knows(word, bot) {
+			r.Fault = "its end is not a known one: " + r.Text
+		}
 	}
-	if !w.thorough {
-		w.out.Encode(r)
-		return
+	return r
+}
+
+// knows reports whether an attack has ended in one of the ways in which a sandbox may end it.
+func (a *attack) knows(word string, r *run) bool {
+	switch r.status.Reason {
+	case sandbox.Exited:
+		switch r.status.Code {
+		case exitBlocked:
+			return strings.HasPrefix(word, "BLOCKED ")
+		case exitUsage:
+			return a.ends&endCrash != 0
+		}
+		return r.status.Code == exitThrough && a.judge == bySurvivor && strings.HasPrefix(word, "READY ")
+	case sandbox.Killed: // by the test: otherwise init has died
+		return r.killed
+	case sandbox.Signalled:
+		return a.ends&endSignal != 0
+	case sandbox.MemoryLimit:
+		return a.ends&endMemory != 0
+	case sandbox.ProcessLimit:
+		return a.ends&endProcesses != 0
+	case sandbox.CPULimit:
+		return a.ends&endCPU != 0
 	}
-	if err := w.proof(level); err != nil {
-		r.Errors = append(r.Errors, "after it the sandbox does not work: "+err.Error())
-	}
-	w.out.Encode(r)
+	return false
 }
 
 // proof plays a few turns with a good bot.
 func (w *worker) proof(level sandbox.Level) error {
-	r, err := w.launchSandboxed([]string{"./attack", "echo"}, setup{}, level)
+	r, err := w.start(level, limit, func() int { return 0 }, "attack", "echo")
 	if err != nil {
 		return err
 	}
 	defer r.finish()
 	for turn := range 3 {
-		fmt.Fprintln(r.stdin, "turn", turn)
-		got, want := "", fmt.Sprint("answer turn ", turn)
-		r.listen(func(line string) bool { got = line; return true })
-		if got != want {
-			return fmt.Errorf("it said %q: want %q", got, want)
+		fmt.Fprintln(r.stdin, turn)
+		if got, want := r.word("answer"), fmt.Sprint("answer ", turn); got != want {
+			r.end()
+			return fmt.Errorf("it said %q, want %q: it %s", got, want, r.status)
 		}
 	}
 	r.stdin.Close()
-	r.end()
-	if e := r.finish(); e.status.Reason != sandbox.Exited || e.status.Code != 0 {
-		return fmt.Errorf("it %s", e.status)
+	<-r.ended
+	if r.status.Reason != sandbox.Exited || r.status.Code != 0 {
+		return errors.New("it " + r.status.String())
 	}
 	return nil
 }
 
-// directory returns that of the bot that attacks.
-func (p *fixture) dir() string { return filepath.Join(p.home, "bots/a") }
-
-// until waits for a condition. A worker is a process of a test, not a test: when its test ends, it
-// is hung up.
-func until(what string, holds func() bool) { kit.Until(process{}, what, holds) }
-
+// process is what kit.Until needs of a test. A worker is a process of a test: when the test ends, the worker is hung up.
 type process struct{ testing.TB }
 
 func (process) Helper()                           {}
