@@ -189,9 +189,9 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add returns an entry. If it is not there, or is damaged, build makes it at a path that does not exist, and entries are
-// removed until the limits hold. Those in use stay, and are removed by a later call. If several calls want the same, one of them makes it and the others wait. An entry with
-// another hash than its key is an error.
+// Add returns an entry. If it is not there, or is damaged, build makes it at a path that does not exist; if that has
+// another hash than its key, it is an error. If several calls want the same entry, one of them makes it and the others
+// wait. Add then removes entries until the limits hold, but none in use, which a later call may remove.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
