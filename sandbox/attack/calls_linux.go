@@ -66,8 +66,9 @@ func calls(t *target) []call {
 	const read, write, list = unix.O_RDONLY, unix.O_WRONLY, unix.O_RDONLY | unix.O_DIRECTORY
 	return []call{
 		open("parent-memory", of(parent, "mem"), read, hidden, true),
+		open("parent-command", of(parent, "cmdline"), read, noEntry, false),
 		open("parent-environment", of(parent, "environ"), read, hidden, false),
-		open("parent-descriptors", of(parent, "fd"), list, hidden, false),
+		open("parent-file", of(parent, "fd/0"), read, hidden, false),
 		open("parent-root", of(parent, "root")+t.secret(), read, hidden, false),
 		open("parent-program", of(parent, "exe"), read, hidden, false),
 		{"parent-kill", unix.SYS_KILL, args{parent, 0}, refused, nil, false},

@@ -25,6 +25,7 @@ func givenUp(level sandbox.Level) map[string]string {
 	}
 	if level == sandbox.Weak {
 		given["victim-command"] = "command lines are seen"
+		given["parent-command"] = given["victim-command"]
 		given["read-time"] = "times of access are seen"
 		given["secret-exists"] = "sizes and times are seen"
 		given["interfaces"] = "network interfaces are seen"
