@@ -410,18 +410,26 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// step is a function of a walk through the code, and its file.
-var step = regexp.MustCompile("`([a-z0-9_/-]+\\.go)`:\\s+`(\\w+)`(?:, `(\\w+)`)?")
+// step is a file of a walk through the code, and functions in it.
+var step = regexp.MustCompile("`([a-z0-9_/-]+\\.go)`:((?:,?\\s+`\\w+`)+)")
+
+var word = regexp.MustCompile(`\w+`)
 
 // named is a function or a type that stands without its file: `resolveFile`, `Hub.take`.
 var named = regexp.MustCompile("`(?:(?:\\w+\\.)*\\w+\\.)?([a-z]+[A-Z]\\w*)`|`(?:\\w+\\.)*[A-Z]\\w*\\.(\\w+)`")
 
+// section returns a section of a page, without its heading.
+func section(page, title string) string {
+	_, text, _ := strings.Cut(page, "\n## "+title+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
 // TestWalks: the functions that docs/architecture.md leads through are where it says, and those that
-// it names without a file exist.
+// it names without a file exist. It answers thirty questions, each by two steps or more in three lines at most.
 func TestWalks(t *testing.T) {
 	page := string(Get[[]byte](t)(os.ReadFile("../../docs/architecture.md")))
-	_, walks, _ := strings.Cut(page, "\n## Walks\n")
-	walks, _, found := strings.Cut(walks, "\n## ")
+	walks, questions := section(page, "Walks"), section(page, "Questions")
 	declared, anywhere := map[string]bool{}, map[string]bool{}
 	for _, p := range Get[[]*source.Package](t)(source.Load("../..")) {
 		for _, f := range p.Files {
@@ -432,13 +440,24 @@ func TestWalks(t *testing.T) {
 			}
 		}
 	}
-	steps := step.FindAllStringSubmatch(walks, -1)
-	if !found || len(steps) < 30 {
-		t.Fatalf("docs/architecture.md has %d steps", len(steps))
+	rows := 0
+	for line := range strings.Lines(questions) {
+		question, answer, found := strings.Cut(strings.TrimPrefix(line, "| "), "? | ")
+		if !found {
+			continue
+		}
+		rows++
+		if len(step.FindAllString(answer, -1)) < 2 || strings.Count(answer, "<br>") > 2 {
+			t.Errorf("docs/architecture.md: %q has fewer than two steps or more than three lines", question)
+		}
 	}
-	for _, s := range steps {
-		for _, name := range s[2:] {
-			if name != "" && !declared[s[1]+" "+name] {
+	steps := step.FindAllStringSubmatch(walks, -1)
+	if len(steps) < 30 || rows < 30 {
+		t.Fatalf("docs/architecture.md has %d steps and %d questions", len(steps), rows)
+	}
+	for _, s := range append(steps, step.FindAllStringSubmatch(questions, -1)...) {
+		for _, name := range word.FindAllString(s[2], -1) {
+			if !declared[s[1]+" "+name] {
 				t.Errorf("docs/architecture.md: %s has no %s", s[1], name)
 			}
 		}
