@@ -12,7 +12,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/size"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
@@ -59,24 +58,6 @@ func (c *Config) Specs() (specs []program.Spec) {
 		specs = append(specs, b.Spec)
 	}
 	return specs
-}
-
-// Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
-// that has a hash must be the same program.
-func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) {
-	for i, p := range programs {
-		if err := p.Check(s.Variant); err != nil {
-			return nil, err
-		}
-		if was := s.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
-			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
-				i, was.Bot, was.SHA256, p.Hash)
-		}
-		s.Bots[i].Name, s.Bots[i].SHA256 = p.Name, p.Hash
-		p.Clock = p.Own.Clock(s.Clock)
-		bots = append(bots, p.Bot)
-	}
-	return bots, nil
 }
 
 // Extend sets the number of deals of a tournament that has begun.

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/stats"
 )
@@ -53,6 +55,24 @@ type Match struct {
 func New(c Config) (*State, error) {
 	v, err := c.variant()
 	return &State{Config: c, Variant: v}, err
+}
+
+// Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
+// that has a hash must be the same program.
+func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) {
+	for i, p := range programs {
+		if err := p.Check(s.Variant); err != nil {
+			return nil, err
+		}
+		if was := s.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
+			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
+				i, was.Bot, was.SHA256, p.Hash)
+		}
+		s.Bots[i].Name, s.Bots[i].SHA256 = p.Name, p.Hash
+		p.Clock = p.Own.Clock(s.Clock)
+		bots = append(bots, p.Bot)
+	}
+	return bots, nil
 }
 
 // Matches returns all matches that are known so far.

@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// directory makes a directory of files that only their owner may read.
+// fileTree makes a directory of files that only their owner may read, and returns its path.
 func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "mine"), files)

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// state is the live version of a bot, 0 without one, and how many of its versions are
+// playing returns the number of the live version of a bot, 0 without one, and how many of its versions are
 // active on tebes-4.
 func (c *competition) playing(botID int64) (live, active int) {
 	c.tb.Helper()

@@ -134,7 +134,7 @@ func (w *world) clean() {
 	}
 }
 
-// directory makes a directory of files.
+// fileTree makes a directory of files, and returns its path.
 func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	return kit.Files(t, t.TempDir(), files)

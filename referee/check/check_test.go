@@ -151,7 +151,7 @@ type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
 
-// text is a report as people see it.
+// summary returns a report as people see it.
 func summary(r *Report) string {
 	var b bytes.Buffer
 	for _, c := range r.Checks {

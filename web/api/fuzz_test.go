@@ -36,7 +36,7 @@ func sound(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// begin gives the world to one input.
+// beginFuzz gives the world to one input.
 func beginFuzz(t *testing.T) {
 	fuzzWorld.Lock()
 	t.Cleanup(fuzzWorld.Unlock)

@@ -32,7 +32,7 @@ func read(t *testing.T, f *Folder, name string) string {
 	return string(kit.Get[[]byte](t)(os.ReadFile(f.path(name))))
 }
 
-// step is a training of the test: its state is a number.
+// metrics writes the metrics of some steps.
 func metrics(t *testing.T, f *Folder, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
