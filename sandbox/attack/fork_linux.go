@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fork makes a copy of this process with one thread. The copy must do nothing
-// but raw system calls and arithmetic: no allocation, no channel, no print.
+// fork makes a copy of this process with one thread. The copy must only make raw system calls and compute: it may not
+// allocate, use channels or print.
 //
 //go:norace
 func fork() (pid int, errno syscall.Errno) {
@@ -28,19 +28,18 @@ func leave(code int) {
 // nap sleeps in a forked process.
 func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(d)), 0, 0) }
 
-// team is what forked processes have in common: pipes, since a sandbox may well
-// refuse memory that is shared.
+// team has the pipes that forked processes share. A sandbox may refuse shared memory.
 type team struct {
-	parts  [2]int // a byte from each that did its part: 0 or an error number
-	stop   [2]int // ends when all shall leave
-	tokens [2]int // a byte for each that may be forked
-	failed syscall.Errno
-	did    int
+	reports [2]int        // a byte from each process: 0 or an error number
+	stop    [2]int        // ends when all processes shall exit
+	tokens  [2]int        // a byte for each process that may be forked
+	failure syscall.Errno // one of the reports
+	done    int           // how many reports were 0
 }
 
 func newTeam(tokens int) (*team, error) {
 	t := &team{}
-	for _, p := range []*[2]int{&t.parts, &t.stop, &t.tokens} {
+	for _, p := range []*[2]int{&t.reports, &t.stop, &t.tokens} {
 		if err := unix.Pipe2(p[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
 			return nil, err
 		}
@@ -52,84 +51,82 @@ func newTeam(tokens int) (*team, error) {
 // octet is the byte that forked processes read and write.
 var octet [1]byte
 
-// join is what a forked process does first.
+// join closes the end of the stop that only the first process keeps. Every forked process calls it first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
-// token takes one, if there are any.
+// token takes a token, and reports whether there was one.
 func (t *team) token() bool {
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
 	return n == 1
 }
 
-// part tells that a forked process did its part, or its error.
-func (t *team) part(errno syscall.Errno) {
+// report sends the result of a forked process.
+func (t *team) report(errno syscall.Errno) {
 	octet[0] = byte(errno)
-	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.parts[1]), uintptr(unsafe.Pointer(&octet)), 1)
+	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// rest waits for the stop, for a bounded time, and leaves.
+// rest waits for the stop, for a bounded time, and exits.
 func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	leave(0)
 }
 
-// resting returns what rest needs; it has to be made before there are forks.
-func (t *team) resting() (*unix.PollFd, *unix.Timespec) {
+// restArguments returns the arguments of rest. They must be made before the first fork.
+func (t *team) restArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
-// end lets all that rest leave.
+// end makes all processes exit that wait in rest.
 func (t *team) end() { unix.Close(t.stop[1]) }
 
-// close closes all pipes of a team that has ended.
+// close closes all pipes.
 func (t *team) close() {
-	for _, fd := range []int{t.parts[0], t.parts[1], t.stop[0], t.stop[1], t.tokens[0], t.tokens[1]} {
+	for _, fd := range []int{t.reports[0], t.reports[1], t.stop[0], t.stop[1], t.tokens[0], t.tokens[1]} {
 		unix.Close(fd)
 	}
 }
 
-// await waits until n processes did their part or one failed, and then for a
-// while more: limits that are only looked at from time to time may take that
-// long.
+// await waits until n processes have reported success or one has failed. It then waits for a while, because some limits
+// are checked only from time to time, and reports whether all have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
-	for t.did < n && t.failed == 0 && patience > 0 {
-		got, err := unix.Read(t.parts[0], data)
+	for t.done < n && t.failure == 0 && patience > 0 {
+		got, err := unix.Read(t.reports[0], data)
 		if err != nil || got <= 0 {
 			patience -= doze()
 			continue
 		}
 		for _, errno := range data[:got] {
 			if errno == 0 {
-				t.did++
+				t.done++
 			} else {
-				t.failed = syscall.Errno(errno)
+				t.failure = syscall.Errno(errno)
 			}
 		}
 	}
-	if t.did < n {
+	if t.done < n {
 		return false
 	}
 	holdOn(hold)
 	return true
 }
 
-// err returns what a process failed with.
+// err returns the error of the process that has failed.
 func (t *team) err() error {
-	if t.failed != 0 {
-		return t.failed
+	if t.failure != 0 {
+		return t.failure
 	}
 	return errNothing
 }
 
-// forkAll forks n processes, each of which does its part and rests. They must all
-// be there in the end.
+// forkAll forks n processes, of which each runs part and waits. All must still run in the end.
 func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
 		return "", err
 	}
-	p, limit := t.resting()
+	p, limit := t.restArguments()
 	for range n {
 		pid, errno := fork()
 		if errno != 0 {
@@ -138,7 +135,7 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 		}
 		if pid == 0 {
 			t.join()
-			t.part(part())
+			t.report(part())
 			t.rest(p, limit)
 		}
 	}
@@ -158,16 +155,16 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 // enough is how long a step may take that takes milliseconds on an idle machine.
 const enough = 10 * time.Second
 
-// doze sleeps for a moment and returns how long it should have been. Who adds that up does not count
-// the time in which a busy machine did nothing for this process, and nothing for others.
+// doze sleeps for a moment and returns how long that should have taken. The sum of these does not include the time in
+// which a busy machine did not run this process.
 func doze() time.Duration {
 	const moment = 2 * time.Millisecond
 	time.Sleep(moment)
 	return moment
 }
 
-// holdOn sleeps in many short steps. A machine that stands still, or gives this
-// process no time, then does not shorten what others see of it.
+// holdOn sleeps in short steps, so that a machine that stands still for a while does not shorten the time in which
+// others see this process.
 func holdOn(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {
@@ -175,7 +172,7 @@ func holdOn(d time.Duration) {
 	}
 }
 
-// reap waits for children, who leave by themselves, until there are none.
+// reap waits until there are no children. They exit by themselves.
 func reap() {
 	for {
 		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {
@@ -184,7 +181,7 @@ func reap() {
 	}
 }
 
-// deafen ignores every signal that can be.
+// deafen ignores every signal that can be ignored.
 func deafen() {
 	for s := syscall.Signal(1); s < 65; s++ {
 		if s != syscall.SIGKILL && s != syscall.SIGSTOP && s != syscall.SIGCHLD {

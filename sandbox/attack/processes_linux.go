@@ -41,7 +41,7 @@ func forkBomb(*target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, limit := t.resting()
+	p, limit := t.restArguments()
 	pid, errno := fork()
 	if errno != 0 {
 		return "", errno
@@ -64,11 +64,11 @@ func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 	for t.token() {
 		pid, errno := fork()
 		if errno != 0 {
-			t.part(errno)
+			t.report(errno)
 			break
 		}
 		if pid == 0 {
-			t.part(0)
+			t.report(0)
 		}
 	}
 	t.rest(p, limit)
@@ -155,7 +155,7 @@ func chain(links *team, pause *unix.Timespec, off *byte) {
 		if _, _, e := syscall.RawSyscall6(unix.SYS_FACCESSAT, uintptr(at), uintptr(unsafe.Pointer(off)), 0, 0, 0, 0); e == 0 {
 			break
 		}
-		links.part(0)
+		links.report(0)
 		pid, errno := fork()
 		nap(pause)
 		if errno == 0 && pid != 0 {
@@ -247,7 +247,7 @@ func burn(n int, each time.Duration) (string, error) {
 			for ts.Nano() < int64(each) {
 				syscall.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_PROCESS_CPUTIME_ID, uintptr(unsafe.Pointer(&ts)), 0)
 			}
-			t.part(0)
+			t.report(0)
 			leave(0)
 		}
 	}
