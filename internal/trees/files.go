@@ -100,19 +100,37 @@ func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 // executable, and their content. Replays record it as the hash of a bot. ListSource tells which files belong to it;
 // directories do not count.
 func HashSource(dir string) (string, error) {
-	list, err := ListSource(dir)
-	if err != nil {
-		return "", err
-	}
+	return hashOf(func(w io.Writer) error {
+		list, err := ListSource(dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			if f.Mode.IsDir() {
+				continue
+			}
+			fmt.Fprintf(w, "%q %t %d\n", f.Path, f.Mode&0o111 != 0, f.Size)
+			if _, err := copyFile(w, f.in(dir)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// HashFile returns the SHA-256 of a file in hexadecimal.
+func HashFile(path string) (string, error) {
+	return hashOf(func(w io.Writer) error {
+		_, err := copyFile(w, path)
+		return err
+	})
+}
+
+// hashOf returns the SHA-256, in hexadecimal, of what write writes.
+func hashOf(write func(io.Writer) error) (string, error) {
 	h := sha256.New()
-	for _, f := range list {
-		if f.Mode.IsDir() {
-			continue
-		}
-		fmt.Fprintf(h, "%q %t %d\n", f.Path, f.Mode&0o111 != 0, f.Size)
-		if _, err := copyFile(h, dir, f); err != nil {
-			return "", err
-		}
+	if err := write(h); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -138,7 +156,7 @@ func (w *Writer) copy(f File, dir string) error {
 	if f.Mode.IsDir() {
 		return w.Add(f, nil)
 	}
-	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Path)))
+	in, err := os.Open(f.in(dir))
 	if err != nil {
 		return err
 	}
@@ -146,9 +164,12 @@ func (w *Writer) copy(f File, dir string) error {
 	return w.Add(f, in)
 }
 
-// copyFile writes the content of a file of a tree.
-func copyFile(w io.Writer, dir string, f File) (int64, error) {
-	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Path)))
+// in returns the path of a file of the tree in a directory.
+func (f File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
+
+// copyFile writes the content of a file.
+func copyFile(w io.Writer, path string) (int64, error) {
+	in, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}

@@ -2,8 +2,6 @@ package trees
 
 import (
 	"archive/tar"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +42,7 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	if err := t.WriteHeader(h); err != nil || h.Typeflag != tar.TypeReg {
 		return err
 	}
-	n, err := copyFile(t, dir, f)
+	n, err := copyFile(t, f.in(dir))
 	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != f.Size {
 		return &ChangedError{f.Path}
 	}
@@ -54,28 +52,25 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 // Hash returns the hash of a tree in hexadecimal: the SHA-256 of the tar archive, of the format PAX, of what List
 // returns.
 func Hash(dir string) (string, error) {
+	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
+}
+
+// writeTree writes the tar archive that Hash hashes.
+func writeTree(w io.Writer, dir string) error {
 	list, err := List(dir)
 	if err != nil {
-		return "", err
+		return err
 	}
-	h := sha256.New()
-	if err := WriteTar(h, dir, list, tar.FormatPAX); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return WriteTar(w, dir, list, tar.FormatPAX)
 }
 
 // Pack writes the tar archive that Hash hashes, compressed by zstd.
 func Pack(w io.Writer, dir string) error {
-	list, err := List(dir)
-	if err != nil {
-		return err
-	}
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
 	}
-	return errors.Join(WriteTar(z, dir, list, tar.FormatPAX), z.Close())
+	return errors.Join(writeTree(z, dir), z.Close())
 }
 
 // newReader returns a reader of what Pack wrote. It takes memory for a window of at most 32 MiB.
@@ -95,11 +90,10 @@ func HashPacked(file string) (string, error) {
 		return "", err
 	}
 	defer z.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, z); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return hashOf(func(w io.Writer) error {
+		_, err := io.Copy(w, z)
+		return err
+	})
 }
 
 // Unpack unpacks what Pack wrote into a new directory, whose parent exists. An archive of more than maxFiles files,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mattn/go-shellwords"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -160,13 +161,7 @@ func resolveHouse(spec string) (Program, error) {
 
 // hashOnce returns the hash of a program, which stays as it is while this one runs.
 func hashOnce(executable string) (string, error) {
-	once, _ := hashes.LoadOrStore(executable, sync.OnceValues(func() (string, error) {
-		h := sha256.New()
-		if err := hashFile(h, executable); err != nil {
-			return "", err
-		}
-		return hex.EncodeToString(h.Sum(nil)), nil
-	}))
+	once, _ := hashes.LoadOrStore(executable, sync.OnceValues(func() (string, error) { return trees.HashFile(executable) }))
 	return once.(func() (string, error))()
 }
 
