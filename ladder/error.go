@@ -2,7 +2,6 @@ package ladder
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
@@ -36,7 +35,8 @@ type Error struct {
 
 // Errorf returns an error for a user. The hint has no values.
 func Errorf(code Code, hint, format string, args ...any) *Error {
-	return &Error{Code: code, Text: phrase.New(format, args...), Hint: phrase.New(hint), Err: errors.Unwrap(fmt.Errorf(format, args...))}
+	err := phrase.Errorf(format, args...)
+	return &Error{Code: code, Text: phrase.Of(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
 }
 
 // Try sets the hint of an error, with values, and returns the error.
