@@ -38,6 +38,9 @@ func (f *findings) add(list ...Difference) {
 	f.more += len(list) - n
 }
 
+// count returns how many differences were found, listed or not.
+func (f *findings) count() int { return len(f.list) + f.more }
+
 // addAll adds the findings of another part.
 func (f *findings) addAll(other findings) {
 	f.add(other.list...)

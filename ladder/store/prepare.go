@@ -157,7 +157,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
 	if m.games == nil || bytes.Equal(m.data, []byte(text(again))) {
 		return
 	}
-	before := len(r.list) + r.more
+	before := r.count()
 	for i := range max(len(m.games), len(again)) {
 		switch {
 		case i >= len(again):
@@ -178,7 +178,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
 			r.compare(fmt.Sprintf("%s seat=%d", where, i), seats[i], due[i])
 		}
 	}
-	if len(r.list)+r.more == before {
+	if r.count() == before {
 		r.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "data has other text than that of its games")
 	}
 }
