@@ -142,9 +142,12 @@ func (v Version) AtOnce(game string) error {
 	return nil
 }
 
+// StageNames are the names of the stages of a submission, in their order.
+var StageNames = []string{"unpack", "build", "check", "trial"}
+
 // Stage is one step of a submission, with its log.
 type Stage struct {
-	Name    string // "unpack", "build", "check", "trial"
+	Name    string // one of StageNames
 	OK      bool
 	Began   time.Time
 	Ended   time.Time   // zero: still running

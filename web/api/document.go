@@ -89,7 +89,7 @@ var pathParameters = schema{
 	"ladder": ref("Name"), "person": ref("Name"), "bot": schema{"type": "string", "maxLength": 64},
 	"version": versionSchema(),
 	"match":   ref("ID"), "game": ref("ID"), "submission": ref("ID"), "token": ref("ID"), "invite": ref("ID"),
-	"stage": schema{"type": "string", "enum": []string{"unpack", "build", "check", "trial"}},
+	"stage": schema{"type": "string", "enum": ladder.StageNames},
 	"seat":  schema{"type": "integer", "minimum": 0, "maximum": 63},
 }
 

@@ -27,9 +27,6 @@ type step struct {
 	State string // "waiting", "running", "ok", "failed" or "left"
 }
 
-// stageNames are the stages in their order, as the API has them.
-var stageNames = []string{"unpack", "build", "check", "trial"}
-
 // getSubmission shows the stages of a submission, to its owner.
 func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
 
@@ -82,7 +79,7 @@ func tagOf(p service.Progress) string {
 
 // steps returns all stages of a submission.
 func steps(doc service.Progress) (list []step) {
-	for _, name := range stageNames {
+	for _, name := range ladder.StageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
 		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
