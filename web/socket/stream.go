@@ -16,8 +16,9 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Frame is one message between two ends. The first frame of each end on a connection tells with
-// Ack where it goes on; lines follow after the other end's first frame.
+// Frame is one message between the two ends of a stream. The first frame that an end sends on a
+// connection has only Ack, from which the other end knows with which line to begin. Lines follow in
+// later frames.
 type Frame struct {
 	Number int      `json:"n,omitempty"` // of the first of Lines, from 0
 	Lines  []string `json:"lines,omitempty"`
@@ -74,31 +75,56 @@ type Stream struct {
 	StreamOptions
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
-	sent    []string      // lines for the other end, from number base
-	base    int
-	acked   int // lines that the other end has
-	kept    int // bytes of sent
-	got     int // lines that have come
-	unread  []string
-	waiting int // bytes of unread
-	conn    *attached
-	lost    *time.Timer
-	why     error // why Serve returns before its lines end
+	out     outbox
+	in      inbox
+	conn    *attached   // nil while there is no connection
+	lost    *time.Timer // until the other end counts as lost, nil if Slow is set
+	pause   pause
+	why     error // what Serve returns
 	closed  bool  // Serve returns, or has returned
-	flooded bool  // lines were dropped
-	gone    error // the other end has ended, and sends no more lines
-	still   still
-	end     string // for the other end, after the last line
-	ended   bool   // no more lines for the other end
 }
 
-// attached is what one connection knows.
+// outbox holds the lines for the other end until it has acknowledged them.
+type outbox struct {
+	lines []string
+	base  int    // the number of the first of lines
+	acked int    // how many lines the other end has, counted from line 0
+	bytes int    // of lines
+	end   string // why no more lines follow; "" before the stream is closed
+}
+
+// count returns how many lines were ever added.
+func (o *outbox) count() int { return o.base + len(o.lines) }
+
+// acknowledge notes that the other end has the first n lines, and drops them if drop is set.
+func (o *outbox) acknowledge(n int, drop bool) {
+	o.acked = n
+	if !drop {
+		return
+	}
+	for _, line := range o.lines[:n-o.base] {
+		o.bytes -= len(line)
+	}
+	o.lines = slices.Delete(o.lines, 0, n-o.base)
+	o.base = n
+}
+
+// inbox holds the lines of the other end until Serve has written them.
+type inbox struct {
+	lines   []string
+	count   int   // how many lines have come, counted from line 0
+	bytes   int   // of lines, with their line feeds
+	flooded bool  // a line was dropped, and so is each that follows
+	end     error // why the other end sends no more lines; nil before it says so
+}
+
+// attached is the state of one connection.
 type attached struct {
 	Wire
-	next  int  // number of the next line to send
-	told  int  // the last Ack that was sent
-	heard bool // the first frame of the other end has come
-	over  bool // End was sent
+	next     int  // the number of the next line to send
+	lastAck  int  // the last Ack sent, -1 before the first
+	greeted  bool // the first frame of the other end has come
+	farewell bool // the frame with the end was sent
 }
 
 // NewStream returns a stream that waits for a connection.
@@ -117,7 +143,7 @@ func (s *Stream) change() {
 // end stays away for longer than Back, or Close is called. It may be called once.
 func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
-	s.still.clock, _ = answers.(match.Holder)
+	s.pause.clock, _ = answers.(match.Holder)
 	if s.conn == nil && !s.closed {
 		s.awaitReturn()
 	}
@@ -146,11 +172,11 @@ func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 
 // finish ends the stream, under the lock.
 func (s *Stream) finish() {
-	s.closed, s.ended = true, true
-	if s.end == "" {
-		s.end = "the lines have ended"
+	s.closed = true
+	if s.out.end == "" {
+		s.out.end = "the lines have ended"
 		if s.why != nil {
-			s.end = s.why.Error()
+			s.out.end = s.why.Error()
 		}
 	}
 	s.stopTimer()
@@ -216,14 +242,14 @@ func (s *Stream) read(lines io.Reader) error {
 func (s *Stream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept+len(line) > MaxKept {
+	if s.out.bytes+len(line) > MaxKept {
 		return fault.Reason{Kind: fault.NotReading}
 	}
-	if s.ended {
+	if s.closed {
 		return nil
 	}
-	s.sent = append(s.sent, line)
-	s.kept += len(line)
+	s.out.lines = append(s.out.lines, line)
+	s.out.bytes += len(line)
 	s.check()
 	s.change()
 	return nil
@@ -233,24 +259,24 @@ func (s *Stream) add(line string) error {
 func (s *Stream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
-		for len(s.unread) == 0 && !s.closed && s.gone == nil {
+		for len(s.in.lines) == 0 && !s.closed && s.in.end == nil {
 			changed := s.changed
 			s.mu.Unlock()
 			<-changed
 			s.mu.Lock()
 		}
-		if s.closed || len(s.unread) == 0 {
+		if s.closed || len(s.in.lines) == 0 {
 			defer s.mu.Unlock()
-			return s.gone
+			return s.in.end
 		}
-		line := s.unread[0] + "\n"
-		s.unread = s.unread[1:]
+		line := s.in.lines[0] + "\n"
+		s.in.lines = s.in.lines[1:]
 		s.mu.Unlock()
 		if _, err := io.WriteString(answers, line); err != nil {
 			return err
 		}
 		s.mu.Lock()
-		s.waiting -= len(line)
+		s.in.bytes -= len(line)
 		s.mu.Unlock()
 	}
 }
@@ -259,7 +285,7 @@ func (s *Stream) write(answers io.Writer) error {
 // other end has all lines of a stream that has ended. The error is then ErrEnded. The connection is
 // closed when Attach returns.
 func (s *Stream) Attach(c Wire) error {
-	a := &attached{Wire: c, told: -1}
+	a := &attached{Wire: c, lastAck: -1}
 	s.mu.Lock()
 	before := s.conn
 	s.conn = a
@@ -295,13 +321,14 @@ func (s *Stream) Attach(c Wire) error {
 func (s *Stream) Heard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.got > 0 || s.acked > 0
+	return s.in.count > 0 || s.out.acked > 0
 }
 
 // maxBatch is the number of bytes of lines above which a frame gets no more.
 const maxBatch = 16 << 10
 
-// send sends what there is to send, until the connection is no longer the stream's.
+// send sends frames over a connection until another connection takes over, the connection breaks,
+// or the other end has all lines of a closed stream.
 func (s *Stream) send(a *attached, received <-chan error) error {
 	var over <-chan time.Time
 	for {
@@ -312,8 +339,8 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 		}
 		changed := s.changed
 		frame, any := s.next(a)
-		ended := s.ended
-		done := a.over && s.acked == s.base+len(s.sent)
+		closed := s.closed
+		done := a.farewell && s.out.acked == s.out.count()
 		s.mu.Unlock()
 		switch {
 		case any:
@@ -324,7 +351,7 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 		case done:
 			return ErrEnded
 		}
-		if ended && over == nil {
+		if closed && over == nil {
 			timer := time.NewTimer(lingerTime)
 			defer timer.Stop()
 			over = timer.C
@@ -341,24 +368,24 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 
 // next returns the next frame for a connection, under the lock.
 func (s *Stream) next(a *attached) (f Frame, any bool) {
-	f.Ack = s.got
-	if !a.heard {
-		if any = a.told < 0; any {
-			a.told = s.got
+	f.Ack = s.in.count
+	if !a.greeted {
+		if any = a.lastAck < 0; any {
+			a.lastAck = f.Ack
 		}
 		return f, any
 	}
 	f.Number = a.next
-	for size := 0; a.next < s.base+len(s.sent) && size < maxBatch; a.next++ {
-		line := s.sent[a.next-s.base]
+	for size := 0; a.next < s.out.count() && size < maxBatch; a.next++ {
+		line := s.out.lines[a.next-s.out.base]
 		f.Lines = append(f.Lines, line)
 		size += len(line)
 	}
-	if s.ended && !a.over && a.next == s.base+len(s.sent) {
-		a.over, f.End = true, s.end
+	if s.closed && !a.farewell && a.next == s.out.count() {
+		a.farewell, f.End = true, s.out.end
 	}
-	any = f.Lines != nil || f.End != "" || s.got != a.told
-	a.told = s.got
+	any = f.Lines != nil || f.End != "" || f.Ack != a.lastAck
+	a.lastAck = f.Ack
 	return f, any
 }
 
@@ -366,7 +393,7 @@ func (s *Stream) receive(a *attached) error {
 	for {
 		f, err := a.Receive()
 		if err == nil {
-			err = s.take(a, f)
+			err = s.receiveFrame(a, f)
 		}
 		if err != nil {
 			return err
@@ -377,10 +404,10 @@ func (s *Stream) receive(a *attached) error {
 // maxEnd is how many characters of what the other end says of its end are kept.
 const maxEnd = 80
 
-// farewell notes that the other end has ended, under the lock. Serve returns when its last lines
-// are read.
-func (s *Stream) farewell(end string) {
-	if end == "" || s.gone != nil {
+// receiveEnd notes why the other end sends no more lines, under the lock. Serve returns when the
+// last lines are written.
+func (s *Stream) receiveEnd(end string) {
+	if end == "" || s.in.end != nil {
 		return
 	}
 	detail := strings.Map(func(r rune) rune {
@@ -392,54 +419,48 @@ func (s *Stream) farewell(end string) {
 	if len(detail) > maxEnd {
 		detail = detail[:maxEnd] + "..."
 	}
-	s.gone = fault.Reason{Kind: fault.Ended, Detail: detail}
+	s.in.end = fault.Reason{Kind: fault.Ended, Detail: detail}
 	s.change()
 }
 
-// take takes a frame of the other end.
-func (s *Stream) take(a *attached, f Frame) error {
+// receiveFrame handles a frame of the other end.
+func (s *Stream) receiveFrame(a *attached, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != a {
 		return ErrTaken
 	}
-	last := s.base + len(s.sent)
-	if f.Ack < s.base || f.Ack > last || a.heard && f.Ack < s.acked {
-		return fmt.Errorf("socket: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, s.base, last)
+	first, last := s.out.base, s.out.count()
+	if f.Ack < first || f.Ack > last || a.greeted && f.Ack < s.out.acked {
+		return fmt.Errorf("socket: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, first, last)
 	}
-	s.acked = f.Ack
 	defer s.check()
-	if !a.heard {
-		a.heard, a.next = true, f.Ack
+	if !a.greeted {
+		a.greeted, a.next = true, f.Ack
 	}
-	if !s.Replay {
-		for _, line := range s.sent[:f.Ack-s.base] {
-			s.kept -= len(line)
-		}
-		s.sent = slices.Delete(s.sent, 0, f.Ack-s.base)
-		s.base = f.Ack
-	}
+	s.out.acknowledge(f.Ack, !s.Replay)
 	s.change()
-	defer s.farewell(f.End)
+	defer s.receiveEnd(f.End)
 	if len(f.Lines) == 0 {
 		return nil
 	}
-	if f.Number > s.got || f.Number < 0 {
-		return fmt.Errorf("socket: line %d came, but line %d is the next", f.Number, s.got)
+	if f.Number > s.in.count || f.Number < 0 {
+		return fmt.Errorf("socket: line %d came, but line %d is the next", f.Number, s.in.count)
 	}
-	return s.keep(f.Lines[min(s.got-f.Number, len(f.Lines)):])
+	return s.receiveLines(f.Lines[min(s.in.count-f.Number, len(f.Lines)):])
 }
 
-// keep keeps new lines until they are read, under the lock.
-func (s *Stream) keep(lines []string) error {
+// receiveLines adds new lines of the other end, under the lock.
+func (s *Stream) receiveLines(lines []string) error {
+	in := &s.in
 	for _, line := range lines {
 		if strings.Contains(line, "\n") {
 			return errors.New("socket: a line has a line feed")
 		}
-		s.got++
-		if s.flooded = s.flooded || s.waiting+len(line) >= MaxUnread; !s.flooded && !s.closed {
-			s.unread = append(s.unread, line)
-			s.waiting += len(line) + 1
+		in.count++
+		if in.flooded = in.flooded || in.bytes+len(line) >= MaxUnread; !in.flooded && !s.closed {
+			in.lines = append(in.lines, line)
+			in.bytes += len(line) + 1
 		}
 	}
 	return nil
