@@ -42,6 +42,7 @@ func TestReplaysPage(t *testing.T) {
 			playing(b, g)
 			seatViews(b, g)
 			marks(b, g)
+			addresses(b)
 			b.Quiet()
 		})
 	}
@@ -167,7 +168,8 @@ func (b *tab) visit(ply, seat int) shown {
 	if seat >= 0 {
 		hash, view = fmt.Sprintf("ply=%d&seat=%d", ply, seat), strconv.Itoa(seat)
 	}
-	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = %q", hash))
+	// The page writes its address late, so it may have this one still, which would be no change.
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = ''; location.hash = %q", hash))
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"][data-view="%s"]`, ply, view))
 	s := webtest.Eval[shown](b.Tab, show)
 	if s.View != view {
@@ -258,6 +260,19 @@ func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 		}
 	}
 	return nil
+}
+
+// addresses changes the view and changes it back, faster than the page writes its address. Nothing
+// written later may show the view in between.
+func addresses(b *tab) {
+	b.T.Helper()
+	hash := webtest.Eval[string](b.Tab, `new Promise((resolve) => {
+		for (const key of ['0', '1', '0']) document.dispatchEvent(new KeyboardEvent('keydown', { key }));
+		setTimeout(() => resolve(location.hash), 400);
+	})`)
+	if view := b.Attribute(".player", "data-view"); view != "0" || !strings.HasSuffix(hash, "&seat=0") {
+		b.T.Errorf("the view is %s, and the address has %q", view, hash)
+	}
 }
 
 // marks checks the last position: result, faults, moves of the stand-in.

@@ -243,31 +243,33 @@ class Player {
     this.seat = seat !== null && /^\d+$/.test(seat) && Number(seat) < this.game.seats.length ? Number(seat) : null;
   }
 
+  // toAddress writes the position and the view to the address, not more often than browsers allow:
+  // they refuse some hundred changes in half a minute. The last one counts.
   toAddress() {
-    if (this.address === 'query') return this.toQuery();
-    const hash = `#ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
-    if (location.hash !== hash && !(location.hash === '' && this.ply === this.start && this.seat === null)) this.replace(hash);
-  }
-
-  toQuery() {
-    const url = new URL(location.href);
-    const set = (name, value) => (value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value));
-    set('ply', this.ply === this.start ? null : this.ply);
-    set('seat', this.seat);
-    if (url.href !== location.href) this.replace(url.href);
-  }
-
-  // replace changes the address, not more often than browsers allow: they refuse some hundred
-  // changes in half a minute. The last one counts.
-  replace(address) {
     clearTimeout(this.addressing);
-    const wait = (this.replaced ?? 0) + 350 - performance.now();
+    const address = this.addressed();
+    if (address === location.href) return;
     const change = () => {
       this.replaced = performance.now();
       history.replaceState(null, '', address);
     };
+    const wait = (this.replaced ?? 0) + 350 - performance.now();
     if (wait <= 0) change();
     else this.addressing = setTimeout(change, wait);
+  }
+
+  // addressed is the address of the position and the view.
+  addressed() {
+    const url = new URL(location.href);
+    if (this.address === 'hash') {
+      const atStart = this.ply === this.start && this.seat === null;
+      if (url.hash !== '' || !atStart) url.hash = `ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
+      return url.href;
+    }
+    const set = (name, value) => (value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value));
+    set('ply', this.ply === this.start ? null : this.ply);
+    set('seat', this.seat);
+    return url.href;
   }
 
   show(moving = false) {
