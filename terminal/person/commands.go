@@ -16,7 +16,7 @@ type turn struct {
 	*protocol.Turn
 	choices  choices
 	hand     []string
-	thoughts []string // of the bots since the person's last turn
+	thoughts []thought // of the bots since the person's last turn
 }
 
 // command is what can be typed instead of a move.
@@ -107,8 +107,8 @@ func (p *Person) why(t turn) bool {
 	if len(t.thoughts) == 0 {
 		p.say("", "the bots have written nothing about their moves since your last one")
 	}
-	for _, line := range t.thoughts {
-		p.say(" ", line)
+	for _, x := range t.thoughts {
+		p.say(" ", fmt.Sprintf("%s on %s: %s", draw.Name(p.names, x.seat), p.Move(x.move), draw.Clean(x.info)))
 	}
 	return false
 }

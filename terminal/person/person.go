@@ -43,25 +43,39 @@ type Person struct {
 	Repeats bool
 
 	draw.Style
-	names   []string                // by seat
+	names  []string  // by seat
+	script []ownMove // moves of an earlier game to repeat
+	*game
+}
+
+// game is one game of the match. When the person takes a move back, a new one begins.
+type game struct {
 	leave   context.CancelCauseFunc // ends the game
-	playing context.Context         // until the person is out of the game
+	playing context.Context         // until the person is out of the game; its cause is ErrQuit if they left
 	out     context.CancelCauseFunc // ends playing
-	left    bool                    // the person has left this game
-	moves   []ownMove               // by the person in this game
-	script  []ownMove               // those of an earlier game, to repeat
+	moves   []ownMove               // by the person
 	last    string                  // the last move of any seat
 	lastBy  int
+	bulletin
+	grace *time.Timer // ends the game after the person has left; mu guards it, too
+}
 
-	mu       sync.Mutex // Trace is called while the person is asked
-	news     []string   // events and faults since the person's last turn
-	thoughts []string   // of the bots since then
-	infos    map[int][]string
-	grace    *time.Timer // since the person has left, until the game ends
+// bulletin is what the person has not been shown yet. Other goroutines add to it while the person is asked.
+type bulletin struct {
+	mu       sync.Mutex
+	news     []string // events and faults
+	thoughts []thought
+	infos    map[int][]string // by seat: what a bot wrote before its next move
 }
 
 // ownMove is a move of the person, and what they saw before it.
 type ownMove struct{ move, view string }
+
+// thought is a line that a bot wrote about its move.
+type thought struct {
+	seat       int
+	move, info string
+}
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
 // the person leaves and the others do not finish soon.
@@ -74,7 +88,7 @@ func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
 	p.names[p.Seat] = "you"
 	p.welcome()
 	for {
-		game, err := p.game(ctx)
+		game, err := p.playGame(ctx)
 		if errors.Is(err, errUndo) {
 			continue
 		}
@@ -82,14 +96,13 @@ func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
 	}
 }
 
-// game plays one game. The error of a game that was ended is the cause.
-func (p *Person) game(ctx context.Context) (*referee.Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// playGame plays one game. The error of a game that was ended is the cause.
+func (p *Person) playGame(ctx context.Context) (*referee.Result, error) {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
 	playing, out := context.WithCancelCause(ctx)
 	defer out(nil)
-	p.begin(cancel)
-	p.playing, p.out, p.left = playing, out, false
+	p.game = &game{leave: leave, playing: playing, out: out, bulletin: bulletin{infos: map[int][]string{}}}
 	m := p.Match
 	m.Bots = slices.Clone(m.Bots)
 	var serving sync.Mutex
@@ -97,15 +110,15 @@ func (p *Person) game(ctx context.Context) (*referee.Result, error) {
 		serving.Lock()
 		defer serving.Unlock()
 		err := protocol.Serve(in, out, "", "", p.answer)
-		if p.left {
+		if p.left() {
 			err = ErrQuit
 		}
 		return err
 	}
 	m.Trace = p.overhear
-	var game *referee.Result
-	m.Done = func(g *referee.Result) error {
-		game = g
+	var result *referee.Result
+	m.Done = func(r *referee.Result) error {
+		result = r
 		return nil
 	}
 	err := m.Play(ctx)
@@ -115,19 +128,11 @@ func (p *Person) game(ctx context.Context) (*referee.Result, error) {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
-	return game, err
+	return result, err
 }
 
-// begin resets the state before each game. p.script has the moves of the previous game,
-// without those that were taken back.
-func (p *Person) begin(leave context.CancelCauseFunc) {
-	p.leave = leave
-	p.moves = nil
-	p.last = ""
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.news, p.thoughts, p.infos, p.grace = nil, nil, map[int][]string{}, nil
-}
+// left reports whether the person has left the game.
+func (g *game) left() bool { return context.Cause(g.playing) == ErrQuit }
 
 // overhear receives every line of the game. It keeps the events and faults that the
 // person is sent, and what the bots write about their moves.
@@ -150,7 +155,7 @@ func (p *Person) overhear(t referee.Traffic) {
 			p.infos[t.Seat] = append(p.infos[t.Seat], rest)
 		case verb == "move":
 			for _, info := range p.infos[t.Seat] {
-				p.thoughts = append(p.thoughts, fmt.Sprintf("%s on %s: %s", draw.Name(p.names, t.Seat), p.Move(rest), draw.Clean(info)))
+				p.thoughts = append(p.thoughts, thought{t.Seat, rest, info})
 			}
 			p.infos[t.Seat] = nil
 		}
@@ -158,11 +163,11 @@ func (p *Person) overhear(t referee.Traffic) {
 }
 
 // take returns the news and thoughts since the last call.
-func (p *Person) take() (news, thoughts []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	news, thoughts = p.news, p.thoughts
-	p.news, p.thoughts = nil, nil
+func (b *bulletin) take() (news []string, thoughts []thought) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	news, thoughts = b.news, b.thoughts
+	b.news, b.thoughts = nil, nil
 	return news, thoughts
 }
 
@@ -230,12 +235,11 @@ func (p *Person) hand(t *protocol.Turn) []string {
 }
 
 // quit forfeits the game. The others play on while each of their moves comes within leaveGrace.
-func (p *Person) quit() {
-	p.left = true
-	leave := p.leave
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.grace = time.AfterFunc(leaveGrace, func() { leave(ErrQuit) })
+func (g *game) quit() {
+	g.out(ErrQuit)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.grace = time.AfterFunc(leaveGrace, func() { g.leave(ErrQuit) })
 }
 
 // made records a move and returns it as the answer.

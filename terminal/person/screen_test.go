@@ -61,7 +61,7 @@ func seated(t *rapid.T, v *rules.Variant, columns int) (now turn, screen string)
 	}
 	seat := state.Turn()
 	var out strings.Builder
-	p := Person{Match: match.Match{Variant: v}, Seat: seat, Out: &out, Style: draw.Style{Width: columns}, last: last}
+	p := Person{Match: match.Match{Variant: v}, Seat: seat, Out: &out, Style: draw.Style{Width: columns}, game: &game{last: last}}
 	for i := range v.Players {
 		p.names = append(p.names, fmt.Sprintf("a bot with a long name#%d", i))
 	}

@@ -63,7 +63,7 @@ func (p *Person) tellFault(line string) {
 		p.say(" ", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", draw.Name(p.names, f.Seat), f.Code, f.Text)))
 	case f.Code == protocol.Timeout:
 		p.say(" ", p.Alert("! you ran out of time: you had "+p.allowed()+" for this move"))
-	case p.left:
+	case p.left():
 		p.say(" ", p.Alert("! you left the game"))
 	default:
 		p.say(" ", p.Alert(fmt.Sprintf("! you are out of the game: %s", f.Text)))
