@@ -25,10 +25,10 @@ func Late(c Clock) fault.Reason {
 // Circumstances returns what a replay, and the seat's log of that game, contain about one
 // of its faults, for advice. They are incomplete if there is an error.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
-	c := fault.Circumstances{Ply: f.Ply, Games: r.Match.Deal + 1}
+	c := fault.Circumstances{Turn: fault.Turn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)
 	if f.Seat >= 0 && f.Seat < len(r.Seats) {
-		c.Movetime = r.ClockOf(f.Seat).Movetime
+		c.Turn.Movetime = r.ClockOf(f.Seat).Movetime
 	}
 	list := func(s rules.State) (moves []string) {
 		for _, m := range s.Legal(nil) {
@@ -45,18 +45,19 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 			return c, err
 		}
 		if m := s.Next; m != nil && s.State.Ply() < f.Ply && m.Seat == f.Seat && m.ByBot() {
-			c.Turns++
-			c.Last, c.Before, c.Longest = m.Move, list(s.State), max(c.Longest, m.MS)
+			h := &c.History
+			h.Turns, h.Longest = h.Turns+1, max(h.Longest, m.MS)
+			h.Move, h.Legal = m.Move, list(s.State)
 		}
 		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
-			c.Legal = list(s.State)
+			c.Turn.Legal = list(s.State)
 			if _, err := (&Game{State: s.State}).parse(string(f.Reason.Move)); err != nil && f.Reason.Kind == fault.IllegalMove {
-				c.Refusal = phrase.Of(err)
+				c.Turn.Refusal = phrase.Of(err)
 			}
 		}
 	}
-	if f.Reason.Kind == fault.MoveUnasked && c.Turns > 0 && string(f.Reason.Line) == "move "+c.Last {
-		c.Did = fault.Moved
+	if f.Reason.Kind == fault.MoveUnasked && c.History.Turns > 0 && string(f.Reason.Line) == "move "+c.History.Move {
+		c.History.Act = fault.Moved
 	}
 	return c, nil
 }

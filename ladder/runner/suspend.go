@@ -113,7 +113,7 @@ func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *refe
 	for _, advice := range f.Reason.Advice(c) {
 		lines = append(lines, phrase.New("- %s", advice))
 	}
-	if log := lastLines(c.Stderr); log != "" {
+	if log := lastLines(c.Log.Lines); log != "" {
 		lines = append(lines, phrase.New("the last lines of its stderr in that game:"), phrase.Plain(log))
 	} else {
 		lines = append(lines, phrase.New("it wrote nothing on stderr in that game"))

@@ -208,7 +208,7 @@ func (s *submission) firstFault(trial string, g *referee.Result, log *transcript
 	text := f.TextIn(c)
 	where := phrase.New("%s, deal %d, rotation %d, seat %d, ply %d", trial, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)
-	if lines := fault.LogEnd(c.Stderr, logTail); len(lines) > 0 {
+	if lines := fault.LogEnd(c.Log.Lines, logTail); len(lines) > 0 {
 		fmt.Fprintf(log, "\nthe last lines that the bot wrote on stderr:\n")
 		for _, line := range lines {
 			fmt.Fprintf(log, "  %s\n", line)

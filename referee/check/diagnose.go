@@ -30,14 +30,15 @@ func (s *session) failure(err error) error {
 }
 
 // fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
-func (s *session) fault(r fault.Reason, text phrase.Text, later fault.Later) *Failure {
+func (s *session) fault(r fault.Reason, text phrase.Text, arrival fault.Arrival) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
 	if s.state != nil { // its record is that of a game that can be played again: there is no error
 		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
 	}
-	c.Games, c.Did, c.Later, c.Took = s.games, s.did, later, s.took.Milliseconds()
-	c.Fixed, c.Stderr = s.run.OnServer, fault.Lines(s.log)
+	c.History.Games, c.History.Act = s.games, s.did
+	c.Answer = fault.Answer{Arrival: arrival, Took: s.took.Milliseconds()}
+	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.log)
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
 	if saw := r.Saw(f.circumstances); !saw.IsZero() {
 		f.Text = phrase.New("%s: %s", f.Text, saw)

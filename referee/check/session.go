@@ -29,7 +29,7 @@ type session struct {
 	played played        // of the game, so far
 	where  string        // the game, in words
 	last   phrase.Text   // what the bot was sent or did last, in words
-	did    fault.Did     // the same, as the advice takes it
+	did    fault.Act     // the same, as the advice takes it
 	want   phrase.Text   // the answer that is awaited; empty for none
 	tail   []Line
 	log    []byte // the end of its stderr
@@ -78,7 +78,7 @@ func (k *run) launch() (*session, error) {
 }
 
 // happened records what the bot was sent or did last.
-func (s *session) happened(last phrase.Text, did fault.Did) { s.last, s.did = last, did }
+func (s *session) happened(last phrase.Text, did fault.Act) { s.last, s.did = last, did }
 
 // Begin begins a turn.
 func (s *session) Begin(now time.Time, left time.Duration) error {

@@ -10,49 +10,73 @@ import (
 // Circumstances is what is known about a fault besides its reason. All fields are
 // optional.
 type Circumstances struct {
-	Legal    []string // moves of the turn
-	Before   []string // moves of the bot's previous turn
-	Last     string   // its previous move in this game
-	Ply      int
-	Movetime int64       // milliseconds; 0 for a bank
-	Games    int         // started by its process, at most
-	Turns    int         // answered in this game
-	Longest  float64     // longest think in this game, in milliseconds
-	Did      Did         // the last thing that it did
-	Later    Later       // what happened to a late answer
-	Took     int64       // milliseconds that a late answer took, if it came later
-	Stderr   []string    // its last lines, or all
-	Private  bool        // its stderr is only for its author, not for the reader
-	Language string      // of the program
-	LeftOver bool        // a fresh process plays the same game without the fault
-	Refusal  phrase.Text // what the rules say of an illegal move
-
-	Fixed     bool                   // a competition sets the limits: its author cannot change them
-	Bare      bool                   // it ran without a sandbox
-	Memory    int64                  // its limit in MiB; 0 if unknown
-	Processes int64                  // its limit; 0 if unknown
-	Hidden    func(path string) bool // reports whether only the sandbox hides a file; nil if unknown
+	Turn     Turn
+	History  History
+	Answer   Answer
+	Log      Log
+	Sandbox  Sandbox
+	Language string // of the program
+	LeftOver bool   // a fresh process plays the same game without the fault
+	Fixed    bool   // a competition sets the limits: the author of the bot cannot change them
 }
 
-// Did is what happened to a bot before its fault.
-type Did uint8
+// Turn is the turn in which a bot failed.
+type Turn struct {
+	Ply      int
+	Movetime int64       // milliseconds; 0 for a bank
+	Legal    []string    // the moves that its line lists
+	Refusal  phrase.Text // what the rules say of an illegal move
+}
+
+// History is what a bot did before its fault.
+type History struct {
+	Games   int      // started by its process, at most
+	Turns   int      // answered in this game
+	Longest float64  // its longest think in this game, in milliseconds
+	Legal   []string // the moves of its previous turn in this game
+	Move    string   // the move that it made in that turn
+	Act     Act      // the last of all
+}
+
+// Act is what a bot did or was sent.
+type Act uint8
 
 // What matters for advice; the zero value is anything else.
 const (
-	Moved    Did = iota + 1 // it answered its turn
+	Moved    Act = iota + 1 // it answered its turn
 	HeardEnd                // it was sent the end of the game
 )
 
-// Later is what happened to an answer that did not come in time. It is only known to a
-// caller that waits longer than a match does.
-type Later uint8
+// Answer is what became of an answer that did not come in time. It is known only where somebody waited for it
+// longer than the turn: a check of the bot, or a match that has added LaterNote to the log.
+type Answer struct {
+	Arrival Arrival
+	Took    int64 // milliseconds, if it came
+}
 
-// What may happen to it; the zero value is unknown.
+// Arrival is whether and when a late answer came.
+type Arrival uint8
+
+// The arrivals; the zero value is unknown.
 const (
-	Came      Later = iota + 1
-	CameAtEnd       // only when the bot's input was closed
+	Came      Arrival = iota + 1
+	CameAtEnd         // only when the bot's input was closed
 	NeverCame
 )
+
+// Log is what a bot wrote to stderr.
+type Log struct {
+	Lines   []string // the last ones, or all
+	Private bool     // they are only for the author of the bot, not for the reader
+}
+
+// Sandbox is what confined a bot.
+type Sandbox struct {
+	Absent    bool                   // the bot ran without one
+	Memory    int64                  // its limit in MiB; 0 if unknown
+	Processes int64                  // its limit; 0 if unknown
+	Hides     func(path string) bool // reports whether only the sandbox hides a file; nil if unknown
+}
 
 const (
 	byHand      = "; send it the same lines by hand to see it again"
@@ -83,11 +107,11 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 // leftOver returns the advice for a fault that a fresh process does not repeat.
 func (r Reason) leftOver(c Circumstances) []phrase.Text {
 	switch {
-	case (r.Kind == Late || r.Kind == LateBank) && c.Later != NeverCame:
+	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame:
 		return append(texts(slower), r.late(c)...)
 	case r.Kind == OutOfMemory:
 		return []phrase.Text{phrase.New(`clear at the line "game" what grows from game to game: tables, caches, lists`), c.lessMemory(r.Limit)}
-	case r.Kind == Exited && len(c.Stderr) > 0:
+	case r.Kind == Exited && len(c.Log.Lines) > 0:
 		return texts(reset + "; the end of its stderr may show what was left over")
 	}
 	return texts(reset)
@@ -168,11 +192,11 @@ func (r Reason) noReady(c Circumstances) []phrase.Text {
 	switch {
 	case r.Unfinished != "":
 		return append(r.unended(), flush)
-	case c.Later == CameAtEnd:
+	case c.Answer.Arrival == CameAtEnd:
 		return []phrase.Text{orReadLines(flushing(c))}
-	case c.Later == Came:
+	case c.Answer.Arrival == Came:
 		return []phrase.Text{sooner}
-	case c.Later == NeverCame:
+	case c.Answer.Arrival == NeverCame:
 		return []phrase.Text{orReadLines(flush)}
 	}
 	return []phrase.Text{orReadLines(flush), sooner}
@@ -199,7 +223,7 @@ func (r Reason) late(c Circumstances) []phrase.Text {
 	if r.Unfinished != "" {
 		return append(r.unended(), flushing(c))
 	}
-	switch c.Later {
+	switch c.Answer.Arrival {
 	case CameAtEnd:
 		return []phrase.Text{orReadLines(flushing(c))}
 	case Came:
@@ -208,14 +232,14 @@ func (r Reason) late(c Circumstances) []phrase.Text {
 		return []phrase.Text{phrase.New("look for a turn that the bot forgets to answer, an endless loop, or output in a buffer that is never flushed: %s", Flush(c.Language))}
 	}
 	switch {
-	case c.Turns == 0:
+	case c.History.Turns == 0:
 		return []phrase.Text{phrase.New("it has not answered a turn of this game yet, so check the output first: %s", orReadLines(flushing(c))),
 			phrase.New("look for an endless loop")}
-	case c.Movetime > 0 && c.Longest > float64(c.Movetime)/2:
-		return []phrase.Text{phrase.New("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.Longest, c.Movetime),
+	case c.Turn.Movetime > 0 && c.History.Longest > float64(c.Turn.Movetime)/2:
+		return []phrase.Text{phrase.New("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.History.Longest, c.Turn.Movetime),
 			phrase.New("take the time from the turn line (turn PLY MS ...), not from a constant")}
 	}
-	advice := []phrase.Text{phrase.New("it had answered %d turns, the slowest in %.0f ms, so this one is different: look for an endless loop, or for a read that waits for a line that never comes", c.Turns, c.Longest),
+	advice := []phrase.Text{phrase.New("it had answered %d turns, the slowest in %.0f ms, so this one is different: look for an endless loop, or for a read that waits for a line that never comes", c.History.Turns, c.History.Longest),
 		flushing(c)}
 	if r.Kind == LateBank {
 		return append(texts("divide the bank among the moves: the turn line gives what is left of it, and each move adds inc"), advice...)
@@ -226,9 +250,9 @@ func (r Reason) late(c Circumstances) []phrase.Text {
 // slow returns how long a move took and how long it may take.
 func (r Reason) slow(c Circumstances) phrase.Text {
 	if r.Kind == LateBank {
-		return phrase.New("this move took it about %d ms, more than was left of its bank", about(c.Took))
+		return phrase.New("this move took it about %d ms, more than was left of its bank", about(c.Answer.Took))
 	}
-	return phrase.New("it needs about %d ms for this move, and has %d", about(c.Took), r.Limit)
+	return phrase.New("it needs about %d ms for this move, and has %d", about(c.Answer.Took), r.Limit)
 }
 
 // exit returns the advice for a process that has ended, and for unknown kinds.
@@ -261,7 +285,7 @@ func (r Reason) exit(c Circumstances) []phrase.Text {
 }
 
 func (r Reason) crash(c Circumstances) (advice []phrase.Text) {
-	if _, sure := Cause(c.Stderr); sure {
+	if _, sure := Cause(c.Log.Lines); sure {
 		advice = r.failed(c)
 	}
 	return append(advice, texts(
@@ -272,9 +296,9 @@ func (r Reason) crash(c Circumstances) (advice []phrase.Text) {
 func (r Reason) exitedByItself(c Circumstances) []phrase.Text {
 	advice := readBye + ": one process makes many moves and plays many games"
 	switch {
-	case r.BeforeReady || c.Games == 0:
+	case r.BeforeReady || c.History.Games == 0:
 		advice = `read stdin line by line in a loop until the line "bye"`
-	case c.Games > 1 && c.Turns == 0:
+	case c.History.Games > 1 && c.History.Turns == 0:
 		advice = `keep reading after "end": one process plays many games, until the line "bye"`
 	}
 	return texts(advice, `"-" is an empty list, and verbs may be unknown: neither must end the loop`)
@@ -282,13 +306,13 @@ func (r Reason) exitedByItself(c Circumstances) []phrase.Text {
 
 // failed returns the advice for a process that ended with an error.
 func (r Reason) failed(c Circumstances) []phrase.Text {
-	line, sure := Cause(c.Stderr)
+	line, sure := Cause(c.Log.Lines)
 	tells := "the end of its stderr should say why" + byHand
 	if sure {
 		tells = "its stderr says why" + byHand
 	}
 	switch {
-	case c.Private:
+	case c.Log.Private:
 		return texts("its author sees what it wrote to stderr, which may say why" + byHand)
 	case line == "":
 		return texts("it wrote nothing to stderr: start it by hand and send it the same lines")
@@ -311,7 +335,7 @@ func (r Reason) Saw(c Circumstances) (saw phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return saw
 	}
-	if line, sure := Cause(c.Stderr); sure || line != "" && r.Kind == Exited {
+	if line, sure := Cause(c.Log.Lines); sure || line != "" && r.Kind == Exited {
 		return phrase.New("its stderr says %s", quoted(line))
 	}
 	return saw
@@ -323,8 +347,8 @@ func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	text := r.Phrase()
 	if text.String() != f.Text {
 		text = phrase.Plain(f.Text) // of a replay from before faults had reasons
-	} else if r.Kind == IllegalMove && c.Refusal.String() == r.Detail {
-		text = r.because(c.Refusal)
+	} else if r.Kind == IllegalMove && c.Turn.Refusal.String() == r.Detail {
+		text = r.because(c.Turn.Refusal)
 	}
 	if saw := r.Saw(c); !saw.IsZero() {
 		return phrase.New("%s: %s", text, saw)

@@ -15,8 +15,8 @@ func (r Reason) illegal(c Circumstances) (advice []phrase.Text) {
 	if !guess.IsZero() {
 		advice = append(advice, guess)
 	}
-	if move == "" && len(c.Legal) > 0 {
-		move = c.Legal[0]
+	if move == "" && len(c.Turn.Legal) > 0 {
+		move = c.Turn.Legal[0]
 	}
 	answer := phrase.New("answer with one of the words that the turn line lists after the milliseconds")
 	if move != "" {
@@ -34,24 +34,24 @@ const letterForLetter = "write moves letter for letter as they are listed: "
 // meant returns a guess at the mistake behind a move, and the listed move that was meant;
 // empty if they are unknown.
 func (r Reason) meant(c Circumstances) (guess phrase.Text, move string) {
-	text := string(r.Move)
+	text, legal := string(r.Move), c.Turn.Legal
 	bare := strings.Trim(text, `'"[](){},;.`)
 	index, err := strconv.Atoi(text)
-	near, beginning, shifted := nearest(text, c.Legal), beginsWith(text, c.Legal), shift(text, c.Legal)
+	near, beginning, shifted := nearest(text, legal), beginsWith(text, legal), shift(text, legal)
 	switch {
 	case near != "" && near == strings.ToLower(text):
 		return phrase.New(letterForLetter+"%q instead of %q, in lower case", near, text), near
-	case bare != text && slices.Contains(c.Legal, bare):
+	case bare != text && slices.Contains(legal, bare):
 		return phrase.New("print the bare move %q, without quotes, brackets or commas", bare), bare
 	case near != "":
 		return phrase.New(letterForLetter+"%q instead of %q", near, text), near
-	case err == nil && index >= 0 && index <= len(c.Legal) && c.Legal != nil:
-		return standing(index, c.Legal)
-	case c.Legal != nil && (text == strconv.Itoa(c.Ply) || text == strconv.FormatInt(c.Movetime, 10)):
+	case err == nil && index >= 0 && index <= len(legal) && legal != nil:
+		return standing(index, legal)
+	case legal != nil && (text == strconv.Itoa(c.Turn.Ply) || text == strconv.FormatInt(c.Turn.Movetime, 10)):
 		return phrase.New("the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them"), ""
-	case c.Last == text:
+	case c.History.Move == text:
 		return phrase.New(`%q was its answer to the previous turn: print exactly one "move" for each turn, and take it from the current turn line, not from the list of the previous turn`, text), ""
-	case slices.Contains(c.Before, text):
+	case slices.Contains(c.History.Legal, text):
 		return phrase.New("%q was in the list of the previous turn: take the moves from the current turn line", text), ""
 	case strings.HasPrefix(text, "?") || text == "-":
 		return phrase.New("\"-\" is an empty list and \"?\" a card that the seat may not see: neither is a move"), ""
@@ -134,7 +134,7 @@ func nearest(move string, legal []string) string {
 
 // unasked returns the advice for a move without a turn.
 func unasked(c Circumstances) []phrase.Text {
-	switch c.Did {
+	switch c.History.Act {
 	case Moved:
 		return texts(`print exactly one "move" for each turn: leave the function after the answer, and do not print it again`)
 	case HeardEnd:
@@ -163,7 +163,7 @@ func (r Reason) garbled(c Circumstances) []phrase.Text {
 	case BadReady:
 		return texts(`print "ready NAME VERSION", without spaces in the name`)
 	}
-	return []phrase.Text{stray(line, c.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
+	return []phrase.Text{stray(line, c.Turn.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
 }
 
 // notASCII returns the advice for a line with the byte r.Byte.

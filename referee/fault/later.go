@@ -21,25 +21,21 @@ var laterNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no a
 
 // ReadLog takes the lines of the bot from its log of a game, and what LaterNote says behind them.
 func (c *Circumstances) ReadLog(log []byte) {
-	c.Stderr = Lines(log)
-	if len(c.Stderr) == 0 {
+	c.Log.Lines = Lines(log)
+	if len(c.Log.Lines) == 0 {
 		return
 	}
-	last := len(c.Stderr) - 1
-	m := laterNote.FindStringSubmatch(c.Stderr[last])
+	last := len(c.Log.Lines) - 1
+	m := laterNote.FindStringSubmatch(c.Log.Lines[last])
 	if m == nil {
 		return
 	}
-	c.Stderr = c.Stderr[:last]
+	c.Log.Lines = c.Log.Lines[:last]
 	if m[1] != "" {
-		c.Later = Came
-		c.Took, _ = strconv.ParseInt(m[1], 10, 64) // digits
+		took, _ := strconv.ParseInt(m[1], 10, 64) // digits
+		c.Answer = Answer{Came, took}
 	}
 }
-
-// HideLog takes away what only the author of the bot may read: the lines of its log. What the referee says
-// in it stays.
-func (c *Circumstances) HideLog() { c.Stderr, c.Private = nil, true }
 
 // about rounds milliseconds as people say them: 428 is about 430.
 func about(ms int64) int64 {

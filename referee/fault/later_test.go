@@ -12,10 +12,10 @@ func TestReadLog(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]Circumstances{
 		"":       {},
-		"a\nb\n": {Stderr: []string{"a", "b"}},
-		"a\n" + LaterNote(true, 428*time.Millisecond) + "\n":  {Stderr: []string{"a"}, Later: Came, Took: 428},
-		"a\n" + LaterNote(false, 428*time.Millisecond) + "\n": {Stderr: []string{"a"}},
-		LaterNote(true, 428*time.Millisecond) + "\nb":         {Stderr: []string{"[the answer came after 428 ms]", "b"}},
+		"a\nb\n": {Log: Log{Lines: []string{"a", "b"}}},
+		"a\n" + LaterNote(true, 428*time.Millisecond) + "\n":  {Log: Log{Lines: []string{"a"}}, Answer: Answer{Arrival: Came, Took: 428}},
+		"a\n" + LaterNote(false, 428*time.Millisecond) + "\n": {Log: Log{Lines: []string{"a"}}},
+		LaterNote(true, 428*time.Millisecond) + "\nb":         {Log: Log{Lines: []string{"[the answer came after 428 ms]", "b"}}},
 	} {
 		var c Circumstances
 		if c.ReadLog([]byte(log)); !cmp.Equal(c, want, cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore())) {

@@ -74,17 +74,17 @@ func (r Reason) ranInto(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change
 	}
-	c.Stderr = c.Stderr[max(0, len(c.Stderr)-searched):]
+	log := c.Log.Lines[max(0, len(c.Log.Lines)-searched):]
 	for _, w := range restrictions {
-		line, ok := w.find(c.Stderr)
-		if !ok || c.Bare && !w.anywhere {
+		line, ok := w.find(log)
+		if !ok || c.Sandbox.Absent && !w.anywhere {
 			continue
 		}
 		if !strings.Contains(w.did, "%s") {
 			return phrase.New(w.did), w.advice(c)
 		}
-		name := pathIn(w.names, line, c.Stderr)
-		if w.hidden && !c.Bare && c.Hidden != nil && c.Hidden(name) {
+		name := pathIn(w.names, line, log)
+		if w.hidden && !c.Sandbox.Absent && c.Sandbox.Hides != nil && c.Sandbox.Hides(name) {
 			return phrase.New("it looked for %s, which the sandbox hides", name), phrase.New(putFiles + hides)
 		}
 		if name == "" {
@@ -109,9 +109,9 @@ func (w restriction) find(stderr []string) (line string, ok bool) {
 func (w restriction) advice(c Circumstances) phrase.Text {
 	switch w.limit {
 	case OutOfMemory:
-		return Reason{Kind: w.limit, Limit: c.Memory}.Advice(c)[0]
+		return Reason{Kind: w.limit, Limit: c.Sandbox.Memory}.Advice(c)[0]
 	case TooManyProcesses:
-		return Reason{Kind: w.limit, Limit: c.Processes}.Advice(c)[0]
+		return Reason{Kind: w.limit, Limit: c.Sandbox.Processes}.Advice(c)[0]
 	}
 	return phrase.New(w.change)
 }

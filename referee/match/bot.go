@@ -77,12 +77,14 @@ func dropScratch(dir string) {
 // Describe adds what is known of a bot to the circumstances of its fault. files is whether
 // its author may know which files this machine has.
 func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
-	c.Language, c.Bare = b.Language, b.Sandbox == nil
-	if b.Sandbox != nil {
-		c.Memory, c.Processes = b.Sandbox.Limit.Memory>>20, int64(b.Sandbox.Limit.Processes)
+	c.Language = b.Language
+	if b.Sandbox == nil {
+		c.Sandbox = fault.Sandbox{Absent: true}
+		return c
 	}
-	if files && b.Sandbox != nil {
-		c.Hidden = b.hidden
+	c.Sandbox = fault.Sandbox{Memory: b.Sandbox.Limit.Memory >> 20, Processes: int64(b.Sandbox.Limit.Processes)}
+	if files {
+		c.Sandbox.Hides = b.hidden
 	}
 	return c
 }

@@ -97,8 +97,8 @@ func TestOwnClocksAreKept(t *testing.T) {
 			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || !strings.HasPrefix(g.Faults[0].Text, want) {
 				t.Errorf("%s: %v, want %s", slow, g.Faults, want)
 			}
-			if c, err := g.Circumstances(m.Variant.Game, g.Faults[0], nil); err != nil || c.Movetime != 500 {
-				t.Errorf("advice is for %d ms, %v", c.Movetime, err)
+			if c, err := g.Circumstances(m.Variant.Game, g.Faults[0], nil); err != nil || c.Turn.Movetime != 500 {
+				t.Errorf("advice is for %d ms, %v", c.Turn.Movetime, err)
 			}
 			r := g.Replay
 			for i := range r.Moves {

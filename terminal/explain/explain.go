@@ -135,10 +135,10 @@ func (e *Explainer) fault(i int) error {
 	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c).String()), x.Path)
 	e.lines(traffic)
 	e.log(log, path)
-	if c.Legal != nil {
+	if c.Turn.Legal != nil {
 		fmt.Fprintf(e, "\n%s\n", e.Bold("the position"))
 		fmt.Fprint(e, e.Position(game.Position(f.Ply, f.Seat, false)))
-		fmt.Fprintf(e, "\n%s\n  %s\n", e.Bold("legal moves"), strings.Join(c.Legal, " "))
+		fmt.Fprintf(e, "\n%s\n  %s\n", e.Bold("legal moves"), strings.Join(c.Turn.Legal, " "))
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold("what to change"))
 	for _, advice := range f.Reason.Advice(c) {

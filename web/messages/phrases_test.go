@@ -291,19 +291,19 @@ func eachFault(say func(phrase.Text)) {
 	circumstances := []fault.Circumstances{{Fixed: true}, {Fixed: true, LeftOver: true}}
 	for _, stderr := range []string{"KeyError: 1", "KeyError: '?'", "KeyError: '-'", "x: Read-only file system: '/a/b'", "gaierror", "MemoryError", "can't start new thread", "Permission denied: '/a'",
 		"ModuleNotFoundError: No module named 'x'", "No such file or directory: '/a/b'", "hm"} {
-		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Memory: 64, Processes: 8, Stderr: []string{stderr}, LeftOver: stderr == "hm"})
+		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Sandbox: fault.Sandbox{Memory: 64, Processes: 8}, Log: fault.Log{Lines: []string{stderr}}, LeftOver: stderr == "hm"})
 	}
-	for i, later := range []fault.Later{fault.Came, fault.CameAtEnd, fault.NeverCame} {
+	for i, arrival := range []fault.Arrival{fault.Came, fault.CameAtEnd, fault.NeverCame} {
 		for _, language := range []string{"Python", "JavaScript", "C", "C++", "Rust", "Java", "Go", "Bash", "Perl", "Ruby", "Lua", "Tcl", "PHP", "Zig"} {
-			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Later: later, Language: language, LeftOver: i == 0})
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Answer: fault.Answer{Arrival: arrival}, Language: language, LeftOver: i == 0})
 		}
 	}
 	for _, turns := range []int{0, 3} {
 		for _, longest := range []float64{2, 90} {
-			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Turns: turns, Longest: longest, Movetime: 100, Ply: 17, Legal: legal, Before: []string{"5c"}, Last: "3o", Games: 2, Did: fault.Did(turns)})
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Turns: turns, Longest: longest, Legal: []string{"5c"}, Move: "3o", Games: 2, Act: fault.Act(turns)}, Turn: fault.Turn{Movetime: 100, Ply: 17, Legal: legal}})
 		}
 	}
-	circumstances = append(circumstances, fault.Circumstances{Fixed: true, Did: fault.HeardEnd}, fault.Circumstances{Fixed: true, Games: 1}, fault.Circumstances{Fixed: true, Private: true})
+	circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Act: fault.HeardEnd}}, fault.Circumstances{Fixed: true, History: fault.History{Games: 1}}, fault.Circumstances{Fixed: true, Log: fault.Log{Private: true}})
 	for _, r := range reasons {
 		if r.Kind == fault.NotStarted || r.Kind == fault.Ended || r.Kind == fault.Failed {
 			r.Detail = "E1"
@@ -313,11 +313,11 @@ func eachFault(say func(phrase.Text)) {
 			say(r.Short())
 		}
 		for _, c := range circumstances {
-			if c.Memory > 0 && len(c.Stderr) > 0 && r.Kind == fault.Exited {
+			if c.Sandbox.Memory > 0 && len(c.Log.Lines) > 0 && r.Kind == fault.Exited {
 				r.Status = 127
 			}
 			if r.Kind == fault.IllegalMove {
-				c.Refusal = phrase.New(r.Detail)
+				c.Turn.Refusal = phrase.New(r.Detail)
 			}
 			for _, text := range append(r.Advice(c), f.TextIn(c)) {
 				say(text)

@@ -69,7 +69,7 @@ func TestFaultOnAllPages(t *testing.T) {
 				}
 				shows(t, path+" for the owner", mine, want...)
 				c := c
-				c.HideLog()
+				c.Log = fault.Log{Private: true}
 				shows(t, path+" for others", theirs, append(inEnglish(f.Reason.Advice(c)), f.Text)...)
 				hides(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
 			}

@@ -278,9 +278,9 @@ func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, 
 	}
 	c := bot.InCompetition(r, f, log)
 	if v.Owns(version.Owner) {
-		n.Log = strings.Join(fault.LogEnd(c.Stderr, faultLog), "\n")
+		n.Log = strings.Join(fault.LogEnd(c.Log.Lines, faultLog), "\n")
 	} else {
-		c.HideLog()
+		c.Log = fault.Log{Private: true}
 	}
 	n.Text, n.Advice = f.TextIn(c), f.Reason.Advice(c)
 	return n, nil
