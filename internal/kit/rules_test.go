@@ -150,7 +150,7 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 	}
 	nows := readings(d)
 	if checks := d.Mentions[module+"referee/check.Defaults"] || c.Dir == "referee/check" && d.Mentions["Defaults"]; checks && !(d.Mentions[".Time"] && d.Mentions[".Grace"]) {
-		add(d.Node, "a check that sets not both Time and Grace")
+		add(d.Node, "a check that sets not both Time and Waits.Grace")
 	}
 	ast.Inspect(d.Node, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -541,8 +541,8 @@ func TestOffences(t *testing.T) {
 		{`x := "timba match --bank 1000"`, "--bank 1000"},
 		{`run("match", "--movetime", "200")`, "--movetime 200"},
 		{`x := []string{"--movetime=200", "--startup", "60000"}`, "--movetime=200"},
-		{`o := check.Defaults(); o.Time = time.Hour`, "a check that sets not both Time and Grace"},
-		{`o := check.Defaults(); o.Time, o.Grace = time.Hour, time.Hour`, ""},
+		{`o := check.Defaults(); o.Time = time.Hour`, "a check that sets not both Time and Waits.Grace"},
+		{`o := check.Defaults(); o.Time, o.Waits.Grace = time.Hour, time.Hour`, ""},
 		{`x := Clock{Bank: time.Second}`, "a clock below a minute"},
 		{`began := time.Now(); f(); if time.Now().Sub(began) > 5 { t.Error() }`, "a duration by the clock"},
 		{`began := now(); if later.Sub(began) > 5 { t.Error() }`, ""},

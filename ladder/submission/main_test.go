@@ -66,8 +66,8 @@ func newWorld(t testing.TB) *world {
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
 	w := &world{Pipeline: New(shared.Store, shared.Config), t: t, person: shared.Person("ana", false)}
-	w.Level, w.Check.Quick, w.Check.Pause = level, true, 10*time.Millisecond
-	w.Check.Patience, w.Check.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
+	w.Level, w.Check.Quick, w.Check.Waits.Pause = level, true, 10*time.Millisecond
+	w.Check.Waits.Patience, w.Check.Waits.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
 	w.timeout = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)
 	}

@@ -25,11 +25,9 @@ type Options struct {
 	Clock    referee.Clock // the time for a move, the margin and the start-up time
 	Quick    bool          // test every option once instead of all pairs, and play fewer games
 	Time     time.Duration // no game is started after it; credit of the bot does not count
-	Patience time.Duration // how long to wait for a late answer, to find out why it is late
-	Outside  bool          // try a bot that fails in the sandbox without one
-	OnServer bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
-	Pause    time.Duration // how long to watch for unsolicited lines
-	Grace    time.Duration // how long the bot may take to exit after "bye"
+	Waits    Waits
+	Outside  bool // try a bot that fails in the sandbox without one
+	OnServer bool // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
 	// Done is called with each finished check, Progress while games are played;
 	// both may be nil.
 	Done     func(Check)
@@ -37,8 +35,13 @@ type Options struct {
 	// Yield, if set, is called before lines are sent, with how long the check has taken, without
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
+}
 
-	start startFunc // match.Start, except in tests
+// Waits are the times for which a check waits for a bot, beside those of the clock.
+type Waits struct {
+	Patience time.Duration // for a late answer, to find out why it is late
+	Pause    time.Duration // for lines that nobody asked for
+	Grace    time.Duration // for the bot to exit after "bye"
 }
 
 // startFunc starts a bot.
@@ -46,7 +49,8 @@ type startFunc func(context.Context, match.Bot, referee.Clock, func(match.Conn) 
 
 // Defaults returns the default options.
 func Defaults() Options {
-	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Patience: 2 * time.Second, Pause: 50 * time.Millisecond, Grace: time.Second}
+	waits := Waits{Patience: 2 * time.Second, Pause: 50 * time.Millisecond, Grace: time.Second}
+	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Waits: waits}
 }
 
 // The names of the checks, in order. The checks of games have the games' names and
@@ -75,20 +79,33 @@ const (
 // run is the state of a bot's check.
 type run struct {
 	Options
-	ctx     context.Context
-	program program.Program
-	report  *Report
-	began   time.Time
-	credit  time.Duration // of the bot, in all
-	session *session      // the running process, or nil
-	extras  extras
-	slowest time.Duration // slowest start
-	first   *game         // the game that the other checks vary
-	opening played
-	plan    []*game           // many games
-	tried   map[string]*tried // by game
-	most    int               // games in one process
-	again   *Failure          // the first failure that a fresh process does not repeat
+	ctx      context.Context
+	startBot startFunc
+	program  program.Program
+	report   *Report
+	timer    timer
+	session  *session // the running process, or nil
+	extras   extras
+	first    *game    // the game that the other checks vary
+	opening  []string // the moves of the bot in it
+	many     marathon
+	tried    map[string]*tried // by game
+}
+
+// timer measures how long a check takes.
+type timer struct {
+	began  time.Time
+	credit time.Duration // of the bot, in all
+}
+
+// spent returns how long the check has taken, without the bot's credit.
+func (t timer) spent() time.Duration { return time.Since(t.began) - t.credit }
+
+// marathon is the check of a process that plays many games.
+type marathon struct {
+	plan     []*game
+	games    int      // the most in one process
+	leftOver *Failure // the first failure that a fresh process does not repeat
 }
 
 // tried is what came of playing a game.
@@ -102,6 +119,11 @@ type tried struct {
 // Run checks a bot. An error is the context's, an internal failure, or *match.Starved where the
 // machine is too busy: never the bot's.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
+	return examine(ctx, match.Start, p, o)
+}
+
+// examine does what Run does, with bots that start starts.
+func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
 			if p.Plays(g.Name) {
@@ -120,14 +142,11 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if err := o.Clock.Check(); err != nil {
 		return nil, err
 	}
-	if o.start == nil {
-		o.start = match.Start
-	}
 	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), tried: map[string]*tried{}}
+	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{began: time.Now()}, tried: map[string]*tried{}}
 	for _, g := range o.Games {
 		k.tried[g.Name] = new(tried)
 	}
@@ -135,7 +154,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if err := k.run(); err != nil {
 		return nil, err
 	}
-	k.report.Seconds = time.Since(k.began).Seconds()
+	k.report.Seconds = time.Since(k.timer.began).Seconds()
 	return k.report, nil
 }
 
@@ -241,9 +260,6 @@ func (k *run) skipRest(after string) error {
 	return k.check(Output, k.output)
 }
 
-// own returns how long the check has taken, without the bot's credit.
-func (k *run) own() time.Duration { return time.Since(k.began) - k.credit }
-
 // use returns the running process, or a new one.
 func (k *run) use() (*session, error) {
 	if k.session != nil {
@@ -288,18 +304,20 @@ func (k *run) start() (note string, warnings []string, err error) {
 	if _, err := k.fresh(); err != nil {
 		return "", nil, err
 	}
-	if k.slowest > k.Clock.Startup/2 {
+	if k.report.StartMS > milliseconds(k.Clock.Startup/2) {
 		warnings = append(warnings, fmt.Sprintf("the start took more than half of the %d ms allowed", k.Clock.Startup.Milliseconds()))
 	}
 	return fmt.Sprintf("ready after %d ms", time.Since(began).Milliseconds()), warnings, nil
 }
 
 func (k *run) firstGame() (note string, warnings []string, err error) {
-	if k.opening, err = k.session.play(k.first); err != nil {
+	p, err := k.session.play(k.first)
+	if err != nil {
 		return "", nil, err
 	}
-	k.timed(k.first, k.opening)
-	return fmt.Sprintf("%s: %d moves", k.first.variant.Game.Name, len(k.opening.moves)), nil, nil
+	k.opening = p.moves
+	k.timed(k.first, p)
+	return fmt.Sprintf("%s: %d moves", k.first.variant.Game.Name, len(p.moves)), nil, nil
 }
 
 func (k *run) timeUsed() (note string, warnings []string, err error) {

@@ -59,18 +59,16 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 		p := resolve(t, c.bot)
 		o := Defaults()
 		o.Clock.Move, o.Clock.Startup = time.Minute, time.Minute
-		o.Quick, o.Pause, o.Time = true, 10*time.Millisecond, time.Hour
+		o.Quick, o.Waits.Pause, o.Time = true, 10*time.Millisecond, time.Hour
 		if c.change != nil {
 			c.change(&o)
 		}
-		run := func(t *testing.T) { reports[c.name] = kit.Get[*Report](t)(Run(t.Context(), p, o)) }
 		if c.serve == nil {
-			o.Grace = time.Hour
-			run(t)
+			o.Waits.Grace = time.Hour
+			reports[c.name] = kit.Get[*Report](t)(Run(t.Context(), p, o))
 		} else {
-			o.start = startInside(c.serve)
 			synctest.Test(t, func(t *testing.T) {
-				run(t)
+				reports[c.name] = kit.Get[*Report](t)(examine(t.Context(), startInside(c.serve), p, o))
 				time.Sleep(2 * time.Hour) // until the bot has ended, too
 			})
 		}
@@ -227,10 +225,10 @@ func TestYield(t *testing.T) {
 	kit.Slow(t)
 	over := errors.New("over")
 	o := Defaults()
-	o.Time, o.Grace = time.Hour, time.Hour
-	o.start, o.Yield = startInside(playHouse("first")), func(time.Duration) error { return over }
+	o.Time, o.Waits.Grace = time.Hour, time.Hour
+	o.Yield = func(time.Duration) error { return over }
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := Run(t.Context(), resolve(t, "@first"), o); !errors.Is(err, over) {
+		if _, err := examine(t.Context(), startInside(playHouse("first")), resolve(t, "@first"), o); !errors.Is(err, over) {
 			t.Errorf("the check ends with %v", err)
 		}
 	})
@@ -263,13 +261,13 @@ func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
 func TestStarved(t *testing.T) {
 	kit.Slow(t)
 	o := Defaults()
-	o.Time, o.Grace = time.Hour, time.Hour
+	o.Time, o.Waits.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
+	start := func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
 		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(starving{c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r, err := Run(t.Context(), resolve(t, "@first"), o)
+		r, err := examine(t.Context(), start, resolve(t, "@first"), o)
 		if _, ok := errors.AsType[*match.Starved](err); !ok || r != nil {
 			t.Errorf("the check ends with %v, %v", r, err)
 		}
@@ -315,7 +313,7 @@ func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
 func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()
-	s := &session{run: new(run), paused: 40 * ms, Conn: busy{first: began.Add(50 * ms)}}
+	s := &session{run: new(run), watch: stopwatch{paused: 40 * ms}, Conn: busy{first: began.Add(50 * ms)}}
 	if loss := s.Loss(began, began.Add(100*ms), true); loss != (fairclock.Loss{}).Plus(50*ms) {
 		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", loss)
 	}
@@ -325,13 +323,13 @@ func TestPausesCountOnce(t *testing.T) {
 func TestLinesInParts(t *testing.T) {
 	kit.Slow(t)
 	o := Defaults()
-	o.Quick, o.Time, o.Grace = true, time.Hour, time.Hour
+	o.Quick, o.Time, o.Waits.Grace = true, time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	o.start = func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
+	start := func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
 		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(&reluctant{Conn: c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if r := kit.Get[*Report](t)(Run(t.Context(), resolve(t, "@first"), o)); r.Verdict != OK {
+		if r := kit.Get[*Report](t)(examine(t.Context(), start, resolve(t, "@first"), o)); r.Verdict != OK {
 			t.Error(summary(r))
 		}
 	})

@@ -18,27 +18,27 @@ func (s *session) failure(err error) error {
 		return err
 	}
 	late, _ := errors.AsType[match.LateError](err)
-	s.run.credit += late.Credit
+	s.run.timer.credit += late.Credit
 	switch r.Kind {
 	case fault.Late, fault.LateBank:
-		text := phrase.New("no move of ply %d within %d ms and the margin", s.state.State.Ply(), s.state.Left(s.game.seat).Milliseconds())
+		text := phrase.New("no move of ply %d within %d ms and the margin", s.game.state.State.Ply(), s.game.state.Left(s.game.seat).Milliseconds())
 		return s.silence(late, text)
 	case fault.NoReady:
 		return s.silence(late, phrase.New("no \"ready\" within %d ms", r.Limit))
 	}
-	return s.fault(r, s.text(r), 0)
+	return s.fault(r, s.text(r), fault.Answer{})
 }
 
 // fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
-func (s *session) fault(r fault.Reason, text phrase.Text, arrival fault.Arrival) *Failure {
+func (s *session) fault(r fault.Reason, text phrase.Text, late fault.Answer) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
-	if s.state != nil { // its record is that of a game that can be played again: there is no error
-		c, _ = s.state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, s.state.State.Ply(), r), nil)
+	if s.game != nil { // its record is that of a game that can be played again: there is no error
+		state := s.game.state
+		c, _ = state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, state.State.Ply(), r), nil)
 	}
-	c.History.Games, c.History.Act = s.games, s.did
-	c.Answer = fault.Answer{Arrival: arrival, Took: s.took.Milliseconds()}
-	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.log)
+	c.History.Games, c.History.Act, c.Answer = s.games, s.last.act, late
+	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.tail.stderr)
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
 	if saw := r.Saw(f.circumstances); !saw.IsZero() {
 		f.Text = phrase.New("%s: %s", f.Text, saw)
@@ -47,9 +47,9 @@ func (s *session) fault(r fault.Reason, text phrase.Text, arrival fault.Arrival)
 	return f
 }
 
-// leftOver changes a failure that a fresh process does not repeat: its cause is left
+// markLeftOver changes a failure that a fresh process does not repeat: its cause is left
 // over from earlier games.
-func (f *Failure) leftOver() {
+func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
@@ -63,12 +63,12 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	case fault.MoveBeforeReady:
 		return phrase.New("%s came before \"ready\"", line)
 	case fault.ReadyAgain:
-		return phrase.New("%s came again, after %s: only the line \"timba 1\" asks for it", line, s.last)
+		return phrase.New("%s came again, after %s: only the line \"timba 1\" asks for it", line, s.last.text)
 	case fault.MoveUnasked:
-		if s.did == fault.Moved {
-			return phrase.New("%s came when no move was asked for, after %s: one turn was answered twice", line, s.last)
+		if s.last.act == fault.Moved {
+			return phrase.New("%s came when no move was asked for, after %s: one turn was answered twice", line, s.last.text)
 		}
-		return phrase.New("%s came when no move was asked for, after %s", line, s.last)
+		return phrase.New("%s came when no move was asked for, after %s", line, s.last.text)
 	case fault.IllegalMove:
 		why := phrase.New("it is not spelled as in the list")
 		if detail, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": "); prefixed {
@@ -83,7 +83,7 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	case !s.want.IsZero():
 		return phrase.New("%s instead of sending %s", text, s.want)
 	}
-	return phrase.New("%s, after %s", text, s.last)
+	return phrase.New("%s, after %s", text, s.last.text)
 }
 
 // silence finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
@@ -91,36 +91,36 @@ func (s *session) text(r fault.Reason) phrase.Text {
 func (s *session) silence(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.Unfinished = ""
-	began, by := time.Now(), late.By
-	came, err := s.proc.AwaitLate(late, s.run.Patience)
+	began, by, never := time.Now(), late.By, fault.Answer{Arrival: fault.NeverCame}
+	came, err := s.proc.AwaitLate(late, s.run.Waits.Patience)
 	if late.Came.IsZero() {
 		by = time.Since(began)
 	}
 	if !came.IsZero() {
-		s.took = came.Sub(late.Since) - late.Credit
-		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Came)
+		took := came.Sub(late.Since) - late.Credit
+		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Answer{Arrival: fault.Came, Took: took.Milliseconds()})
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {
-		failure := s.fault(r, text, fault.NeverCame)
+		failure := s.fault(r, text, never)
 		later := fault.New(0, 0, then)
 		failure.Text = phrase.New("%s; later %s", text, later.TextIn(failure.circumstances))
 		failure.Change = then.Advice(failure.circumstances)[0]
 		return failure
 	}
 	if err != nil {
-		return s.fault(r, phrase.New("%s; later %s", text, err), fault.NeverCame)
+		return s.fault(r, phrase.New("%s; later %s", text, err), never)
 	}
 	if rest := s.Rest(); len(rest) > 0 {
-		return s.fault(r.After(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), 0)
+		return s.fault(r.After(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), fault.Answer{})
 	}
 	if came, _ := s.proc.AwaitLate(late, time.Until(s.closed())); !came.IsZero() {
-		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.CameAtEnd)
+		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.Answer{Arrival: fault.CameAtEnd})
 	}
-	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), fault.NeverCame)
+	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }
 
 // closed closes the bot's input and returns until when to wait for what it does then.
 func (s *session) closed() time.Time {
 	s.proc.CloseInput()
-	return time.Now().Add(max(s.run.Patience, s.run.Grace))
+	return time.Now().Add(max(s.run.Waits.Patience, s.run.Waits.Grace))
 }

@@ -15,6 +15,7 @@ import (
 type extras struct {
 	comments, infos, crlf int
 	log                   int    // bytes on stderr
+	game                  int    // bytes of them in this game, or before the first one
 	most                  int    // the maximum in one game
 	first                 string // their first line
 	badInfos              []string
@@ -60,13 +61,13 @@ func infoTrouble(pairs protocol.Pairs) string {
 	return ""
 }
 
-// stderr counts bytes from stderr; wrote is their number in this game so far.
-func (s *extras) stderr(data []byte, wrote int) {
+// stderr counts bytes from stderr.
+func (s *extras) stderr(data []byte) {
 	if s.log == 0 && len(data) > 0 {
 		s.first, _, _ = strings.Cut(string(data), "\n")
 	}
-	s.log += len(data)
-	s.most = max(s.most, wrote)
+	s.log, s.game = s.log+len(data), s.game+len(data)
+	s.most = max(s.most, s.game)
 }
 
 // note returns a short summary.

@@ -29,17 +29,17 @@ func (k *run) planMany() {
 	if k.Quick {
 		least = fewGames
 	}
-	for round := 0; round < longest || len(k.plan) < least; round++ {
+	for round := 0; round < longest || len(k.many.plan) < least; round++ {
 		for i, list := range variants {
 			if round >= len(list) && round < longest {
 				continue
 			}
 			v := list[round%len(list)]
 			k.tried[k.Games[i].Name].planned++
-			k.plan = append(k.plan, &game{
+			k.many.plan = append(k.many.plan, &game{
 				variant: v,
 				seat:    (round + round/v.Players) % v.Players,
-				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(k.plan))),
+				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(k.many.plan))),
 				clock:   k.Clock,
 			})
 		}
@@ -50,17 +50,17 @@ func (k *run) planMany() {
 // each game and one of all.
 func (k *run) playMany() error {
 	k.planMany()
-	for i, g := range k.plan {
+	for i, g := range k.many.plan {
 		t := k.tried[g.variant.Game.Name]
 		if t.failed != nil {
 			continue
 		}
 		// The other half of the time is for the checks that follow.
 		g.until = k.Time / 2
-		if k.own() > g.until {
+		if k.timer.spent() > g.until {
 			break
 		}
-		own, again, err := k.attempt(g)
+		failure, leftOver, err := k.attempt(g)
 		if errors.Is(err, errTime) {
 			k.drop()
 			break
@@ -68,15 +68,15 @@ func (k *run) playMany() error {
 		if err != nil {
 			return err
 		}
-		if own != nil {
-			t.failed = own
+		if failure != nil {
+			t.failed = failure
 			k.drop()
 		} else {
 			t.played++
 		}
-		k.again = cmp.Or(k.again, again)
+		k.many.leftOver = cmp.Or(k.many.leftOver, leftOver)
 		if k.Progress != nil {
-			k.Progress(i+1, len(k.plan))
+			k.Progress(i+1, len(k.many.plan))
 		}
 	}
 	for _, g := range k.Games {
@@ -88,30 +88,30 @@ func (k *run) playMany() error {
 }
 
 // attempt plays a game in the running process and, if that fails and was not its
-// first game, again in a fresh one. own is a failure of the game itself, again is one
-// that a fresh process does not repeat: it belongs to the process that plays many games.
-func (k *run) attempt(g *game) (own, again *Failure, err error) {
+// first game, again in a fresh one. It returns a failure of the game itself, or one
+// that a fresh process does not repeat: that belongs to the process that plays many games.
+func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.use()
 	if err == nil {
 		err = k.playTimed(s, g)
 	}
-	if !errors.As(err, &own) {
+	if !errors.As(err, &failure) {
 		return nil, nil, err
 	}
 	if s == nil || s.games <= 1 {
-		return own, nil, nil
+		return failure, nil, nil
 	}
-	again, own = own, nil
+	leftOver, failure = failure, nil
 	if s, err = k.fresh(); err == nil {
 		err = k.playTimed(s, g)
 	}
-	if errors.As(err, &own) {
-		return own, nil, nil
+	if errors.As(err, &failure) {
+		return failure, nil, nil
 	}
 	if errors.Is(err, errTime) { // the game did fail, and whether it fails in a fresh process is not known
-		return again, nil, nil
+		return leftOver, nil, nil
 	}
-	return nil, again, err
+	return nil, leftOver, err
 }
 
 // playTimed plays a game. Its times count if it is as in a match with a time for each move.
@@ -120,7 +120,7 @@ func (k *run) playTimed(s *session, g *game) error {
 	if err != nil {
 		return err
 	}
-	k.most = max(k.most, s.games)
+	k.many.games = max(k.many.games, s.games)
 	if g.style.plain() && g.clock.Bank == 0 {
 		k.timed(g, p)
 	}
@@ -141,13 +141,13 @@ func (k *run) gameDone(name string) error {
 }
 
 func (k *run) manyDone() error {
-	c := Check{Name: Many, Status: OK, Note: text.Count(k.most, "game") + " in one process"}
-	if k.again != nil {
-		k.again.leftOver()
-		return k.done(c, k.again)
+	c := Check{Name: Many, Status: OK, Note: text.Count(k.many.games, "game") + " in one process"}
+	if k.many.leftOver != nil {
+		k.many.leftOver.markLeftOver()
+		return k.done(c, k.many.leftOver)
 	}
 	switch failed := len(k.Games) - len(k.playable()); {
-	case k.most < min(fewGames, len(k.plan)) && failed == 0:
+	case k.many.games < min(fewGames, len(k.many.plan)) && failed == 0:
 		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
 	case failed == len(k.Games):
 		c.Status, c.Note = Skipped, "every game fails, even in a fresh process"

@@ -3,7 +3,6 @@ package check
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -81,8 +80,7 @@ var errTime = errors.New("the time of the check is used up")
 func (s *session) play(g *game) (p played, err error) {
 	s.Stderr()
 	s.games++
-	s.wrote, s.silences = 0, map[string]int{}
-	s.where = fmt.Sprintf("%s, seat %d, game %d of its process", g, g.seat, s.games)
+	s.run.extras.game = 0
 	head := referee.Replay{
 		Game:    g.variant.Game.Name,
 		Options: g.variant.Settings.Map(),
@@ -91,32 +89,32 @@ func (s *session) play(g *game) (p played, err error) {
 		Seats:   make([]referee.ReplaySeat, g.variant.Players),
 	}
 	head.Seats[g.seat].Seed = g.botSeed()
-	s.game, s.style, s.state = g, g.style, referee.NewGame(g.variant, head, rules.Only(g.seat))
-	s.played = played{}
+	s.game = &progress{game: g, state: referee.NewGame(g.variant, head, rules.Only(g.seat)), silences: map[string]int{}}
+	s.out.style = g.style
 	err = s.turns()
-	s.style = style{}
+	s.out.style = style{}
 	if err == nil && g.quiet {
 		err = s.quiet()
 	}
 	s.Stderr()
-	return s.played, s.failure(err)
+	return s.game.played, s.failure(err)
 }
 
 // turns plays the turns of a game, and tells the bot its end.
 func (s *session) turns() error {
-	g, state, others := s.game, s.state, s.game.others()
+	g, state, others := s.game, s.game.state, s.game.others()
 	state.Begin()
 	two := g.variant.Sides == 2
 	var legal []rules.Move
 	for !state.Over() {
 		turn := state.Turn()
-		overtime := g.until != 0 && s.run.own() > g.until
+		overtime := g.until != 0 && s.run.timer.spent() > g.until
 		if overtime && !two {
 			return errTime
 		}
 		legal = state.State.Legal(legal[:0])
 		move := legal[others.Below(len(legal))]
-		done := len(s.played.moves)
+		done := len(g.played.moves)
 		stop := overtime || g.style.faults && done >= 2 || state.State.Ply() >= longest
 		var err error
 		switch {
@@ -137,20 +135,21 @@ func (s *session) turns() error {
 	}
 	state.End()
 	err := s.proc.Tell(state, g.seat)
-	s.happened(phrase.New("the end of the game"), fault.HeardEnd)
+	s.last = event{phrase.New("the end of the game"), fault.HeardEnd}
 	return err
 }
 
 // ask asks the bot for its move.
 func (s *session) ask() error {
-	if err := s.proc.Ask(s.state); err != nil {
+	g := s.game
+	if err := s.proc.Ask(g.state); err != nil {
 		return err
 	}
-	ply := len(s.state.Record.Moves) - 1
-	s.happened(phrase.New("its move of ply %d", ply), fault.Moved)
-	s.played.moves = append(s.played.moves, s.state.Record.Moves[ply].Move)
-	s.played.took = append(s.played.took, s.took)
-	if s.style.step {
+	ply := len(g.state.Record.Moves) - 1
+	s.last = event{phrase.New("its move of ply %d", ply), fault.Moved}
+	g.played.moves = append(g.played.moves, g.state.Record.Moves[ply].Move)
+	g.played.took = append(g.played.took, s.watch.took)
+	if s.out.style.step {
 		return s.silentAfter("move")
 	}
 	return nil
@@ -159,7 +158,7 @@ func (s *session) ask() error {
 // quiet checks that the bot writes no lines after a game. The end of its process is no failure here; the next
 // game reports it.
 func (s *session) quiet() error {
-	err := s.proc.Await(time.Now().Add(s.run.Pause))
+	err := s.proc.Await(time.Now().Add(s.run.Waits.Pause))
 	if s.ended != nil {
 		return nil
 	}

@@ -203,7 +203,7 @@ func TestCalledOff(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o := Defaults()
-		o.Clock.Move, o.Clock.Startup, o.Time, o.Grace = time.Hour, time.Hour, time.Hour, time.Hour // nothing else ends it
+		o.Clock.Move, o.Clock.Startup, o.Time, o.Waits.Grace = time.Hour, time.Hour, time.Hour, time.Hour // nothing else ends it
 		var made []string
 		o.Done = func(c Check) {
 			if made = append(made, c.Name); c.Name == Start {

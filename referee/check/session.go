@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,30 +21,52 @@ import (
 // lines in the style of the game, and keeps the last ones of both sides.
 type session struct {
 	match.Conn
-	run    *run
-	proc   *match.Process
-	games  int           // started
-	game   *game         // that is played, or was played last; nil before the first one
-	style  style         // of the lines that are sent now
-	state  *referee.Game // of the game
-	played played        // of the game, so far
-	where  string        // the game, in words
-	last   phrase.Text   // what the bot was sent or did last, in words
-	did    fault.Act     // the same, as the advice takes it
-	want   phrase.Text   // the answer that is awaited; empty for none
-	tail   []Line
-	log    []byte // the end of its stderr
-	wrote  int    // bytes on stderr in this game
+	run   *run
+	proc  *match.Process
+	games int       // started
+	game  *progress // that is played, or was played last; nil before the first one
+	out   outbox
+	tail  transcript  // the end of what both sides wrote
+	last  event       // of the bot
+	want  phrase.Text // the answer that is awaited; empty for none
+	watch stopwatch
+	ended error // how the process ended
+}
 
-	unsent   []byte         // lines in the game's style
-	partly   bool           // a part of the first of them was sent
-	kind     string         // of the last line that was sent; "" if it needs no silence after it
-	paused   time.Duration  // while the lines of this turn were sent
+// progress is a game that has begun, and how far it is.
+type progress struct {
+	*game
+	state    *referee.Game
+	played   played         // so far
 	silences map[string]int // by kind of line, how often silence after it was checked
-	since    time.Time      // when the turn, or the process, began
-	at       time.Time      // of the last line
-	took     time.Duration  // the bot's own time of its last answer
-	ended    error          // how the process ended
+}
+
+// outbox has the lines for the bot that are not sent yet.
+type outbox struct {
+	style  style  // of the lines that are sent now
+	unsent []byte // lines in this style
+	partly bool   // a part of the first of them was sent
+	kind   string // of the last line that was sent; "" if it needs no silence after it
+}
+
+// event is what the bot was sent or did.
+type event struct {
+	text phrase.Text
+	act  fault.Act // the same for the advice
+}
+
+// stopwatch measures the bot's own time for a turn, or for the start of the process.
+type stopwatch struct {
+	began  time.Time
+	paused time.Duration // by the check, while it sent the lines of the turn
+	read   time.Time     // when the last line was read
+	took   time.Duration // the bot's own time for its last answer
+}
+
+// transcript has the last lines of both sides and the end of the bot's stderr, for failures to show.
+type transcript struct {
+	lines  []Line
+	stderr []byte
 }
 
 // How much a failure shows: lines of both sides, bytes and lines of stderr.
@@ -55,10 +78,11 @@ const (
 
 // launch starts a process and greets it. The error is a *Failure if it is the bot's fault.
 func (k *run) launch() (*session, error) {
-	s := &session{run: k, last: phrase.New("it was started"), since: time.Now()}
+	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{began: time.Now()}}
+	k.extras.game = 0
 	var version string
 	var err error
-	s.proc, err = k.Options.start(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
+	s.proc, err = k.startBot(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
 		s.Conn = c
 		return s
 	})
@@ -70,20 +94,16 @@ func (k *run) launch() (*session, error) {
 		s.close()
 		return nil, err
 	}
-	s.happened(phrase.New("its \"ready\""), 0)
-	k.slowest = max(k.slowest, s.took)
-	k.report.StartMS = milliseconds(k.slowest)
+	s.last = event{text: phrase.New("its \"ready\"")}
+	k.report.StartMS = max(k.report.StartMS, milliseconds(s.watch.took))
 	k.report.Bot.Version = cmp.Or(k.report.Bot.Version, version)
 	return s, nil
 }
 
-// happened records what the bot was sent or did last.
-func (s *session) happened(last phrase.Text, did fault.Act) { s.last, s.did = last, did }
-
 // Begin begins a turn.
 func (s *session) Begin(now time.Time, left time.Duration) error {
 	err := s.Conn.Begin(now, left)
-	s.since, s.paused = time.Now(), 0
+	s.watch.began, s.watch.paused = time.Now(), 0
 	return err
 }
 
@@ -92,47 +112,44 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	if s.ended != nil {
 		return nil, now, s.ended
 	}
-	line, s.at, err = s.Conn.Line(now, deadline)
+	line, s.watch.read, err = s.Conn.Line(now, deadline)
 	if err != nil {
 		if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() != protocol.Garbled && r.Code() != protocol.Output {
 			s.ended = err
 		}
-		return nil, s.at, err
+		return nil, s.watch.read, err
 	}
-	s.keep(true, line)
+	s.tail.add(true, line)
 	if msg, err := protocol.ParseBot(line); err == nil {
 		s.run.extras.line(msg, line)
 	}
-	return line, s.at, nil
+	return line, s.watch.read, nil
 }
 
 // Loss counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
 // which could take them for time in which the referee had no core, is asked about the rest alone.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
-	return s.Conn.Loss(since.Add(s.paused), now, answered).Plus(s.paused)
+	return s.Conn.Loss(since.Add(s.watch.paused), now, answered).Plus(s.watch.paused)
 }
 
 // Answered ends a turn, for which the bot took some time of its own.
 func (s *session) Answered() {
-	begin := s.since.Add(s.paused)
-	if s.took = s.at.Sub(begin); s.took > match.LeastPaid {
-		credit := s.Conn.Loss(begin, s.at, true).Certain
-		s.run.credit += credit
-		s.took -= credit
+	w := &s.watch
+	began := w.began.Add(w.paused)
+	if w.took = w.read.Sub(began); w.took > match.LeastPaid {
+		credit := s.Conn.Loss(began, w.read, true).Certain
+		s.run.timer.credit += credit
+		w.took -= credit
 	}
-	s.want, s.paused = phrase.Text{}, 0
+	s.want, w.paused = phrase.Text{}, 0
 	s.Conn.Answered()
 }
 
 // Stderr also counts and keeps what it returns.
 func (s *session) Stderr() []byte {
 	data := s.Conn.Stderr()
-	s.wrote += len(data)
-	s.run.extras.stderr(data, s.wrote)
-	s.log = append(s.log, data...)
-	if n := len(s.log); n > tailLog {
-		s.log = append(s.log[:0], s.log[n-tailLog:]...)
-	}
+	s.run.extras.stderr(data)
+	s.tail.addStderr(data)
 	return data
 }
 
@@ -142,32 +159,33 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 		return 0, err // the referee looks for it only when it waits, which it never does for a bot that always answers
 	}
 	if yield := s.run.Yield; yield != nil {
-		if err := yield(s.run.own()); err != nil {
+		if err := yield(s.run.timer.spent()); err != nil {
 			return 0, err
 		}
 	}
-	varied := s.style.varied(lines)
-	if s.unsent = append(s.unsent, varied...); !s.style.step {
+	o := &s.out
+	varied := o.style.varied(lines)
+	if o.unsent = append(o.unsent, varied...); !o.style.step {
 		s.sent(varied)
 	}
-	for len(s.unsent) > 0 {
-		piece := s.unsent
+	for len(o.unsent) > 0 {
+		piece := o.unsent
 		switch {
-		case s.style.step:
+		case o.style.step:
 			piece = piece[:bytes.IndexByte(piece, '\n')+1]
-			if !s.partly {
+			if !o.partly {
 				s.sent(piece)
 			}
-		case s.style.pieces && len(s.played.moves) < piecesTurns:
+		case o.style.pieces && len(s.game.played.moves) < piecesTurns:
 			piece = piece[:1+len(piece)/3]
 		}
-		n, err := s.Conn.Send(piece, deadline.Add(s.paused))
-		s.partly = err != nil
+		n, err := s.Conn.Send(piece, deadline.Add(s.watch.paused))
+		o.partly = err != nil
 		if err != nil {
-			s.unsent = s.unsent[n:]
+			o.unsent = o.unsent[n:]
 			return len(lines), err
 		}
-		s.unsent = s.unsent[len(piece):] // a bot that has ended does not read them: the next Line reports it
+		o.unsent = o.unsent[len(piece):] // a bot that has ended does not read them: the next Line reports it
 		if err := s.pause(); err != nil {
 			return len(lines), err
 		}
@@ -179,19 +197,19 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 func (s *session) sent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		s.keep(false, line)
+		s.tail.add(false, line)
 		l, _ := protocol.ParseReferee(line)
-		s.kind = l.Verb.String() + " " + string(l.Name)
+		s.out.kind = l.Verb.String() + " " + string(l.Name)
 		switch {
 		case l.Verb == protocol.RefTimba:
 			s.want = phrase.Plain(`"ready"`)
 		case l.Verb == protocol.RefTurn:
-			s.kind, s.want = "", phrase.New("the move of ply %d", l.Ply)
-			s.happened(phrase.New("the turn of ply %d", l.Ply), 0)
+			s.out.kind, s.want = "", phrase.New("the move of ply %d", l.Ply)
+			s.last = event{text: phrase.New("the turn of ply %d", l.Ply)}
 		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
-			s.kind = ""
-		case s.style.step:
-			s.happened(phrase.New("the line %s", protocol.Quote(line)), 0)
+			s.out.kind = ""
+		case s.out.style.step:
+			s.last = event{text: phrase.New("the line %s", protocol.Quote(line))}
 		}
 	}
 }
@@ -200,29 +218,35 @@ func (s *session) sent(lines []byte) {
 // line that needs no answer.
 func (s *session) pause() error {
 	began := time.Now()
-	defer func() { s.paused += time.Since(began) }()
-	if s.style.pieces && len(s.unsent) > 0 {
-		time.Sleep(s.run.Pause / 10)
+	defer func() { s.watch.paused += time.Since(began) }()
+	if s.out.style.pieces && len(s.out.unsent) > 0 {
+		time.Sleep(s.run.Waits.Pause / 10)
 	}
-	if s.style.step && s.kind != "" {
-		return s.silentAfter(s.kind)
+	if s.out.style.step && s.out.kind != "" {
+		return s.silentAfter(s.out.kind)
 	}
 	return nil
 }
 
 // silentAfter checks for silence after a kind of line, the first two times.
 func (s *session) silentAfter(kind string) error {
-	if s.silences[kind]++; s.silences[kind] > 2 {
+	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
 	}
-	return s.proc.Await(time.Now().Add(s.run.Pause))
+	return s.proc.Await(time.Now().Add(s.run.Waits.Pause))
 }
 
-// keep records a line, for failures to show.
-func (s *session) keep(fromBot bool, line []byte) {
-	s.tail = append(s.tail, Line{fromBot, printable(string(line))})
-	if n := len(s.tail); n > tailLines {
-		s.tail = append(s.tail[:0], s.tail[n-tailLines:]...)
+func (t *transcript) add(fromBot bool, line []byte) {
+	t.lines = append(t.lines, Line{fromBot, printable(string(line))})
+	if n := len(t.lines); n > tailLines {
+		t.lines = append(t.lines[:0], t.lines[n-tailLines:]...)
+	}
+}
+
+func (t *transcript) addStderr(data []byte) {
+	t.stderr = append(t.stderr, data...)
+	if n := len(t.stderr); n > tailLog {
+		t.stderr = append(t.stderr[:0], t.stderr[n-tailLog:]...)
 	}
 }
 
@@ -237,7 +261,11 @@ func (s *session) fail(text, change phrase.Text) *Failure {
 	if s.Conn != nil {
 		s.Stderr()
 	}
-	return &Failure{Text: text, Where: s.where, Lines: append([]Line{}, s.tail...), Stderr: logEnd(string(s.log)), Change: change}
+	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr)), Change: change}
+	if s.game != nil {
+		f.Where = fmt.Sprintf("%s, seat %d, game %d of its process", s.game, s.game.seat, s.games)
+	}
+	return f
 }
 
 // logEnd returns the part of a log that describes a crash.

@@ -73,12 +73,12 @@ func TestManyGamesPlan(t *testing.T) {
 			k.tried[g.Name] = new(tried)
 		}
 		k.planMany()
-		if n := len(k.plan); n < c.least {
+		if n := len(k.many.plan); n < c.least {
 			t.Errorf("%d games, want %d", n, c.least)
 		}
 		seats := map[string]map[int]bool{}
 		changes := 0
-		for i, g := range k.plan {
+		for i, g := range k.many.plan {
 			name := g.variant.Game.Name
 			if seats[name] == nil {
 				seats[name] = map[int]bool{}
@@ -87,7 +87,7 @@ func TestManyGamesPlan(t *testing.T) {
 			if g.seat < 0 || g.seat >= g.variant.Players {
 				t.Fatalf("seat %d of %d", g.seat, g.variant.Players)
 			}
-			if i > 0 && k.plan[i-1].variant.Game != g.variant.Game {
+			if i > 0 && k.many.plan[i-1].variant.Game != g.variant.Game {
 				changes++
 			}
 		}

@@ -84,31 +84,31 @@ func longLines(keys []string, room int) []string {
 // earlier games, unless such a failure is already in the report.
 func (k *run) vary(g game, advice phrase.Text) error {
 	g.quiet = true
-	own, again, err := k.attempt(&g)
+	failure, leftOver, err := k.attempt(&g)
 	switch {
 	case errors.Is(err, errTime):
 		k.drop()
 	case err != nil:
 		return err
-	case own != nil:
+	case failure != nil:
 		if !advice.IsZero() {
-			own.Change = advice
+			failure.Change = advice
 		}
-		return own
+		return failure
 	}
-	if again != nil && k.again == nil {
-		again.leftOver()
-		return again
+	if leftOver != nil && k.many.leftOver == nil {
+		leftOver.markLeftOver()
+		return leftOver
 	}
 	return nil
 }
 
 // over reports whether the time of the check is used up.
-func (k *run) over() bool { return k.own() > k.Time }
+func (k *run) over() bool { return k.timer.spent() > k.Time }
 
 // until returns when to stop a game: at the end of the check's time, but not before
 // the bot has had time for some moves.
-func (k *run) until() time.Duration { return max(k.Time, k.own()+5*k.Clock.Move) }
+func (k *run) until() time.Duration { return max(k.Time, k.timer.spent()+5*k.Clock.Move) }
 
 // playVariation plays the first game in a style and, if that changes lines, one variant of every game that the bot
 // can play: the first game again, if there is none. When the time is used up, it plays only some moves of the first one.
@@ -133,9 +133,9 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 // playable returns one variant of every game that the bot can play.
 func (k *run) playable() (list []*game) {
 	for _, g := range k.Games {
-		i := slices.IndexFunc(k.plan, func(p *game) bool { return p.variant.Game == g })
+		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game == g })
 		if k.tried[g.Name].failed == nil {
-			list = append(list, k.plan[i])
+			list = append(list, k.many.plan[i])
 		}
 	}
 	return list
@@ -207,9 +207,9 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		if err != nil && !errors.Is(err, errTime) {
 			return "", nil, err
 		}
-		s.happened(phrase.New("the line %q", "bye"), 0)
+		s.last = event{text: phrase.New("the line %q", "bye")}
 		began := time.Now()
-		end, ok, err := s.proc.Bye(k.Grace)
+		end, ok, err := s.proc.Bye(k.Waits.Grace)
 		if err == nil && !ok {
 			err = s.stays(when)
 		}
@@ -230,7 +230,7 @@ func (k *run) bye() (note string, warnings []string, err error) {
 
 // stays returns the failure of a bot that still runs after "bye".
 func (s *session) stays(when phrase.Text) *Failure {
-	grace := s.run.Grace.Milliseconds()
+	grace := s.run.Waits.Grace.Milliseconds()
 	if _, ok := s.proc.Wait(s.closed()); ok {
 		return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, and exits only when its input is closed", grace, when),
 			phrase.New("leave the loop at the line \"bye\", not only at the end of the input"))
@@ -252,7 +252,7 @@ func (k *run) repeat() (note string, warnings []string, err error) {
 		return "", nil, err
 	}
 	for i, move := range p.moves {
-		if i >= len(k.opening.moves) || k.opening.moves[i] != move {
+		if i >= len(k.opening) || k.opening[i] != move {
 			return fmt.Sprintf("for information: with the same seed it plays the same game differently from move %d on", i+1), nil, nil
 		}
 	}

@@ -318,7 +318,7 @@ func conforms(t testing.TB, p program.Program) {
 		t.Fatal(err)
 	}
 	o := check.Defaults()
-	o.Games, o.Clock, o.Quick, o.Time, o.Grace = []*rules.Game{teeko}, patient, true, time.Hour, time.Hour
+	o.Games, o.Clock, o.Quick, o.Time, o.Waits.Grace = []*rules.Game{teeko}, patient, true, time.Hour, time.Hour
 	report, err := check.Run(t.Context(), p, o)
 	if err != nil {
 		t.Errorf("%s: %v", p.Name, err)

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	database.NoSync = true
-	checkDefaults.Grace = time.Hour
+	checkDefaults.Waits.Grace = time.Hour
 	testscript.Main(binaries.Clean(m), map[string]func(){
 		"timba": func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
