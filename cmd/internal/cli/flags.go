@@ -172,8 +172,24 @@ func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, u
 }
 
 // MsFlag adds a flag with milliseconds, at most a day: the longest clock.
-func MsFlag(cmd *cobra.Command, to *int, name string, value, least int, usage string) {
-	NumberFlag(cmd, to, name, value, least, int((24 * time.Hour).Milliseconds()), usage)
+func MsFlag(cmd *cobra.Command, to *time.Duration, name string, value, least int, usage string) {
+	n := value
+	NumberFlag(cmd, &n, name, value, least, int((24 * time.Hour).Milliseconds()), usage)
+	*to = time.Duration(value) * time.Millisecond
+	flag := cmd.Flags().Lookup(name)
+	flag.Value = milliseconds{flag.Value.(*number[int]), to}
+}
+
+// milliseconds is a number that is kept as a time.
+type milliseconds struct {
+	*number[int]
+	time *time.Duration
+}
+
+func (m milliseconds) Set(s string) error {
+	err := m.number.Set(s)
+	*m.time = time.Duration(*m.to) * time.Millisecond
+	return err
 }
 
 // SizeFlag adds a flag with a size of memory or of files; 0 is the default where it was left out.

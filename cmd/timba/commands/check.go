@@ -22,12 +22,12 @@ var checkDefaults = check.Defaults()
 
 // checkFlags are the flags of a check, as users write them.
 type checkFlags struct {
-	games                     []string
-	seed                      string
-	movetime, margin, startup int
-	quick, json, outside      bool
-	sandbox                   sandboxFlags
-	time                      time.Duration
+	games                []string
+	seed                 string
+	clock                referee.Clock
+	quick, json, outside bool
+	sandbox              sandboxFlags
+	time                 time.Duration
 }
 
 func newCheck() *cobra.Command {
@@ -52,9 +52,9 @@ func newCheck() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
 	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
-	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds for each move")
-	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
+	cli.MsFlag(cmd, &f.clock.Move, "movetime", 1000, 1, "milliseconds for each move")
+	cli.MsFlag(cmd, &f.clock.Margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.clock.Startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
 	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, without all pairs of options")
 	flags.DurationVar(&f.time, "time", checkDefaults.Time, "start no more games after this time")
 	f.sandbox.add(cmd)
@@ -113,9 +113,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 
 func (f *checkFlags) options() (check.Options, error) {
 	o := checkDefaults
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	o.Clock = referee.Clock{Move: ms(f.movetime), Margin: ms(f.margin), Startup: ms(f.startup)}
-	o.Quick, o.Outside, o.Time = f.quick, f.outside, f.time
+	o.Clock, o.Quick, o.Outside, o.Time = f.clock, f.quick, f.outside, f.time
 	if err := o.Clock.Check(); err != nil {
 		return o, err
 	}

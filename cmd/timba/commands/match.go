@@ -30,24 +30,17 @@ import (
 
 // matchFlags are the flags of a match, as users write them.
 type matchFlags struct {
-	deals               int
-	deal, rotation      int
-	openings            string
-	ply                 int
-	seed                string
-	set                 []string
-	movetime, bank, inc int
-	margin, startup     int
-	concurrency         int
-	affinity            string
-	sandbox             sandboxFlags
-	format              string
-	rounds              int
-	score               scoreFlags
-	sprt                string
-	draw, resign        string
-	out, resume         string
-	json, log           bool
+	start       startFlags
+	set         []string
+	clock       referee.Clock
+	concurrency int
+	affinity    string
+	sandbox     sandboxFlags
+	format      string
+	rounds      int
+	end         endFlags
+	output      outputFlags
+	out, resume string
 }
 
 func newMatch() *cobra.Command {
@@ -83,42 +76,27 @@ func newMatch() *cobra.Command {
 		RunE:              f.run,
 	}
 	flags := cmd.Flags()
-	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
-	cli.NumberFlag(cmd, &f.deal, "deal", -1, 0, 999_999_999, "play only this deal of the match with the same --seed")
-	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
-	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
-	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after so many of their moves (default: all)")
-	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
+	f.start.add(cmd)
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	f.addClock(cmd)
+	cli.MsFlag(cmd, &f.clock.Move, "movetime", 0, 1, "milliseconds for each move (default 1000)")
+	cli.MsFlag(cmd, &f.clock.Bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
+	cli.MsFlag(cmd, &f.clock.Inc, "inc", 0, 0, "milliseconds added to the bank after each move")
+	cli.MsFlag(cmd, &f.clock.Margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.clock.Startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
-	f.score.add(cmd)
+	f.output.add(cmd)
+	f.end.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	cli.CountFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
-	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
-	flags.StringVar(&f.draw, "draw", "", "end a game as drawn when the scores of all bots agree, as `plies=8,score=10,from=40`")
-	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
 	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
-	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
-	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
-	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
-	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 	return cmd
 }
 
-func (f *matchFlags) addClock(cmd *cobra.Command) {
-	cli.MsFlag(cmd, &f.movetime, "movetime", 0, 1, "milliseconds for each move (default 1000)")
-	cli.MsFlag(cmd, &f.bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
-	cli.MsFlag(cmd, &f.inc, "inc", 0, 0, "milliseconds added to the bank after each move")
-	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
-}
-
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
-	if err := f.score.parse(); err != nil {
+	if err := f.output.parse(); err != nil {
 		return err
 	}
 	var dir *tournament.Dir
@@ -181,15 +159,6 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
 }
 
-func (f *matchFlags) clock() referee.Clock {
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	c := referee.Clock{Move: ms(f.movetime), Bank: ms(f.bank), Inc: ms(f.inc), Margin: ms(f.margin), Startup: ms(f.startup)}
-	if c.Move == 0 && c.Bank == 0 {
-		c.Move = referee.DefaultClock.Move
-	}
-	return c
-}
-
 // resolve returns the game's variant and the format. Without --format, bots that fit at one
 // table play a single match, and more bots play a round-robin.
 func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
@@ -238,13 +207,13 @@ func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 // play plays a tournament and prints its report, also where it ends early.
 func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if !f.json {
+	if !f.output.json {
 		r.WriteHead(w)
 	}
-	if f.log {
+	if f.output.log {
 		r.TraceTo(w)
 	}
-	board := f.score.board(r, errs, f.log)
+	board := f.output.board(r, errs)
 	ended := r.Play(cmd.Context(), board.game, board.say)
 	board.live.Clear()
 	var early *tournament.Early
@@ -269,7 +238,7 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	if err := cli.WriteJSON(&data, r.Document()); err != nil {
 		return nil, err
 	}
-	if f.json {
+	if f.output.json {
 		out = data
 	} else {
 		r.WriteTables(&out)
@@ -302,8 +271,11 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
-	if err := f.startOf(&p, dealsGiven); err != nil {
+	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Clock: f.clock}
+	if p.Clock.Move == 0 && p.Clock.Bank == 0 {
+		p.Clock.Move = referee.DefaultClock.Move
+	}
+	if f.set, err = f.start.plan(&p, f.set, dealsGiven); err != nil {
 		return p, err
 	}
 	for _, arg := range args[1:] {
@@ -329,56 +301,38 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 	if f.rounds != 0 && format != tournament.Swiss {
 		return p, errors.New("match: --rounds goes with --format swiss")
 	}
-	p.Seed = referee.Hex(referee.NewSeed())
-	if f.seed != "" {
-		seed, err := referee.ParseSeed(f.seed)
-		if err != nil {
-			return p, err
-		}
-		p.Seed = referee.Hex(seed)
+	seed, err := parseSeed(f.start.seed)
+	if err != nil {
+		return p, err
 	}
+	p.Seed = referee.Hex(seed)
+	return p, f.end.plan(&p)
+}
+
+// endFlags are the flags on what ends a game or a match before it is played out.
+type endFlags struct{ sprt, draw, resign string }
+
+func (f *endFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
+	flags.StringVar(&f.draw, "draw", "", "end a game as drawn when the scores of all bots agree, as `plies=8,score=10,from=40`")
+	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
+}
+
+// plan sets the sequential test and the adjudication of a match.
+func (f *endFlags) plan(p *tournament.Config) (err error) {
 	if f.sprt != "" {
 		test, err := stats.ParseSPRT(f.sprt)
 		if err != nil {
-			return p, err
+			return err
 		}
 		p.SPRT = &test
 	}
 	if p.Adjudication.Draw, err = scoreRule("--draw", f.draw); err != nil {
-		return p, err
-	}
-	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
-	return p, err
-}
-
-// startOf sets which deals a match has and how they begin.
-func (f *matchFlags) startOf(p *tournament.Config, dealsGiven bool) error {
-	switch {
-	case f.rotation >= 0 && f.deal < 0:
-		return errors.New("match: --rotation goes with --deal")
-	case f.ply >= 0 && f.openings == "":
-		return errors.New("match: --ply goes with --openings")
-	case f.deal >= 0 && f.seed == "":
-		return errors.New("match: --deal needs the --seed of the match that had the deal: the match printed it, and its replays have it as match.seed")
-	}
-	if f.deal >= 0 {
-		p.First, p.Deals = f.deal, 1
-		if f.rotation >= 0 {
-			p.Rotation = &f.rotation
-		}
-	}
-	if f.openings == "" {
-		return nil
-	}
-	openings, options, err := readOpenings(f.openings, p.Game, f.set, f.ply)
-	if err != nil {
 		return err
 	}
-	p.Openings, f.set = openings, options
-	if !dealsGiven && f.deal < 0 {
-		p.Deals = len(openings)
-	}
-	return nil
+	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
+	return err
 }
 
 // scoreRule reads a rule of adjudication; nil for none.
@@ -415,7 +369,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	}
 	f.sandbox.Sandbox = p.Sandbox
 	if cmd.Flags().Changed("deals") {
-		err = p.Extend(f.deals)
+		err = p.Extend(f.start.deals)
 	}
 	return dir, p, err
 }
@@ -474,8 +428,9 @@ func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string 
 	return cli.CommandLine(words...)
 }
 
-// scoreFlags say what a match shows while it is played.
-type scoreFlags struct {
+// outputFlags are the flags on what a match shows.
+type outputFlags struct {
+	json, log      bool // on stdout
 	interval       string
 	quiet, verbose bool
 
@@ -483,11 +438,14 @@ type scoreFlags struct {
 	every time.Duration // the interval
 }
 
-func (f *scoreFlags) add(cmd *cobra.Command) {
+func (f *outputFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
 	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
+	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
+	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
+	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 }
 
 // The most and the least often that the score is written.
@@ -498,7 +456,7 @@ const (
 )
 
 // parse reads the interval.
-func (f *scoreFlags) parse() (err error) {
+func (f *outputFlags) parse() (err error) {
 	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
 		return nil
 	}
@@ -512,7 +470,7 @@ func (f *scoreFlags) parse() (err error) {
 // scoreboard shows the running score and the games of a match on stderr: on a terminal the score
 // in place, elsewhere a line from time to time.
 type scoreboard struct {
-	scoreFlags
+	outputFlags
 	run  *report.Run
 	w    io.Writer
 	live *screen.Live // nil where the score is written line by line
@@ -524,11 +482,10 @@ type scoreboard struct {
 // ratings of large tournaments take long.
 const shareOfScore = 20
 
-// board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
-// is no place for a score then.
-func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
-	b := &scoreboard{scoreFlags: *f, run: r, w: w}
-	if !traced && !f.quiet {
+// board returns the scoreboard of a run. With --log a score in place would be between the lines of the bots.
+func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
+	b := &scoreboard{outputFlags: *f, run: r, w: w}
+	if !f.log && !f.quiet {
 		b.live = screen.NewLive(w)
 	}
 	if b.live != nil {

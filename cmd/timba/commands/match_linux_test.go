@@ -93,7 +93,8 @@ func resumeError(dir string, args ...string) string {
 
 // Without a clock each move has a second, as --help says.
 func TestDefaultClock(t *testing.T) {
-	if c := new(matchFlags).clock(); c.Move != time.Second || c.Bank != 0 {
-		t.Errorf("the clock is %+v", c)
+	f := matchFlags{start: startFlags{deals: 1, deal: -1, rotation: -1, ply: -1}}
+	if p, err := f.newPlan([]string{"teeko", "@random", "@random"}, false); err != nil || p.Clock.Move != time.Second || p.Clock.Bank != 0 {
+		t.Errorf("the clock is %+v: %v", p.Clock, err)
 	}
 }

@@ -1,15 +1,76 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
+	"github.com/timba-arena/timba/tournament"
 )
+
+// startFlags are the flags on which deals a match has and how they begin.
+type startFlags struct {
+	deals          int
+	deal, rotation int
+	seed           string
+	openings       string
+	ply            int
+}
+
+func (f *startFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
+	cli.NumberFlag(cmd, &f.deal, "deal", -1, 0, 999_999_999, "play only this deal of the match with the same --seed")
+	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
+	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
+	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
+	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after so many of their moves (default: all)")
+	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
+}
+
+// plan sets the deals and the openings of a match with some options, and returns those with the
+// openings' own.
+func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
+	switch {
+	case f.rotation >= 0 && f.deal < 0:
+		return nil, errors.New("match: --rotation goes with --deal")
+	case f.ply >= 0 && f.openings == "":
+		return nil, errors.New("match: --ply goes with --openings")
+	case f.deal >= 0 && f.seed == "":
+		return nil, errors.New("match: --deal needs the --seed of the match that had the deal: the match printed it, and its replays have it as match.seed")
+	}
+	p.Deals = f.deals
+	if f.deal >= 0 {
+		p.First, p.Deals = f.deal, 1
+		if f.rotation >= 0 {
+			p.Rotation = &f.rotation
+		}
+	}
+	if f.openings == "" {
+		return set, nil
+	}
+	p.Openings, options, err = readOpenings(f.openings, p.Game, set, f.ply)
+	if !dealsGiven && f.deal < 0 {
+		p.Deals = len(p.Openings)
+	}
+	return options, err
+}
+
+// parseSeed reads a seed, and makes one where there is none.
+func parseSeed(text string) (rules.Seed, error) {
+	if text == "" {
+		return referee.NewSeed(), nil
+	}
+	return referee.ParseSeed(text)
+}
 
 // readOpenings returns the openings of a file, a replay or lines of text, and the options of the game that all of
 // them have. ply is the number of moves after which each of them ends, -1 for all of its moves.

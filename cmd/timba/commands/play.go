@@ -26,15 +26,19 @@ import (
 
 // playFlags are the flags of a game with a person.
 type playFlags struct {
-	matchFlags
-	seat  int
-	name  string
-	timed bool
-	level string
+	seat    int
+	name    string
+	timed   bool
+	level   string
+	seed    string
+	set     []string
+	clock   referee.Clock
+	sandbox sandboxFlags
+	out     string
 }
 
-// timedMove is the milliseconds for each move of a game in which a person has a clock.
-const timedMove = 60_000
+// timedMove is the time for each move of a game in which a person has a clock.
+const timedMove = time.Minute
 
 func newPlay() *cobra.Command {
 	var f playFlags
@@ -60,11 +64,11 @@ func newPlay() *cobra.Command {
 	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
 	flags.StringVar(&f.level, "level", "", "level of the opponents that have no name, 1 to 8 or beginner to champion")
 	flags.StringVar(&f.name, "name", "you", "your name in the replay")
-	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
+	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
-	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
+	cli.MsFlag(cmd, &f.clock.Move, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
+	cli.MsFlag(cmd, &f.clock.Margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.clock.Startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 	f.sandbox.add(cmd)
 	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too, and counts down beside the prompt")
 	flags.StringVar(&f.out, "out", "", "save the replay in this `FILE` (default: in your cache directory)")
@@ -73,7 +77,7 @@ func newPlay() *cobra.Command {
 
 func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if f.timed && !cmd.Flags().Changed("movetime") {
-		f.movetime = timedMove
+		f.clock.Move = timedMove
 	}
 	bots, err := f.opponents(args[1:])
 	if err != nil {
@@ -95,11 +99,9 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if len(bots) > v.Players-1 {
 		return fmt.Errorf("play: %d bots and you are too many for %d seats: name fewer bots", len(bots), v.Players)
 	}
-	seed := referee.NewSeed()
-	if f.matchFlags.seed != "" {
-		if seed, err = referee.ParseSeed(f.matchFlags.seed); err != nil {
-			return err
-		}
+	seed, err := parseSeed(f.seed)
+	if err != nil {
+		return err
 	}
 	out, err := f.path(v)
 	if err != nil {
@@ -109,7 +111,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), Only: []int{0}}
+	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock, Only: []int{0}}
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Sp
 		if err := p.Check(v); err != nil {
 			return nil, err
 		}
-		p.Clock = p.Own.Clock(f.clock())
+		p.Clock = p.Own.Clock(f.clock)
 		seats = append(seats, p.Bot)
 	}
 	if err := sandboxBots(seats, programs, sandboxed); err != nil {
