@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -238,16 +239,12 @@ func (s *session) silentAfter(kind string) error {
 
 func (t *transcript) add(fromBot bool, line []byte) {
 	t.lines = append(t.lines, Line{fromBot, printable(string(line))})
-	if n := len(t.lines); n > tailLines {
-		t.lines = append(t.lines[:0], t.lines[n-tailLines:]...)
-	}
+	t.lines = slices.Delete(t.lines, 0, max(0, len(t.lines)-tailLines))
 }
 
 func (t *transcript) addStderr(data []byte) {
 	t.stderr = append(t.stderr, data...)
-	if n := len(t.stderr); n > tailLog {
-		t.stderr = append(t.stderr[:0], t.stderr[n-tailLog:]...)
-	}
+	t.stderr = slices.Delete(t.stderr, 0, max(0, len(t.stderr)-tailLog))
 }
 
 // printable returns a text with escapes for what is not printable ASCII.
