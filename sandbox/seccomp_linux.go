@@ -49,7 +49,7 @@ var absent = []uint32{
 // locks or opens a file.
 var covert = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl for that: 36 to 38 lock open files.
+// covertFcntl are the commands of fcntl that lock a file or watch it.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
 // weakRefused are calls that Landlock does not cover, denied if only Landlock protects

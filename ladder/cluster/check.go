@@ -21,9 +21,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// No worker is trusted: what it hands in is played again by the rules before it is stored. A worker
-// that lies can still give its bots a fault, or other legal moves: which a bot has made only its own
-// machine knows.
+// No worker is trusted: a result is stored only after its games were played again by the rules. A worker that lies
+// can still give its bots a fault or other legal moves, because no other machine saw what the bot answered.
 
 // Expected is what the result of an attempt is checked against.
 type Expected struct {
@@ -208,8 +207,8 @@ func newChecker(e Expected) (*checker, error) {
 // maxFault is how many bytes a fault may have.
 const maxFault = 16 << 10
 
-// bytes returns the most bytes that a game can have: six for each of what a bot says, as JSON may write
-// it, and four for three of its logs.
+// bytes returns an upper bound for the bytes of one game. JSON may write a byte of a bot's info as six, and a game
+// has at most two logs of each bot.
 func (c *checker) bytes() int {
 	const head, move = 64 << 10, 256
 	most := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)

@@ -36,10 +36,12 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// match returns the changes by a finished match, by slot, without match, ladder, version and number. sides[i] is the
-// side of slot i; every deal has one duel for every two slots of different sides, as A and B. A team has the
-// mean Elo of its members. share is the information in the deals relative to that of a whole match, from 0,
-// where nothing moves, to 1.
+// match returns how a finished match changes the rating of each player. The caller sets Match, Ladder, Version and
+// Number of the changes.
+//
+// sides[i] is the side of players[i]; members of a team have one side, and a team's Elo is their mean. Each deal has
+// one duel for every two players of different sides, as A and B. share is the information in the deals divided by
+// that in all deals of the match: with 0 no rating changes.
 func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
 	teams, scores := gather(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))

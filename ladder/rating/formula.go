@@ -14,9 +14,9 @@ import (
 // Formula has all constants of the ratings. Ratings that were computed by different formulas, or by different
 // programs, cannot be compared: Fingerprint tells them apart.
 //
-// The rating of a version is an Elo and an uncertainty, which every match changes. The uncertainty is the
-// variance of the Elo, divided by the variance of the Elo as measured by one match: at 1 the Elo is known
-// as well as from one match against an opponent whose Elo is known exactly.
+// The rating of a version is an Elo and an uncertainty. Every match changes both. The uncertainty has the unit "variance
+// of the Elo that a single match gives": at 1 the Elo is known as well as after one match against an opponent whose
+// Elo is certain; at 1/4, as well as after four.
 type Formula struct {
 	Start  float64 `json:"start"`  // the Elo of a bot without a predecessor
 	Anchor float64 `json:"anchor"` // the Elo of the anchor, which never changes
@@ -32,7 +32,7 @@ type Formula struct {
 	Full float64 `json:"full"`
 
 	Person Person  `json:"person"` // the rating of a person before the first game
-	Scale  float64 `json:"scale"`  // of a person's rating and deviation, in units of the paper's μ and φ
+	Scale  float64 `json:"scale"`  // Elo per unit of Glicko-2's μ and φ, for people
 	Tau    float64 `json:"tau"`    // how much the volatilities of people change
 }
 

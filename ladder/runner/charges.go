@@ -14,16 +14,16 @@ import (
 type charges struct {
 	placement *placement
 	share     float64       // of the matches that people asked for; if it is 1, there is no bound
-	credit    time.Duration // by which they are behind their share, or negative
+	balance   time.Duration // how much more the asked matches may play before they have had their share; may be negative
 	costs     costs
 }
 
-// maxCredit is the most credit that is saved up while nobody asks for a match.
-const maxCredit = 5 * time.Second
+// maxBalance is the largest balance that builds up while nobody asks for a match.
+const maxBalance = 5 * time.Second
 
 // charge is what an assignment counts for.
 type charge struct {
-	spare   bool    // a match that somebody asked for while there was nothing else to do: it uses no credit
+	spare   bool    // a match that somebody asked for while there was nothing else to do: it does not reduce the balance
 	seconds float64 // that its ladder is charged with before its end
 }
 
@@ -44,18 +44,18 @@ func (c *charges) begin(a *assignment, spare bool) {
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case askerOf(a.job) == 0 && c.share < 1:
-		c.credit = min(maxCredit+c.unpaid(now), c.credit+time.Duration(float64(held)*c.share/(1-c.share)))
+		c.balance = min(maxBalance+c.unpaid(now), c.balance+time.Duration(float64(held)*c.share/(1-c.share)))
 	case askerOf(a.job) != 0 && !a.spare:
-		c.credit -= held
+		c.balance -= held
 	}
 	c.costs.fade(now)
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
 // askedOver reports whether the matches that people asked for have had their share of the time.
-func (c *charges) askedOver(now time.Time) bool { return c.share < 1 && c.credit < c.unpaid(now) }
+func (c *charges) askedOver(now time.Time) bool { return c.share < 1 && c.balance < c.unpaid(now) }
 
-// unpaid returns how long the matches that people asked for and that play now have played.
+// unpaid returns how long the asked matches that play now have played in total. The balance does not include it yet.
 func (c *charges) unpaid(now time.Time) (sum time.Duration) {
 	for _, a := range c.placement.local().assignments {
 		if askerOf(a.job) != 0 && !a.spare {

@@ -107,12 +107,12 @@ func TestCredit(t *testing.T) {
 		want  time.Duration
 	}{
 		{0, 8 * time.Second, 2 * time.Second},
-		{0, time.Hour, maxCredit},
-		{1, time.Minute, maxCredit - time.Minute},
+		{0, time.Hour, maxBalance},
+		{1, time.Minute, maxBalance - time.Minute},
 	} {
 		c.settle(&assignment{job: &matchJob{match: &ladder.Match{AskedBy: test.asker}}, start: core.now}, test.took, core.now.Add(test.took))
-		if c.credit != test.want {
-			t.Errorf("after %s of matches that person %d asked for: %s, want %s", test.took, test.asker, c.credit, test.want)
+		if c.balance != test.want {
+			t.Errorf("after %s of matches that person %d asked for: %s, want %s", test.took, test.asker, c.balance, test.want)
 		}
 	}
 }

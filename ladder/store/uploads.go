@@ -2,14 +2,171 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
+
+// NewVersion describes a version when it is uploaded.
+type NewVersion struct {
+	Bot    string // the name of the bot
+	Bundle string // SHA-256 of the upload in hexadecimal
+	Hash   string // of its files, by trees.HashSource; "" if unknown
+	Label  string // from the manifest; "" if unknown
+	// Keep moves the upload to its final place. It is called after all other checks. If it fails,
+	// the version is not added. nil means that the upload is there already.
+	Keep func() error
+}
+
+// Add adds an uploaded version to a person's bot, in the state Queued. It makes the bot if there is none of that
+// name.
+//
+// Add refuses the version if the bot is another person's, is withdrawn, has a version that is still being checked,
+// or has the same files in its live version, and if the person has reached the limit of bots, or of versions in 24
+// hours. A bot of which all versions failed may be taken over by another person a day after the last.
+func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
+	if err := ladder.CheckName("bot", n.Bot); err != nil {
+		return out, err
+	}
+	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
+		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
+	}
+	err = s.update(ctx, func(tx *Tx) error {
+		p, err := tx.person(ctx, personID)
+		if err != nil {
+			return err
+		}
+		v, err := tx.addVersion(ctx, p, n, l, queries.AddVersionParams{Bundle: n.Bundle, Games: "[]"})
+		if err != nil {
+			return err
+		}
+		if out, err = version(v); err != nil || n.Keep == nil {
+			return err
+		}
+		return n.Keep()
+	})
+	return out, err
+}
+
+// addVersion inserts a version of a person's bot, or refuses it.
+func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l ladder.Limits, v queries.AddVersionParams) (row queries.VersionRow, err error) {
+	b, err := tx.ownBot(ctx, p, n.Bot, l)
+	if err != nil {
+		return row, err
+	}
+	if err := tx.mayAdd(ctx, b, n, l); err != nil {
+		return row, err
+	}
+	v.Label, v.Command = n.Label, "[]"
+	return tx.insertVersion(ctx, b, v)
+}
+
+// mayAdd returns an error if the bot cannot get this version now. A version of a remote bot has no bundle.
+func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
+	if b.Withdrawn.Valid {
+		return withdrawn(b)
+	}
+	if number, err := tx.OpenVersion(ctx, b.ID); err == nil {
+		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
+	} else if err := ifNoRows(err, nil); err != nil {
+		return err
+	}
+	live, err := tx.live(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+	if n.Bundle != "" && live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
+		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
+	}
+	now := tx.now
+	today, err := tx.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))
+	if err != nil {
+		return err
+	}
+	if today.Count >= int64(l.Versions) {
+		wait := moment(today.Oldest).Add(versionsTime).Sub(now)
+		limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
+		limit.Retry = wait
+		return limit
+	}
+	return nil
+}
+
+// versionsTime is the period to which the limit of a person's versions applies.
+const versionsTime = 24 * time.Hour
+
+// ownBot returns a person's bot of a name, and makes it if there is none. Another person's bot is taken over if all
+// its versions failed, and the last of them more than versionsTime ago: deleting them earlier would give its owner
+// more versions than the limit.
+func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
+	b, err := tx.BotByName(ctx, name)
+	if err = ifNoRows(err, nil); err != nil {
+		return b, err
+	}
+	if b.ID != 0 {
+		of, err := tx.CountKept(ctx, b.ID)
+		own := b.PersonID.Int64 == p.ID
+		switch {
+		case err != nil || of.Kept > 0 && own:
+			return b, err
+		case of.Kept > 0 || !b.PersonID.Valid || !own && of.Newest > stamp(tx.now.Add(-versionsTime)):
+			return b, conflict("choose another name", "bot %q is somebody else's", name)
+		case !own:
+			if err := forget(ctx, tx, b.ID); err != nil {
+				return b, err
+			}
+			b = queries.Bot{}
+		}
+	}
+	n, err := tx.CountBots(ctx, nullID(p.ID))
+	if err != nil {
+		return b, err
+	}
+	if n >= int64(l.Bots) {
+		return b, conflict("submit a new version of one of them", "%d bots are the limit, and %q would be one more", l.Bots, name)
+	}
+	if b.ID != 0 {
+		return b, nil
+	}
+	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
+}
+
+// forget deletes a bot of which all versions failed, with the versions and their logs. The messages to its owner
+// stay.
+func forget(ctx context.Context, tx *Tx, botID int64) error {
+	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {
+		if err := step(ctx, botID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertVersion inserts the next version of a bot.
+func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVersionParams) (row queries.VersionRow, err error) {
+	last, err := tx.LastNumber(ctx, b.ID)
+	if err != nil {
+		return row, err
+	}
+	v.BotID, v.Number, v.State, v.Created = b.ID, last+1, string(ladder.Queued), stamp(tx.now)
+	if v.Remote != 0 {
+		v.Hash = remoteHash(b.Name, v.Number)
+	}
+	id, err := tx.AddVersion(ctx, v)
+	if err != nil {
+		return row, err
+	}
+	return tx.VersionByID(ctx, id)
+}
 
 // Bundles lists the uploads that versions need, by their hash: those are never
 // deleted. A version that failed before it was built needs none.

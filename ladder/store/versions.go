@@ -327,3 +327,28 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 		return tx.tellOwner(ctx, row, kind, 0, missing)
 	})
 }
+
+// Last returns the last versions of some bots, by bot.
+func (s Versions) Last(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
+	rows, err := s.read.LastVersions(ctx, text(bots))
+	if err != nil {
+		return nil, machineError(err)
+	}
+	list, err := versions(rows)
+	out := make(map[int64]ladder.Version, len(list))
+	for _, v := range list {
+		out[v.BotID] = v
+	}
+	return out, err
+}
+
+// Find returns a version.
+func (s Versions) Find(ctx context.Context, id int64) (out ladder.Version, err error) {
+	row, err := s.read.VersionByID(ctx, id)
+	if err != nil {
+		return out, machineError(ifNoRows(err, noVersion(id)))
+	}
+	return version(row)
+}
+
+func noVersion(id int64) error { return notFound("", "version %d does not exist", id) }

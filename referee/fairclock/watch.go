@@ -123,9 +123,11 @@ func (w *Watch) read(bot Bot, now time.Time) *reading {
 	return r
 }
 
-// loss returns what a bot has lost between two readings, nothing if the second one is not complete. An answer of the
-// bot was unread for some time at most before the worker could read it. A wait is open, which the kernel has not
-// counted yet, for some time at most.
+// loss returns the time that a bot lost to others between two readings. It returns no loss if the second reading
+// lacks the bot's use.
+//
+// unread is an upper bound for the time that an answer lay in the pipe before the worker read it. open is an upper
+// bound for a wait that still goes on: the kernel counts a wait only when it ends.
 func (w *Watch) loss(from, to *reading, unread, open time.Duration) Loss {
 	if !to.known {
 		return Loss{}

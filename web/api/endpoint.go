@@ -17,7 +17,7 @@ type handler func(http.ResponseWriter, *http.Request) error
 // endpoint is a handler with the types that it takes and answers, from which the OpenAPI document is made.
 type endpoint struct {
 	serve    handler
-	query    reflect.Type // a struct of the parameters; nil if the handler takes any and reads none
+	query    reflect.Type // a struct of the parameters; nil if the query is not read
 	body     reflect.Type // of the document in the body; nil if there is none
 	status   int          // of the answer; 0 means 200
 	contents []content    // of the answer; none with the status 204
