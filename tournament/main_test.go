@@ -111,9 +111,8 @@ func (l *local) again(dir *Dir) *local {
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
 	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
-		Done: func(*Match, *referee.Result) { done() },
-		Void: func(*Match, int, int, error) {},
-		Busy: func(time.Duration) {},
+		Done:   func(*Match, *referee.Result) { done() },
+		Notice: func(string) {},
 	})
 }
 

@@ -73,8 +73,8 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 				games := 0
 				kit.Must(t, tour.run(t.Context(), func() { games++ }))
 				m := tour.matches[0]
-				if m.Exhausted != 10 || m.Progress.Verdict != stats.Continue || m.counted != 11 || m.Tally.Games != 22 {
-					t.Errorf("run %d: after %d deals and %d games, exhausted %d, %+v", i, m.counted, m.Tally.Games, m.Exhausted, m.Progress)
+				if m.Exhausted() != 10 || m.Progress.Verdict != stats.Continue || m.test.deals != 11 || m.Tally.Games != 22 {
+					t.Errorf("run %d: after %d deals and %d games, exhausted %d, %+v", i, m.test.deals, m.Tally.Games, m.Exhausted(), m.Progress)
 				}
 				if i == 1 && games != 0 {
 					t.Errorf("%d games were played again", games)

@@ -21,9 +21,9 @@ type Events struct {
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(*Match, referee.Traffic)
 
-	Done func(*Match, *referee.Result)                 // a game has ended
-	Void func(m *Match, deal, rotation int, err error) // a game will be played again
-	Busy func(used time.Duration)                      // see match.Match; at most once a minute for all matches
+	Done func(*Match, *referee.Result) // a game has ended
+	// Notice receives each line of Voids and, at most once a minute, that the machine is busy.
+	Notice func(text string)
 }
 
 // Early is the error of a tournament that ended before all of its games were played. Those that
@@ -86,7 +86,7 @@ func (r *run) takeUp(ctx context.Context, matches []*Match, earlier map[*Match][
 			r.Add(m, g)
 		}
 		if m.ended() {
-			if err := r.dir.Drop(m, r.First+m.counted); err != nil {
+			if err := r.dir.Drop(m, r.First+m.test.deals); err != nil {
 				return err
 			}
 		}
@@ -157,15 +157,10 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 			return err
 		},
 		Void: func(deal, rotation int, err error) {
-			r.call(func() { r.on.Void(m, deal, rotation, err) })
+			r.call(func() { r.void(m, deal, rotation, err) })
 		},
 		Busy: func(used time.Duration) {
-			r.call(func() {
-				if now := time.Now(); now.Sub(r.told) >= time.Minute {
-					r.told = now
-					r.on.Busy(used)
-				}
-			})
+			r.call(func() { r.busy(used) })
 		},
 	}
 	for _, b := range m.Bots {
@@ -212,10 +207,30 @@ func (r *run) done(m *Match, g *referee.Result) error {
 	if !ended {
 		return nil
 	}
-	if err := r.dir.Drop(m, r.First+m.counted); err != nil {
+	if err := r.dir.Drop(m, r.First+m.test.deals); err != nil {
 		return err
 	}
 	return errEnded
+}
+
+// void takes a game that is void.
+func (r *run) void(m *Match, deal, rotation int, err error) {
+	again := "and played again"
+	if _, starved := errors.AsType[*match.Starved](err); starved {
+		r.Starved++
+		again = "and will be played again after the others"
+	}
+	text := fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err)
+	r.Voids = append(r.Voids, text)
+	r.on.Notice(text)
+}
+
+// busy gives notice that others use the cores, at most once a minute.
+func (r *run) busy(used time.Duration) {
+	if now := time.Now(); now.Sub(r.told) >= time.Minute {
+		r.told = now
+		r.on.Notice(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
+	}
 }
 
 // programFiles returns, by bot, the files that its command names.

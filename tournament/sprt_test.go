@@ -57,16 +57,16 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 	}
 	turn := 0
 	m, want := finish(func() bool { turn++; return turn%2 == 1 })
-	if m.Progress.Verdict != stats.AcceptH1 || m.counted < 5 || m.counted >= deals {
-		t.Fatalf("after %d deals: %v", m.counted, m.Progress)
+	if m.Progress.Verdict != stats.AcceptH1 || m.test.deals < 5 || m.test.deals >= deals {
+		t.Fatalf("after %d deals: %v", m.test.deals, m.Progress)
 	}
-	if games := m.Tally.Games; games != 2*m.counted || want.Deals != m.counted {
-		t.Errorf("%d games and %d deals count, the test has %d deals", games, want.Deals, m.counted)
+	if games := m.Tally.Games; games != 2*m.test.deals || want.Deals != m.test.deals {
+		t.Errorf("%d games and %d deals count, the test has %d deals", games, want.Deals, m.test.deals)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		other, got := finish(func() bool { return rapid.Bool().Draw(t, "first") })
-		if other.counted != m.counted || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(other.Tally, m.Tally) {
-			t.Errorf("%d deals, %+v; in turn %d deals, %+v", other.counted, got, m.counted, want)
+		if other.test.deals != m.test.deals || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(other.Tally, m.Tally) {
+			t.Errorf("%d deals, %+v; in turn %d deals, %+v", other.test.deals, got, m.test.deals, want)
 		}
 	})
 }

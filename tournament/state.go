@@ -25,6 +25,9 @@ type State struct {
 	Config
 	Variant *rules.Variant
 
+	Voids   []string // games of this run that are played again, each with the reason
+	Starved int      // how many of Voids others' use of the cores brought about, not a failure
+
 	matches []*Match
 }
 
@@ -36,19 +39,21 @@ type Match struct {
 	Tally  *referee.Tally
 	// Progress of the sequential test, which the deals after its end no longer change.
 	Progress *stats.Progress
-	// Exhausted is how many deals in a row were repeated when the sequential test
-	// ended without a verdict, for want of new ones; 0 where it did not.
-	Exhausted int
 
-	rotations int                       // that are played of each deal
-	results   []stats.DealResult        // by deal, from the first one played
-	prints    [][]stats.Fingerprint     // by deal, of the games finished
-	games     int                       // finished
-	whole     int                       // deals played in all rotations
-	counted   int                       // deals, from the first, that are in the sequential test
-	later     map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
-	repeats   stats.Repeats             // in the deals counted
-	test      stats.Tally
+	rotations int                   // that are played of each deal
+	results   []stats.DealResult    // by deal, from the first one played
+	prints    [][]stats.Fingerprint // by deal, of the games finished
+	games     int                   // finished
+	whole     int                   // deals played in all rotations
+	test      sequentialTest
+}
+
+// sequentialTest takes in the deals of a match in their order, in whatever order they are finished.
+type sequentialTest struct {
+	deals   int                       // taken in, from the first
+	later   map[int][]*referee.Result // by deal, games of those to come
+	repeats stats.Repeats             // in the deals taken in
+	tally   stats.Tally
 }
 
 // New returns a tournament of which nothing has been played.
@@ -100,7 +105,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
-		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), later: map[int][]*referee.Result{},
+		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), test: sequentialTest{later: map[int][]*referee.Result{}},
 	}
 }
 
@@ -157,7 +162,7 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	if s.SPRT == nil {
 		m.Tally.Add(g)
 	} else {
-		m.later[deal] = append(m.later[deal], g)
+		m.test.later[deal] = append(m.test.later[deal], g)
 	}
 	var bots []int // of the tournament
 	for _, bot := range g.Bots {
@@ -176,30 +181,37 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 
 // ask asks the sequential test after each deal, in the order of the deals.
 func (s *State) ask(m *Match) {
-	for m.counted < s.Deals && len(m.prints[m.counted]) == m.rotations && !m.ended() {
-		for _, g := range m.later[m.counted] {
+	t := &m.test
+	for t.deals < s.Deals && len(m.prints[t.deals]) == m.rotations && !m.ended() {
+		deal := t.deals
+		t.deals++
+		for _, g := range t.later[deal] {
 			m.Tally.Add(g)
 		}
-		delete(m.later, m.counted)
-		deal := m.counted
-		m.counted++
-		if !m.repeats.Add(m.prints[deal]) {
-			if m.repeats.Exhausted() {
-				m.Exhausted = m.repeats.Row
-			}
+		delete(t.later, deal)
+		if !t.repeats.Add(m.prints[deal]) {
 			continue
 		}
 		for _, duel := range m.results[deal].Deal() {
-			m.test.Add(duel)
+			t.tally.Add(duel)
 		}
-		p := s.SPRT.Test(&m.test)
+		p := s.SPRT.Test(&t.tally)
 		m.Progress = &p
 	}
 }
 
+// Exhausted returns how many deals in a row were repeated when the sequential test ended without a verdict,
+// for want of new ones; 0 where it did not.
+func (m *Match) Exhausted() int {
+	if !m.test.repeats.Exhausted() {
+		return 0
+	}
+	return m.test.repeats.Row
+}
+
 // ended reports whether a match's sequential test has come to its end.
 func (m *Match) ended() bool {
-	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.Exhausted > 0
+	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.Exhausted()
 }
 
 // Finished reports whether a match needs no more games.
@@ -256,7 +268,7 @@ func (s *State) Played() (deals, games int) {
 func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
 		for deal, prints := range m.prints {
-			if len(prints) < m.rotations || m.ended() && deal >= m.counted {
+			if len(prints) < m.rotations || m.ended() && deal >= m.test.deals {
 				continue
 			}
 			if !yield(m.results[deal].Deal(), prints) {

@@ -149,7 +149,7 @@ func (r *Run) Document() Document {
 		}
 	}
 	if r.SPRT != nil && len(matches) > 0 && matches[0].Progress != nil {
-		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted}
+		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted()}
 	}
 	if r.Adjudication.String() != "" {
 		n := r.adjudicated()

@@ -3,8 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -153,31 +151,5 @@ func TestTrace(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^ +[0-9]+\.[0-9]{3} ms ` + regexp.QuoteMeta(line)).MatchString(out.String()) {
 			t.Errorf("the trace has no line %q:\n%s", line, out.String())
 		}
-	}
-}
-
-// A game that is played again is told of, and counted in the report.
-func TestVoid(t *testing.T) {
-	r := new(Run)
-	var told []string
-	on := r.events(nil, func(text string) { told = append(told, text) })
-	on.Void(&tournament.Match{Number: 3}, 2, 1, errors.New("the disk is full"))
-	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
-	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
-		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
-	}
-	if r.Starved != 0 {
-		t.Errorf("a full disk is counted as a core that others used")
-	}
-	on.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"}))
-	if r.Starved != 1 || len(r.Voids) != 2 {
-		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
-	}
-	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
-		t.Errorf("told %q, want %q", told[1], want)
-	}
-	on.Busy(340 * time.Millisecond)
-	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want {
-		t.Errorf("told %q, want %q", told[2], want)
 	}
 }

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,11 +30,8 @@ type Run struct {
 	Self   string // how the user starts this program, for commands to type next
 	Games  int    // played in this run
 	Took   time.Duration
-	Faults []Fault  // of all runs, in the order of the games
-	Voids  []string // games that are played again: each with the reason
-	// Starved is how many of Voids others' use of the cores brought about, not a failure.
-	Starved int
-	Early   *Early // nil: all games have been played
+	Faults []Fault // of all runs, in the order of the games
+	Early  *Early  // nil: all games have been played
 
 	trace func(*tournament.Match, referee.Traffic) // nil for none
 	began time.Time
@@ -47,11 +43,18 @@ type Fault struct {
 	referee.FaultAt
 }
 
-// Play plays the tournament. done is called with each finished game, say with each line of Voids
-// and, once a minute while it lasts, that the machine is busy; one call at a time.
+// Play plays the tournament. done is called with each finished game, say with each notice of
+// tournament.Events; one call at a time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
 	r.began = time.Now()
-	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, r.events(done, say))
+	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
+		Trace: r.trace,
+		Done: func(m *tournament.Match, g *referee.Result) {
+			r.Games++
+			done(m, g)
+		},
+		Notice: say,
+	})
 	r.Took = time.Since(r.began)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
@@ -62,29 +65,6 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Re
 		return cmp.Or(a.Match-b.Match, a.Deal-b.Deal, a.Rotation-b.Rotation)
 	})
 	return err
-}
-
-// events counts what happens, and passes it on.
-func (r *Run) events(done func(*tournament.Match, *referee.Result), say func(text string)) tournament.Events {
-	return tournament.Events{
-		Trace: r.trace,
-		Done: func(m *tournament.Match, g *referee.Result) {
-			r.Games++
-			done(m, g)
-		},
-		Void: func(m *tournament.Match, deal, rotation int, err error) {
-			again := "and played again"
-			if _, busy := errors.AsType[*match.Starved](err); busy {
-				r.Starved++
-				again = "and will be played again after the others"
-			}
-			r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err))
-			say(r.Voids[len(r.Voids)-1])
-		},
-		Busy: func(used time.Duration) {
-			say(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
-		},
-	}
 }
 
 // WriteHead says what will be played.

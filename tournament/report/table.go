@@ -431,8 +431,8 @@ func verdictText(m *tournament.Match) string {
 	case stats.AcceptH1:
 		return "H1 accepted: the first bot is stronger"
 	}
-	if m.Exhausted > 0 {
-		return fmt.Sprintf("no verdict: none of the last %d deals was new", m.Exhausted)
+	if n := m.Exhausted(); n > 0 {
+		return fmt.Sprintf("no verdict: none of the last %d deals was new", n)
 	}
 	return "no verdict yet"
 }
