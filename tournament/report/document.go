@@ -15,24 +15,14 @@ import (
 // Document is what `timba match --json` prints, and result.json in the directory of
 // a tournament: result.schema.json is its schema. Its fields stay.
 type Document struct {
-	Program    string            `json:"program"` // version of timba
-	Game       string            `json:"game"`
-	Options    map[string]string `json:"options"`
-	Format     string            `json:"format"`
-	Seed       referee.Hex       `json:"seed"`
-	Commitment referee.Hex       `json:"commitment"`
-	Deals      int               `json:"deals"`    // of each match
-	Played     int               `json:"played"`   // deals finished, in all matches
-	Distinct   int               `json:"distinct"` // of them, those that count: the others repeat games of the same bots
-	Games      int               `json:"games"`
-	Moves      int               `json:"moves"`
-	Seconds    float64           `json:"seconds"`
-	Bots       []documentBot     `json:"bots"`            // the best first
-	Teams      [][]string        `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
-	Pairs      []documentPair    `json:"pairs"`
-	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
-	Champion   string            `json:"champion,omitempty"` // of one that is over
-	SPRT       *documentSPRT     `json:"sprt,omitempty"`
+	documentPlan
+	documentCounts
+	Bots     []documentBot   `json:"bots"`            // the best first
+	Teams    [][]string      `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
+	Pairs    []documentPair  `json:"pairs"`
+	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
+	Champion string          `json:"champion,omitempty"` // of one that is over
+	SPRT     *documentSPRT   `json:"sprt,omitempty"`
 	// Adjudicated is only there where the match has rules of adjudication.
 	Adjudicated *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults      []documentFault      `json:"faults"`
@@ -42,6 +32,26 @@ type Document struct {
 	Starved int `json:"starved"`
 	// Early is only there where the match ended before all of its games were played.
 	Early *Early `json:"ended_early,omitempty"`
+}
+
+// documentPlan is what is to be played.
+type documentPlan struct {
+	Program    string            `json:"program"` // version of timba
+	Game       string            `json:"game"`
+	Options    map[string]string `json:"options"`
+	Format     string            `json:"format"`
+	Seed       referee.Hex       `json:"seed"`
+	Commitment referee.Hex       `json:"commitment"`
+	Deals      int               `json:"deals"` // of each match
+}
+
+// documentCounts is how much has been played, in all matches.
+type documentCounts struct {
+	Played   int     `json:"played"`   // deals finished
+	Distinct int     `json:"distinct"` // of them, those that count: the others repeat games of the same bots
+	Games    int     `json:"games"`
+	Moves    int     `json:"moves"`
+	Seconds  float64 `json:"seconds"`
 }
 
 type documentBot struct {
@@ -104,23 +114,23 @@ type documentFault struct {
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{
-		Program:    referee.Version(),
-		Game:       r.Variant.Game.Name,
-		Options:    r.Variant.Settings.Map(),
-		Format:     string(r.Format),
-		Seed:       r.Seed,
-		Commitment: referee.Commitment(rules.Seed(r.Seed)),
-		Deals:      r.Deals,
-		Played:     results.Deals,
-		Distinct:   results.Distinct,
-		Seconds:    r.Took.Seconds(),
-		Bots:       []documentBot{},
-		Pairs:      []documentPair{},
-		Teams:      r.teams(),
-		Faults:     []documentFault{},
-		Voids:      append([]string{}, r.Voids...),
-		Starved:    r.Starved,
-		Early:      r.Early,
+		documentPlan: documentPlan{
+			Program:    referee.Version(),
+			Game:       r.Variant.Game.Name,
+			Options:    r.Variant.Settings.Map(),
+			Format:     string(r.Format),
+			Seed:       r.Seed,
+			Commitment: referee.Commitment(rules.Seed(r.Seed)),
+			Deals:      r.Deals,
+		},
+		documentCounts: documentCounts{Played: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds()},
+		Bots:           []documentBot{},
+		Pairs:          []documentPair{},
+		Teams:          r.teams(),
+		Faults:         []documentFault{},
+		Voids:          append([]string{}, r.Voids...),
+		Starved:        r.Starved,
+		Early:          r.Early,
 	}
 	matches := r.Matches()
 	for _, m := range matches {
