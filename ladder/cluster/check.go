@@ -42,9 +42,9 @@ func shown(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Unpack unpacks the games. They are played again one by one, as they come, and the first that cannot be one
-// of the attempt is a *Contradiction.
-func (d *Delivery) Unpack(e Expected) (err error) {
+// Check unpacks the games and plays each again by the rules. The error is a *Contradiction with the first that
+// cannot be a game of the attempt.
+func (d *Delivery) Check(e Expected) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
 			return contradicts("it told of a failure of version %d, which does not play", f.Version)

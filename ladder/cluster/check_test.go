@@ -27,7 +27,7 @@ func handIn(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error) {
 	if err != nil {
 		return d, err
 	}
-	return d, d.Unpack(expected(j))
+	return d, d.Check(expected(j))
 }
 
 // atRandom returns the result of a job, played without its bots.
@@ -241,7 +241,7 @@ func TestGamesEnd(t *testing.T) {
 		"damaged":             damaged,
 	} {
 		d := kit.Get[Delivery](t)(Unpack(message))
-		err := d.Unpack(expected(j))
+		err := d.Check(expected(j))
 		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok || !strings.Contains(err.Error(), "its games ") {
 			t.Errorf("%s: it is refused with %v", name, err)
 		}
@@ -278,7 +278,7 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 		runtime.ReadMemStats(&before)
 		d, err := Unpack(message)
 		if err == nil {
-			err = d.Unpack(expected(j))
+			err = d.Check(expected(j))
 		}
 		runtime.ReadMemStats(&after)
 		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok {
@@ -331,7 +331,7 @@ func BenchmarkUnpack(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d := kit.Get[Delivery](b)(Unpack(message))
-				kit.Must(b, d.Unpack(expected(j)))
+				kit.Must(b, d.Check(expected(j)))
 			}
 			moves := 0
 			for _, g := range r.Games {

@@ -66,7 +66,7 @@ type Delivery struct {
 }
 
 // Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
-// Delivery.Unpack.
+// Delivery.Check.
 func Unpack(data []byte) (d Delivery, err error) {
 	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {

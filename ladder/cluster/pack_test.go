@@ -21,7 +21,7 @@ func TestPack(t *testing.T) {
 		t.Helper()
 		back := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, most))))
 		if back.Failure == nil {
-			a.must(back.Unpack(expected(j)))
+			a.must(back.Check(expected(j)))
 		}
 		return back
 	}

@@ -152,7 +152,7 @@ func (h *Hub) endWith(a *awaited, err error, keep func(attempt.Result) error) er
 // be none of the attempt.
 func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
-	err := d.Unpack(a.expected)
+	err := d.Check(a.expected)
 	release()
 	if err == nil {
 		if err := keep(d.Result); err != nil {

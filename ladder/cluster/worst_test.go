@@ -96,7 +96,7 @@ func TestPadding(t *testing.T) {
 			t.Errorf("%s: the message has %d bytes", name, len(m))
 		}
 		d := kit.Get[Delivery](t)(Unpack(m))
-		err := d.Unpack(expected(j))
+		err := d.Check(expected(j))
 		if _, ok := errors.AsType[*attempt.Contradiction](err); ok == strings.Contains(name, "info") {
 			t.Errorf("%s: it is refused with %v", name, err)
 		}
@@ -187,7 +187,7 @@ func BenchmarkWorst(b *testing.B) {
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 			for b.Loop() {
 				d := kit.Get[Delivery](b)(Unpack(m))
-				err := d.Unpack(expected(j))
+				err := d.Check(expected(j))
 				if _, ok := errors.AsType[*attempt.Contradiction](err); !ok && err != nil {
 					b.Fatal(err)
 				}

@@ -144,7 +144,7 @@ func hand(e cluster.Expected, r attempt.Result, machine string, keep func(attemp
 	}
 	d, err := cluster.Unpack(data)
 	if err == nil {
-		err = d.Unpack(e)
+		err = d.Check(e)
 	}
 	if err != nil {
 		return err

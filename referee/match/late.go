@@ -22,19 +22,19 @@ func (s *Starved) Error() string {
 	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.Lost.Milliseconds(), s.Turn.Milliseconds())
 }
 
-// LateError is the fault of a bot that is late, also without the time that others took from it.
+// LateError is the fault of a bot that is late even after its credit is subtracted.
 type LateError struct {
 	fault.Reason
-	Credit time.Duration // what others have taken from it
-	By     time.Duration // how late it is
-	Since  time.Time     // when its time began
-	Came   time.Time     // when the answer came; zero if it did not
+	Credit time.Duration // see fairclock.Verdict
+	By     time.Duration // how late the bot is, after Credit
+	Since  time.Time     // when the turn began
+	Came   time.Time     // when the answer came; zero if it has not come
 }
 
 // Unwrap returns the reason.
 func (o LateError) Unwrap() error { return o.Reason }
 
-// allowance returns the time for an answer of a bot that has a time left.
+// allowance returns how long a bot may take for an answer, with and without credit. left is the time on its clock.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -43,14 +43,15 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether somebody plays who is no process: a person or a remote bot. They have seen
-// the deal, so that the game is not played again, and a connection has a limit of its own.
+// anyRemote reports whether a person or a remote bot plays. Such a game is never void, since the deal cannot be
+// played again with somebody who has seen it, and a connection has a time limit of its own.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Bot) bool { return b.Serve != nil })
 }
 
-// judge returns the verdict about an answer that has not come in time, or has come late, unless it is a fault or the
-// game is void: then the error is a LateError for the reason, or Starved.
+// judge decides about a turn that is over: about a late answer, or one that has not come yet. The error is a LateError
+// with the reason if the bot is at fault, and Starved if the game is void. Otherwise the verdict says whether the
+// answer is in time with credit, or whether the bot still has time.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)

@@ -40,15 +40,15 @@ type Options struct {
 // Site serves the pages. It is to be wrapped by Middleware.Wrap.
 type Site struct {
 	Options
-	Service   *service.Service
-	Store     *store.Store
-	Config    *config.Config
-	mux       *http.ServeMux
-	assets    *assets
-	pages     *pages
-	documents map[string]func() (*document, error) // by languages and the paths of their pages: "en/docs/api"
-	reference func() (*apidocs.Page, error)
-	cross     *http.CrossOriginProtection
+	Service     *service.Service
+	Store       *store.Store
+	Config      *config.Config
+	mux         *http.ServeMux
+	assets      *assets
+	pages       *pages
+	documents   map[string]func() (*document, error) // by languages and the paths of their pages: "en/docs/api"
+	reference   func() (*apidocs.Page, error)
+	crossOrigin *http.CrossOriginProtection
 }
 
 // route is one address of the site.
@@ -198,7 +198,7 @@ func New(o Options) (*Site, error) {
 	service := o.Middleware.Service
 	s := &Site{
 		Options: o, Service: service, Store: service.Store, Config: service.Config,
-		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
+		mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
 	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
@@ -290,5 +290,5 @@ func (v *visit) foreign() bool {
 		r = r.Clone(r.Context())
 		r.Header.Set("Origin", cmp.Or(r.Referer(), "null"))
 	}
-	return v.site.cross.Check(r) != nil
+	return v.site.crossOrigin.Check(r) != nil
 }
