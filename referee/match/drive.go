@@ -39,8 +39,9 @@ func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) 
 
 func drive(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
 	p := &Process{watch: fairclock.Open(cores.Any, new(fairclock.Players))}
-	p.seat = seat{Bot: b, clock: c, anyRemote: b.Serve != nil, told: func() {}, trace: func(bool, time.Time, []byte) {}}
-	p.seat.start = func(b Bot) (Conn, error) {
+	t := &table{anyRemote: b.Serve != nil, reportBusy: func() {}, trace: func(int, bool, time.Time, []byte) {}}
+	p.seat = seat{Bot: b, table: t, clock: c}
+	t.start = func(b Bot) (Conn, error) {
 		made, err := start(ctx, b, p.watch)
 		if err != nil {
 			return nil, err

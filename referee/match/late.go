@@ -55,7 +55,7 @@ func (m *Match) anyRemote() bool {
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
-	s.told()
+	s.reportBusy()
 	switch {
 	case v.Late():
 		late := LateError{Reason: why, Credit: v.Credit, By: now.Sub(a.Due) - v.Credit, Since: a.Start}
@@ -122,7 +122,7 @@ func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time
 		if err != nil {
 			return came, err
 		}
-		s.trace(true, read, line)
+		s.trace(s.place, true, read, line)
 		if isAnswer(line) {
 			came = read
 		}

@@ -18,19 +18,18 @@ type rotation struct {
 	match  *Match
 	ctx    context.Context
 	number int
+	table  *table
 	seats  []*seat
 }
 
-// newRotation returns a rotation whose bots run on the cores of a worker. told is called when one of them
-// was late.
-func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Watch, told func()) *rotation {
-	r := &rotation{match: m, ctx: ctx, number: number}
+// newRotation returns a rotation whose bots run on the cores of a worker.
+func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Watch, reportBusy func()) *rotation {
+	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
+	t.start = func(b Bot) (Conn, error) { return m.start(ctx, b, w) }
+	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{
-			Bot: m.Bots[bot], number: bot, place: place, clock: m.clock(bot), anyRemote: m.anyRemote(), told: told, patience: m.Patience,
-			start: func(b Bot) (Conn, error) { return m.start(ctx, b, w) },
-		})
+		r.seats = append(r.seats, &seat{Bot: m.Bots[bot], table: t, number: bot, place: place, clock: m.clock(bot)})
 	}
 	return r
 }
@@ -47,15 +46,15 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 	g := referee.NewGame(r.match.Variant, r.head(deal), rules.All)
 	for _, s := range r.seats {
 		s.log = nil
-		s.trace = func(fromBot bool, at time.Time, lines []byte) {
-			if r.match.Trace == nil {
-				return
-			}
-			if fromBot {
-				lines = append(bytes.Clone(lines), '\n')
-			}
-			r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: s.place, FromBot: fromBot, At: at.Sub(began), Lines: lines})
+	}
+	r.table.trace = func(seat int, fromBot bool, at time.Time, lines []byte) {
+		if r.match.Trace == nil {
+			return
 		}
+		if fromBot {
+			lines = append(bytes.Clone(lines), '\n')
+		}
+		r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: seat, FromBot: fromBot, At: at.Sub(began), Lines: lines})
 	}
 	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Watch); err != nil {
 		return nil, err

@@ -16,25 +16,34 @@ import (
 // seat is a bot over the games of a rotation. It has a process from its first game to its first fault.
 type seat struct {
 	Bot
-	number    int           // of the bot in the match
-	place     int           // of the seat in the game
-	clock     referee.Clock // of the bot
-	start     func(b Bot) (Conn, error)
-	anyRemote bool          // see Match.anyRemote
-	told      func()        // the bot was late: it may have to be said that the machine is busy
-	patience  time.Duration // see Match.Patience
+	*table
+	*session // nil while no process runs
 
-	conn    Conn   // nil while no process runs
+	number int           // of the bot in the match
+	place  int           // of the seat in the game
+	clock  referee.Clock // of the bot
+
+	log  []byte   // comments and the stderr of ended processes in this game
+	info []string // since the last move
+}
+
+// table is what the seats of a rotation have in common.
+type table struct {
+	start      func(b Bot) (Conn, error)
+	patience   time.Duration // see Match.Patience
+	anyRemote  bool          // see Match.anyRemote
+	reportBusy func()        // called after others may have taken time from a bot
+	trace      func(seat int, fromBot bool, at time.Time, lines []byte)
+}
+
+// session is a process of a seat, from its start to its end.
+type session struct {
+	conn    Conn
 	scratch string // its directory for temporary files; "" if it needs none
-	ready   bool   // it has answered the greeting
-	version string
 	greeted time.Time
-	pending error // a fault that was found after the last turn of a game, for the next game
-
-	// Of the game that is played:
-	trace func(fromBot bool, at time.Time, lines []byte)
-	log   []byte   // comments and the stderr of ended processes
-	info  []string // since the last move
+	ready   bool   // it has answered the greeting
+	version string // from the answer
+	pending error  // a fault that was found after the last turn of a game, for the next game
 }
 
 // playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
@@ -77,7 +86,7 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	watch(g)
 	now := time.Now()
 	for _, s := range seats {
-		if s.conn == nil || !g.Begun() {
+		if s.session == nil || !g.Begun() {
 			continue
 		}
 		s.pending = s.send(g.Take(s.place), now, s.allowance(now, 0, s.clock.Margin))
@@ -92,7 +101,7 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 // follow tells those who follow a game of what has happened, unless it is their turn, with which they are told.
 func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
-		if s.Follows && s.conn != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
+		if s.Follows && s.session != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
 			now := time.Now()
 			s.pending = s.send(g.Show(s.place), now, s.allowance(now, 0, s.clock.Margin))
 		}
@@ -114,7 +123,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	}
 	startErrors := make([]error, len(seats))
 	for i, s := range seats {
-		if s.conn == nil && !g.Forfeited(i) {
+		if s.session == nil && !g.Forfeited(i) {
 			startErrors[i] = s.launch()
 			if s.Sandbox != nil && s.Sandbox.Freeze && startErrors[i] == nil {
 				startErrors[i] = s.greet()
@@ -145,21 +154,22 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 type startFunc func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error)
 
 // launch starts the bot and sends the greeting.
-func (s *seat) launch() (err error) {
-	if s.scratch, err = s.makeScratch(); err != nil {
+func (s *seat) launch() error {
+	scratch, err := s.makeScratch()
+	if err != nil {
 		return err
 	}
 	started := time.Now()
 	b := s.Bot
-	b.Temp = s.scratch
-	c, err := s.start(b)
+	b.Temp = scratch
+	conn, err := s.start(b)
 	if err != nil {
-		dropScratch(s.scratch)
+		dropScratch(scratch)
 		return err
 	}
-	s.conn, s.ready = c, false
+	s.session = &session{conn: conn, scratch: scratch}
 	greeting := protocol.AppendGreeting(nil)
-	s.trace(false, started, greeting)
+	s.trace(s.place, false, started, greeting)
 	err = startup(s.write(greeting, s.allowance(started, s.clock.Startup, 0)))
 	s.greeted = time.Now() // a referee without a core greets late, which is not the bot's time
 	return err
@@ -221,7 +231,7 @@ func (s *seat) ask(g *referee.Game) error {
 	}
 	if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
 		credit = min(s.conn.Loss(sent, at, true).Certain, limit.MaxCredit)
-		s.told()
+		s.reportBusy()
 	}
 	s.conn.Answered()
 	return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
@@ -305,7 +315,7 @@ func (s *seat) early(now, until time.Time) error {
 
 // read reads a line of the bot, and keeps infos and comments.
 func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
-	s.trace(true, at, line)
+	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
 	switch {
 	case err != nil:
@@ -323,7 +333,7 @@ func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 }
 
 func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) error {
-	s.trace(false, now, lines)
+	s.trace(s.place, false, now, lines)
 	return s.write(lines, limit)
 }
 
@@ -353,7 +363,7 @@ func (s *seat) fail(g *referee.Game, err error) error {
 	}
 	late, _ := errors.AsType[LateError](err)
 	var note string
-	if s.patience > 0 && s.conn != nil {
+	if s.patience > 0 && s.session != nil {
 		if note, err = s.arrivalNote(late); err != nil {
 			if why, ok = errors.AsType[fault.Reason](err); !ok {
 				return err
@@ -364,9 +374,9 @@ func (s *seat) fail(g *referee.Game, err error) error {
 		return fmt.Errorf("match: %s: %w", why, err)
 	}
 	lines := g.Take(s.place)
-	if s.conn != nil {
+	if s.session != nil {
 		now := time.Now()
-		s.trace(false, now, lines)
+		s.trace(s.place, false, now, lines)
 		s.conn.Send(lines, now) // the bot may have ended, or not read
 		s.stop(0)
 		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
@@ -388,20 +398,20 @@ var lf = []byte{'\n'}
 
 // stop ends the process and keeps its stderr.
 func (s *seat) stop(grace time.Duration) {
-	if s.conn == nil {
+	if s.session == nil {
 		return
 	}
 	s.conn.Close(grace)
 	dropScratch(s.scratch)
 	s.keep(s.conn.Stderr())
-	s.conn, s.pending = nil, nil
+	s.session = nil
 }
 
 // stopAll sends "bye" to some bots and ends them, all at the same time.
 func stopAll(grace time.Duration, seats []*seat) {
 	bye := protocol.AppendBye(nil)
 	for _, s := range seats {
-		if s.conn != nil {
+		if s.session != nil {
 			s.conn.Send(bye, time.Now()) // the bot is ended even if this fails
 		}
 	}
