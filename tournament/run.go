@@ -49,7 +49,7 @@ type run struct {
 }
 
 // Play plays a tournament between bots, or the games of it that the directory does not have yet, on workers,
-// as in match.Match, which matches share. An error after it has begun to play is an *Early.
+// as in match.Resources, which matches share. An error after it has begun to play is an *Early.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
@@ -112,10 +112,16 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 			free, waiting = free[n:], waiting[1:]
 			playing++
 			go func() {
-				err := match.Play(ctx)
+				err := match.Play(ctx, func(g *referee.Result) (err error) {
+					if err := r.vanished(m, g); err != nil {
+						return err
+					}
+					r.call(func() { err = r.done(m, g) })
+					return err
+				})
 				r.calls <- func() {
 					playing--
-					free = append(free, match.Workers...)
+					free = append(free, match.Resources.Workers...)
 					if err != nil && !errors.Is(err, errEnded) && first == nil {
 						first = err
 						stop()
@@ -147,27 +153,17 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Ma
 		Clock:        r.Clock,
 		Adjudication: r.Adjudication,
 		Patience:     match.LatePatience,
-		Workers:      workers,
 		Earlier:      earlier,
-		Done: func(g *referee.Result) (err error) {
-			if err := r.vanished(m, g); err != nil {
-				return err
-			}
-			r.call(func() { err = r.done(m, g) })
-			return err
-		},
-		Void: func(deal, rotation int, err error) {
-			r.call(func() { r.void(m, deal, rotation, err) })
-		},
-		Busy: func(used time.Duration) {
-			r.call(func() { r.busy(used) })
-		},
+		Resources:    match.Resources{Workers: workers},
+		Observer: match.Observer{Trouble: func(err error) {
+			r.call(func() { r.trouble(m, err) })
+		}},
 	}
 	for _, b := range m.Bots {
 		p.Bots = append(p.Bots, r.bots[b])
 	}
 	if r.on.Trace != nil {
-		p.Trace = func(t referee.Traffic) { r.on.Trace(m, t) }
+		p.Observer.Trace = func(t referee.Traffic) { r.on.Trace(m, t) }
 	}
 	return p
 }
@@ -213,23 +209,23 @@ func (r *run) done(m *Match, g *referee.Result) error {
 	return errEnded
 }
 
-// void takes a game that is void.
-func (r *run) void(m *Match, deal, rotation int, err error) {
-	again := "and played again"
-	if _, starved := errors.AsType[*match.Starved](err); starved {
-		r.Starved++
-		again = "and will be played again after the others"
-	}
-	text := fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err)
-	r.Voids = append(r.Voids, text)
-	r.on.Notice(text)
-}
-
-// busy gives notice that others use the cores, at most once a minute.
-func (r *run) busy(used time.Duration) {
-	if now := time.Now(); now.Sub(r.told) >= time.Minute {
-		r.told = now
-		r.on.Notice(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
+// trouble counts void games, and gives notice of them and, at most once a minute, that the machine is busy.
+func (r *run) trouble(m *Match, err error) {
+	switch e := err.(type) {
+	case *match.Void:
+		again := "and played again"
+		if _, starved := errors.AsType[*match.Starved](e); starved {
+			r.Starved++
+			again = "and will be played again after the others"
+		}
+		text := fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, e.Deal, e.Rotation, again, e.Err)
+		r.Voids = append(r.Voids, text)
+		r.on.Notice(text)
+	case *match.Busy:
+		if now := time.Now(); now.Sub(r.told) >= time.Minute {
+			r.told = now
+			r.on.Notice(e.Error())
+		}
 	}
 }
 

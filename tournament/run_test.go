@@ -161,7 +161,7 @@ func TestCrowded(t *testing.T) {
 func TestVoid(t *testing.T) {
 	var told []string
 	r := &run{State: new(State), on: Events{Notice: func(text string) { told = append(told, text) }}}
-	r.void(&Match{Number: 3}, 2, 1, errors.New("the disk is full"))
+	r.trouble(&Match{Number: 3}, &match.Void{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
 	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
 		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
@@ -169,15 +169,15 @@ func TestVoid(t *testing.T) {
 	if r.Starved != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	r.void(&Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"}))
+	r.trouble(&Match{Number: 4}, &match.Void{Err: fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"})})
 	if r.Starved != 1 || len(r.Voids) != 2 {
 		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
 	}
 	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
 		t.Errorf("told %q, want %q", told[1], want)
 	}
-	r.busy(340 * time.Millisecond)
-	r.busy(350 * time.Millisecond) // less than a minute later
+	r.trouble(nil, &match.Busy{Used: 340 * time.Millisecond})
+	r.trouble(nil, &match.Busy{Used: 350 * time.Millisecond}) // less than a minute later
 	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want || len(told) != 3 {
 		t.Errorf("told %q, want %q", told[2:], want)
 	}

@@ -58,7 +58,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &match.Match{Variant: v, Bots: bots, Deals: b.Deals, Seed: seed, Clock: referee.DefaultClock, Workers: workers}
+		m := &match.Match{Variant: v, Bots: bots, Deals: b.Deals, Seed: seed, Clock: referee.DefaultClock, Resources: match.Resources{Workers: workers}}
 		scores, points, err := playDeals(ctx, m)
 		if err != nil {
 			return nil, err
@@ -76,15 +76,15 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 		scores = append(scores, make([]float64, m.Rotations()))
 		points = append(points, make([]float64, m.Rotations()))
 	}
-	m.Done = func(g *referee.Result) error {
+	err = m.Play(ctx, func(g *referee.Result) error {
 		var result stats.DealResult
 		result.Add(stats.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
 		duel := result.Deal()[0]
 		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
 		points[g.Match.Deal][g.Match.Rotation] = duel.Points
 		return nil
-	}
-	return scores, points, m.Play(ctx)
+	})
+	return scores, points, err
 }
 
 // power is the power of the tests in the table.

@@ -98,7 +98,7 @@ func (b Speed) turn(ctx context.Context, g *rules.Game, bot match.Bot) (through,
 	}
 	// Record the blocks that the referee sends, to exchange the same bytes.
 	var script []referee.Traffic
-	m.Trace = func(t referee.Traffic) {
+	m.Observer.Trace = func(t referee.Traffic) {
 		if t.Rotation == 0 && !t.FromBot {
 			t.Lines = slices.Clone(t.Lines)
 			script = append(script, t)
@@ -108,14 +108,14 @@ func (b Speed) turn(ctx context.Context, g *rules.Game, bot match.Bot) (through,
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Trace = nil
+	m.Observer.Trace = nil
 	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/rounds/2/once.Seconds())) // the first does not count
 	for range rounds {
 		n, took, err := playMatch(ctx, m)
 		if err != nil {
 			return nil, nil, err
 		}
-		bare, err := floorOf(bot, m.Workers[0], script, m.Deals*2)
+		bare, err := floorOf(bot, m.Resources.Workers[0], script, m.Deals*2)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,9 +139,9 @@ func newMatch(g *rules.Game, bot match.Bot) (*match.Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &match.Match{Variant: v, Deals: 20, Seed: rules.Seed{1}, Clock: referee.DefaultClock, Workers: []int{cores.Any}}
+	m := &match.Match{Variant: v, Deals: 20, Seed: rules.Seed{1}, Clock: referee.DefaultClock, Resources: match.Resources{Workers: []int{cores.Any}}}
 	if cores := cores.All(); len(cores) > 0 {
-		m.Workers[0] = cores[len(cores)-1]
+		m.Resources.Workers[0] = cores[len(cores)-1]
 	}
 	for i := range v.Players {
 		b := bot
@@ -155,7 +155,7 @@ func newMatch(g *rules.Game, bot match.Bot) (*match.Match, error) {
 // start of processes.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
-	m.Done = func(g *referee.Result) error {
+	err = m.Play(ctx, func(g *referee.Result) error {
 		if len(g.Faults) > 0 {
 			return fmt.Errorf("bench: a bot had a fault: %v", g.Faults[0])
 		}
@@ -166,8 +166,7 @@ func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Durati
 		moves += len(g.Moves)
 		took += g.Took
 		return nil
-	}
-	err = m.Play(ctx)
+	})
 	return moves, took, err
 }
 
@@ -190,13 +189,13 @@ func (b Speed) games(ctx context.Context) (Table, error) {
 			return t, err
 		}
 		if cores := cores.All(); len(cores) > 0 {
-			m.Workers = cores
+			m.Resources.Workers = cores
 		}
 		for m.Deals = 20; ; m.Deals *= 4 {
 			n, moves := 0, 0
-			m.Done = func(g *referee.Result) error { n++; moves += len(g.Moves); return nil }
 			began := time.Now()
-			if err := m.Play(ctx); err != nil {
+			err := m.Play(ctx, func(g *referee.Result) error { n++; moves += len(g.Moves); return nil })
+			if err != nil {
 				return t, err
 			}
 			if took := time.Since(began); took > b.Time/2 {

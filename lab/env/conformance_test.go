@@ -6,13 +6,11 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -62,23 +60,19 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 	}
 	programs, err := program.Resolver{}.ResolveAll(t.Context(), specs, true)
 	kit.Must(t, err)
-	var mu sync.Mutex
 	replays := make([]*referee.Replay, 2)
-	m := &match.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{cores.Any}}
+	m := &match.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed}
 	m.Clock = referee.Clock{Move: time.Minute, Startup: time.Minute, Margin: time.Minute}
-	m.Done = func(g *referee.Result) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if g.Match.Rotation == 0 {
-			replays[g.Match.Deal] = &g.Replay
-		}
-		return nil
-	}
 	for i, p := range programs {
 		p.Bot.Name += string(rune('a' + i))
 		m.Bots = append(m.Bots, p.Bot)
 	}
-	kit.Must(t, m.Play(t.Context()))
+	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+		if g.Match.Rotation == 0 {
+			replays[g.Match.Deal] = &g.Replay
+		}
+		return nil
+	}))
 	for deal, r := range replays {
 		if len(r.Faults) > 0 || r.Match.Deal != deal {
 			t.Fatalf("deal %d: %+v", deal, r.Faults)

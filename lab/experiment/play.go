@@ -101,22 +101,22 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 // their first rotation.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
-		Variant: b.variant, Deals: b.games, Only: []int{0}, Clock: run.Clock, Workers: []int{core}, Seed: o.Seed.Derive(b.key()),
-		Done: func(g *referee.Result) error {
-			if err := run.FaultOf(g); err != nil {
-				return err
-			}
-			r, err := resultOf(b.variant, g)
-			if err == nil {
-				done(r)
-			}
-			return err
-		},
+		Variant: b.variant, Deals: b.games, Only: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
+		Resources: match.Resources{Workers: []int{core}},
 	}
 	for _, p := range b.seats {
 		m.Bots = append(m.Bots, p.Bot)
 	}
-	return m.Play(ctx)
+	return m.Play(ctx, func(g *referee.Result) error {
+		if err := run.FaultOf(g); err != nil {
+			return err
+		}
+		r, err := resultOf(b.variant, g)
+		if err == nil {
+			done(r)
+		}
+		return err
+	})
 }
 
 // copyMark stands between the name of a bot and the number of its seat.

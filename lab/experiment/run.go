@@ -26,7 +26,7 @@ type Options struct {
 	Models     string // the directory of the models that are trained
 	ModelsSize int    // MiB that it may have
 	Seed       rules.Seed
-	Workers    []int // a core for each game that is played at the same time, as match.Match has them
+	Workers    []int // a core for each game that is played at the same time, as match.Resources has them
 	Resolver   program.Resolver
 	// Progress tells how much is done, in a unit in the plural: of the training of a model, or of the
 	// games, where model is "". One call at a time; nil for none.

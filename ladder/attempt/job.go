@@ -23,7 +23,7 @@ type Job struct {
 	Deals    int               `json:"deals"`
 	Clock    referee.Clock     `json:"clock"`
 	Seed     referee.Hex       `json:"seed"`
-	Together int               `json:"together"` // rotations that have processes at the same time; see match.Match
+	Together int               `json:"together"` // rotations that have processes at the same time; see match.Resources
 	Bots     []Bot             `json:"bots"`     // by slot
 	Core     int               `json:"core"`     // of the machine, or cores.Any
 }

@@ -25,7 +25,7 @@ type Options struct {
 	// the machine or of the version, never the bot's.
 	Program func(ctx context.Context, slot int) (match.Bot, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil: it always can
-	Watch   func(*referee.Game)         // see match.Match; nil: nobody watches
+	Watch   func(*referee.Game)         // see match.Observer; nil: nobody watches
 	Journal *Journal                    // nil: none
 }
 
@@ -97,20 +97,16 @@ func (p *run) play(ctx context.Context) (err error) {
 		return err
 	}
 	match := &match.Match{
-		Variant:  variant,
-		Bots:     bots,
-		Deals:    p.Deals,
-		Seed:     rules.Seed(p.Seed),
-		Clock:    p.Clock,
-		Workers:  []int{p.Core},
-		Together: p.Together,
-		Patience: match.LatePatience,
-		Watch:    p.how.Watch,
-		Done:     p.done,
-		Void:     p.void,
-		Busy:     func(used time.Duration) { p.how.Journal.busy(p.Job, used) },
+		Variant:   variant,
+		Bots:      bots,
+		Deals:     p.Deals,
+		Seed:      rules.Seed(p.Seed),
+		Clock:     p.Clock,
+		Patience:  match.LatePatience,
+		Resources: match.Resources{Workers: []int{p.Core}, Together: p.Together},
+		Observer:  match.Observer{Watch: p.how.Watch, Trouble: p.trouble},
 	}
-	return match.Play(ctx)
+	return match.Play(ctx, p.done)
 }
 
 // programs returns the bots, under the names that they have in the match.
@@ -151,12 +147,18 @@ func (p *run) done(g *referee.Result) error {
 	return nil
 }
 
-func (p *run) void(deal, rotation int, err error) {
-	p.result.Voids++
-	if _, ok := errors.AsType[*match.Starved](err); ok {
-		p.result.Starved++
+// trouble counts void games, and logs them and that the machine is busy.
+func (p *run) trouble(err error) {
+	switch e := err.(type) {
+	case *match.Void:
+		p.result.Voids++
+		if _, ok := errors.AsType[*match.Starved](e); ok {
+			p.result.Starved++
+		}
+		p.how.Journal.Log.Warn("a game is void", "match", p.Match, "deal", e.Deal, "rotation", e.Rotation, "err", e.Err)
+	case *match.Busy:
+		p.how.Journal.busy(p.Job, e.Used)
 	}
-	p.how.Journal.Log.Warn("a game is void", "match", p.Match, "deal", deal, "rotation", rotation, "err", err)
 }
 
 // Journal logs what happens to the matches of a machine.

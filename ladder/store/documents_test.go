@@ -56,13 +56,12 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 			var played []*referee.Result
 			seed := referee.NewSeed()
 			m := match.Match{Variant: v, Deals: 2, Seed: seed, Clock: testLadders(t)[0].Clock, Bots: botsFor(v, faulty)}
-			m.Done = func(g *referee.Result) error {
+			kit.Must(t, m.Play(bg, func(g *referee.Result) error {
 				g.Reveal(seed)
 				g.Logs = [][]byte{[]byte("a log\x00\xff"), nil, bytes.Repeat([]byte("x"), 1000)}
 				played = append(played, g)
 				return nil
-			}
-			kit.Must(t, m.Play(bg))
+			}))
 			if faulty != slices.ContainsFunc(played, func(g *referee.Result) bool { return len(g.Faults) > 0 }) {
 				t.Fatalf("%s: the faults are not as planned", g.Name)
 			}

@@ -234,15 +234,14 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 			},
 		})
 	}
-	rm.Done = func(g *referee.Result) error {
+	kit.Must(tb, rm.Play(bg, func(g *referee.Result) error {
 		g.Reveal(seed)
 		if g.Match.Rotation == 1 { // bots here have no stderr
 			g.Logs[0] = fmt.Appendf(nil, "deal %d of %x", g.Match.Deal, seed)
 		}
 		out = append(out, g)
 		return nil
-	}
-	kit.Must(tb, rm.Play(bg))
+	}))
 	return out
 }
 
@@ -274,7 +273,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
 	seed := referee.NewSeed()
 	p := ladder.Play{ID: id, Game: l.Game, Options: l.Options, Opener: seat, Commitment: referee.Commitment(seed).String()}
-	rm := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: l.Clock}
+	rm := match.Match{Variant: v, Seed: seed, Clock: l.Clock}
 	taken := map[string]bool{}
 	for s := range v.Players {
 		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
@@ -294,11 +293,9 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	}
 	_, _, err := c.Plays.Add(bg, p, netip.MustParseAddr("192.0.2.1"), 0, false)
 	kit.Must(c.tb, err)
-	rm.Done = func(g *referee.Result) error {
-		g.Reveal(seed)
-		return c.Plays.Finish(bg, id, v, g.Ranks, g.Encode())
-	}
-	kit.Must(c.tb, rm.Play(bg))
+	g := kit.Get[*referee.Result](c.tb)(rm.PlayGame(bg))
+	g.Reveal(seed)
+	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
 // playedTogether plays a game in which only people sit, and keeps it; those without a name are guests.
@@ -307,7 +304,7 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
 	seed, from := referee.NewSeed(), netip.MustParseAddr("192.0.2.1")
 	p := ladder.Play{ID: id, Game: l.Game, Options: l.Options, Commitment: referee.Commitment(seed).String()}
-	rm := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: l.Clock}
+	rm := match.Match{Variant: v, Seed: seed, Clock: l.Clock}
 	for seat, who := range people {
 		s := ladder.PlaySeat{Seat: seat, PersonID: who.ID}
 		var err error
@@ -322,11 +319,9 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) },
 		})
 	}
-	rm.Done = func(g *referee.Result) error {
-		g.Reveal(seed)
-		return c.Plays.Finish(bg, id, v, g.Ranks, g.Encode())
-	}
-	kit.Must(c.tb, rm.Play(bg))
+	g := kit.Get[*referee.Result](c.tb)(rm.PlayGame(bg))
+	g.Reveal(seed)
+	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
 // wantGame returns a referee's game as the store has to tell it.

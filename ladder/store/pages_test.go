@@ -179,12 +179,11 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.R
 		}
 		rm.Bots = append(rm.Bots, match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2), Serve: serve})
 	}
-	rm.Done = func(g *referee.Result) error {
+	kit.Must(t, rm.Play(bg, func(g *referee.Result) error {
 		g.Reveal(seed)
 		out = append(out, g)
 		return nil
-	}
-	kit.Must(t, rm.Play(bg))
+	}))
 	return out
 }
 

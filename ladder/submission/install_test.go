@@ -97,14 +97,15 @@ func plays(t *testing.T, c ladder.Ladder, bot match.Bot) {
 	v := kit.Get[*rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), "@random"))
 	games := 0
-	m := match.Match{Variant: v, Bots: []match.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Result) error {
+	m := match.Match{Variant: v, Bots: []match.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}}
+	err := m.Play(t.Context(), func(g *referee.Result) error {
 		games++
 		if len(g.Faults) > 0 {
 			t.Errorf("%+v", g.Faults)
 		}
 		return nil
-	}}
-	if err := m.Play(t.Context()); err != nil || games != 2 {
+	})
+	if err != nil || games != 2 {
 		t.Errorf("%d games: %v", games, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
@@ -151,29 +150,26 @@ func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot
 	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
-		Variant: variant, Bots: bots, Deals: deals, Clock: t.Clock, Workers: []int{s.core}, Together: 1, Patience: match.LatePatience,
-		Seed: s.seed(),
-		Done: func(game *referee.Result) error {
-			for i, log := range game.Logs {
-				game.Logs[i] = datadir.Private(log)
-			}
-			tally.Add(game)
-			return done(game)
-		},
-		Watch: func(game *referee.Game) {
-			s.own.Watch(game)
-			if err := s.yield(s.own.Sum()); err != nil {
-				end(err)
-			}
-		},
-		Busy: func(used time.Duration) {
-			fmt.Fprintf(log, "the machine is busy: other programs used %d of 1,000 ms\n", used.Milliseconds())
-		},
-		Void: func(deal, rotation int, err error) {
-			fmt.Fprintf(log, "deal %d, rotation %d is void and will be played again: %v\n", deal, rotation, err)
+		Variant: variant, Bots: bots, Deals: deals, Seed: s.seed(), Clock: t.Clock, Patience: match.LatePatience,
+		Resources: match.Resources{Workers: []int{s.core}, Together: 1},
+		Observer: match.Observer{
+			Watch: func(game *referee.Game) {
+				s.own.Watch(game)
+				if err := s.yield(s.own.Sum()); err != nil {
+					end(err)
+				}
+			},
+			Trouble: func(err error) { fmt.Fprintln(log, err) },
 		},
 	}
-	if err := match.Play(ctx); err != nil {
+	err = match.Play(ctx, func(game *referee.Result) error {
+		for i, log := range game.Logs {
+			game.Logs[i] = datadir.Private(log)
+		}
+		tally.Add(game)
+		return done(game)
+	})
+	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}

@@ -59,7 +59,7 @@ func TestClocksBusyMachine(t *testing.T) {
 	clock := referee.Clock{Move: 50 * ms, Margin: 50 * ms, Startup: time.Minute}
 	play := func(game string, deals int, bots ...string) (text []string, late int, credit float64, took time.Duration) {
 		t.Helper()
-		m := &Match{Variant: variant(t, game, ""), Deals: deals, Seed: rules.Seed{9}, Clock: clock, Workers: cores.All()}
+		m := &Match{Variant: variant(t, game, ""), Deals: deals, Seed: rules.Seed{9}, Clock: clock, Resources: Resources{Workers: cores.All()}}
 		var commands [][]string
 		for _, b := range bots {
 			commands = append(commands, []string{self(t), "worker", b})

@@ -44,7 +44,7 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 				for _, workers := range []int{1, 3} {
 					m := &Match{Variant: v, Bots: real(commands...), Deals: 3, Seed: rules.Seed{31: 77}, Clock: patient}
 					for range workers {
-						m.Workers = append(m.Workers, cores.Any)
+						m.Resources.Workers = append(m.Resources.Workers, cores.Any)
 					}
 					var replays []string
 					for _, g := range playAll(t, m) {
@@ -74,7 +74,7 @@ func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
 	}
 	var first []string
 	for _, workers := range [][]int{nil, {all[0]}, {all[0], all[len(all)-1]}} {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Workers: workers}
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Resources: Resources{Workers: workers}}
 		var replays []string
 		for _, g := range playAll(t, m) {
 			replays = append(replays, timeless(g))
@@ -88,8 +88,8 @@ func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
 	if got := cores.All(); fmt.Sprint(got) != fmt.Sprint(all) {
 		t.Errorf("afterwards this process is bound to %v, before it was to %v", got, all)
 	}
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{1 << 9}, start: starter{}.start}
-	if err := m.Play(t.Context()); err == nil {
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Resources: Resources{Workers: []int{1 << 9}}, start: starter{}.start}
+	if err := m.Play(t.Context(), nil); err == nil {
 		t.Error("a core that is not there was bound to")
 	}
 }

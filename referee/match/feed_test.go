@@ -138,7 +138,7 @@ type tape struct {
 
 func tapeOf(m *Match) *tape {
 	tp := &tape{sent: map[string]string{}, back: map[string]string{}}
-	m.Trace = func(p referee.Traffic) {
+	m.Observer.Trace = func(p referee.Traffic) {
 		tp.mu.Lock()
 		defer tp.mu.Unlock()
 		key := fmt.Sprintf("%d/%d/%d", p.Deal, p.Rotation, p.Seat)
@@ -237,7 +237,7 @@ func TestReplaysTraffic(t *testing.T) {
 		}
 		tp := tapeOf(m)
 		done := keep(m)
-		kit.Must(t, m.Play(context.Background()))
+		kit.Must(t, m.Play(context.Background(), done.add))
 		for _, g := range done.games {
 			for _, err := range g.Verify(v.Game) {
 				t.Error(err)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -107,22 +106,21 @@ type record struct {
 	voids []string
 }
 
-// keep makes a match write its record.
+// keep makes a match write its void games to a record, whose add is for the others.
 func keep(m *Match) *record {
 	r := new(record)
-	var mu sync.Mutex
-	m.Done = func(g *referee.Result) error {
-		mu.Lock()
-		defer mu.Unlock()
-		r.games = append(r.games, g)
-		return nil
-	}
-	m.Void = func(deal, rotation int, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", deal, rotation, err))
+	m.Observer.Trouble = func(err error) {
+		if v, ok := errors.AsType[*Void](err); ok {
+			r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", v.Deal, v.Rotation, v.Err))
+		}
 	}
 	return r
+}
+
+// add adds a game.
+func (r *record) add(g *referee.Result) error {
+	r.games = append(r.games, g)
+	return nil
 }
 
 // playAll plays a match and gives its games by deal and rotation. Every replay
@@ -130,7 +128,7 @@ func keep(m *Match) *record {
 func playAll(t testing.TB, m *Match) []*referee.Result {
 	t.Helper()
 	r := keep(m)
-	kit.Must(t, m.Play(t.Context()))
+	kit.Must(t, m.Play(t.Context(), r.add))
 	if len(r.voids) > 0 {
 		t.Fatalf("void: %v", r.voids)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fairclock"
@@ -232,27 +233,28 @@ func TestClocksPlayedAgain(t *testing.T) {
 			return time.Millisecond
 		}, func() float64 { return .999 })
 		m.Deals = 4
-		m.Watch = func(p *referee.Game) { deal = p.Record.Match.Deal }
+		m.Observer.Watch = func(p *referee.Game) { deal = p.Record.Match.Deal }
 		var told []string
 		began := time.Now()
-		m.Void = func(deal, rotation int, err error) {
+		m.Observer.Trouble = func(err error) {
+			v, ok := errors.AsType[*Void](err)
+			if !ok {
+				return
+			}
 			s, ok := errors.AsType[*Starved](err)
 			if !ok || s.Bot != "bot0" || s.Turn < 11*time.Second || s.Lost < 10*time.Second {
 				t.Errorf("void for %+v", err)
 			}
-			busy[deal]--
-			told = append(told, fmt.Sprintf("void %d at %d s", deal, time.Since(began)/time.Second))
+			busy[v.Deal]--
+			told = append(told, fmt.Sprintf("void %d at %d s", v.Deal, time.Since(began)/time.Second))
 		}
-		m.Done = func(g *referee.Result) error {
+		kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
 			if len(g.Faults) > 0 {
 				t.Errorf("faults %v", g.Faults)
 			}
 			told = append(told, fmt.Sprintf("done %d", g.Match.Deal))
 			return nil
-		}
-		if err := m.Play(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		want := []string{
 			"void 0 at 11 s", "done 1", "void 2 at 22 s", "done 3", // the others first
 			"void 0 at 33 s", "void 2 at 44 s", // their pauses of a second are over
@@ -275,8 +277,8 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 		made, err := start(ctx, b, w)
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
-	m.Void = func(int, int, error) { cancel() }
-	if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
+	m.Observer.Trouble = func(error) { cancel() }
+	if err := m.Play(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the match ends with %v", err)
 	}
 }
@@ -332,21 +334,19 @@ func TestClocksBusyIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		began := time.Now()
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient}
-		m.Busy = func(used time.Duration) {
-			told = append(told, fmt.Sprint(time.Since(began), used))
-		}
-		s := newSchedule(m)
+		r := reports{trouble: func(err error) {
+			told = append(told, fmt.Sprint(time.Since(began), err.(*Busy).Used))
+		}}
 		for range 100 {
 			time.Sleep(time.Second)
-			s.busy(68*time.Millisecond, 200*time.Millisecond)
+			r.busy(68*time.Millisecond, 200*time.Millisecond)
 		}
 		time.Sleep(10 * time.Minute)
-		s.busy(0, 0) // no bot was late
+		r.busy(0, 0) // no bot was late
 		if want := []string{"1s 340ms", "1m1s 340ms"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		s.busy(time.Second, time.Second)
+		r.busy(time.Second, time.Second)
 		if len(told) != 3 || told[2] != "11m40s 415ms" {
 			t.Errorf("told %q", told)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -42,9 +43,9 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 			v := variant(t, "brisca", c.options)
 			bots := named(c.bots)
 			bots[1].Command = misbehave(t, "--fault", "exit-3", "--at=2")
-			m := &Match{Variant: v, Bots: bots, Deals: len(c.want), Seed: rules.Seed{2}, Clock: patient, Workers: make([]int, workers), start: starter{}.start}
-			for i := range m.Workers {
-				m.Workers[i] = cores.Any
+			m := &Match{Variant: v, Bots: bots, Deals: len(c.want), Seed: rules.Seed{2}, Clock: patient, Resources: Resources{Workers: make([]int, workers)}, start: starter{}.start}
+			for i := range m.Resources.Workers {
+				m.Resources.Workers[i] = cores.Any
 			}
 			var got, replays []string
 			for _, g := range playAll(t, m) {
@@ -83,10 +84,7 @@ func TestLimitsAndFaultsBye(t *testing.T) {
 			return &stubborn{talker{answer: firstMove}}, nil
 		}
 		var last time.Time
-		m.Done = func(g *referee.Result) error { last = time.Now(); return nil }
-		if err := m.Play(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.Play(t.Context(), func(*referee.Result) error { last = time.Now(); return nil }))
 		if took := time.Since(last); took != byeGrace {
 			t.Errorf("the goodbye took %v, want %v", took, byeGrace)
 		}
@@ -103,16 +101,13 @@ func TestLimitsAndFaultsByeOfProcess(t *testing.T) {
 	left := nothingLeft(t)
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: real(misbehave(t, "--fault", "ignore-bye"), nil), Deals: 1, Clock: patient, start: starter{}.start}
 	var last time.Time
-	m.Done = func(g *referee.Result) error {
+	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
 		last = time.Now()
 		if len(g.Faults) > 0 {
 			return fmt.Errorf("faults: %v", g.Faults)
 		}
 		return nil
-	}
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if took := time.Since(last); took < byeGrace {
 		t.Errorf("the goodbye took %v, want %v", took, byeGrace)
 	}
@@ -131,13 +126,13 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 			bad := misbehave(t, "--fault", fault, "--at=3")
 			m := &Match{
 				Variant: variant(t, "teeko", "limit=0"), Bots: real(bad, misbehave(t, "--fault", "crlf")), Deals: 1000,
-				Seed: rules.Seed{4}, Clock: day, Workers: []int{cores.Any, cores.Any},
+				Seed: rules.Seed{4}, Clock: day, Resources: Resources{Workers: []int{cores.Any, cores.Any}},
 			}
 			from := 9 // plies, enough for what is no fault to have happened
 			if slices.Contains([]string{"silent", "late", "slow-drip", "close-stdout"}, fault) {
 				from = 3
 			}
-			m.Trace = func(tr referee.Traffic) {
+			m.Observer.Trace = func(tr referee.Traffic) {
 				for line := range strings.Lines(string(tr.Lines)) {
 					l, err := protocol.ParseReferee([]byte(strings.TrimSuffix(line, "\n")))
 					due := err == nil && l.Verb == protocol.RefTurn && rules.BotAt(tr.Seat, tr.Rotation, len(m.Bots)) == 0 && l.Ply >= from
@@ -147,7 +142,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 				}
 			}
 			r := keep(m)
-			err := m.Play(ctx)
+			err := m.Play(ctx, r.add)
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("the match ends with %v", err)
 			}
@@ -213,7 +208,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 		has[b.Name] = b.Temp != ""
 		return &talker{answer: firstMove}, nil
 	}
-	if err := m.Play(t.Context()); err != nil {
+	if err := m.Play(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]bool{"bot0": false, "bot1": false, "bot2": true}, has); diff != "" {
@@ -249,12 +244,13 @@ func TestLimitsAndFaultsNoDescriptors(t *testing.T) {
 	defer limit(old.Cur)
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: real(misbehave(t, "--fault", "crlf"), misbehave(t, "--fault", "infos")), Deals: 2, Clock: patient}
 	r := keep(m)
-	m.Void = func(deal, rotation int, err error) {
-		r.voids = append(r.voids, err.Error())
+	note := m.Observer.Trouble
+	m.Observer.Trouble = func(err error) {
+		note(err)
 		limit(old.Cur)
 	}
 	limit(uint64(openFiles(t) + 4)) // not enough for three pipes
-	if err := m.Play(t.Context()); err != nil {
+	if err := m.Play(t.Context(), r.add); err != nil {
 		t.Error(err)
 	}
 	if len(r.voids) != 1 || !strings.Contains(r.voids[0], "too many open files") || len(r.games) != 4 {

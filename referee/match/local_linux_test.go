@@ -123,7 +123,7 @@ func untimedBot(t *testing.T) {
 			return protocol.Answer{} // which ends it
 		})
 	}
-	if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
+	if err := m.Play(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a match that was called off ends with %v", err)
 	}
 }

@@ -34,6 +34,23 @@ type Match struct {
 	Openings []referee.Opening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
+	// Earlier are the games that were played before a resume.
+	Earlier []referee.Played
+	// Only are the rotations that are played; nil for all.
+	Only []int
+	// Patience is how long a move that is late is waited for, to say in the bot's log how late it was;
+	// 0 for not at all.
+	Patience time.Duration
+
+	Resources Resources
+	Observer  Observer
+
+	// start is begin, except in tests.
+	start startFunc
+}
+
+// Resources are what a match uses of the machine. The zero value is one worker on any core.
+type Resources struct {
 	// Workers has an entry for each thread that plays games: the core of the worker and
 	// its bots, or cores.Any. Workers in excess of the rotations have nothing to do.
 	Workers []int
@@ -41,35 +58,8 @@ type Match struct {
 	// others wait until those have played all deals: what a bot did in the rotations
 	// before then counts as if their deals came earlier.
 	Together int
-	// Earlier are the games that were played before a resume.
-	Earlier []referee.Played
-	// Only are the rotations that are played; nil for all.
-	Only []int
-
-	// Patience is how long a move that is late is waited for, to say in the bot's log how late it was;
-	// 0 for not at all.
-	Patience time.Duration
-
 	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
 	Low bool
-
-	// Done is called with each finished game, one call at a time. Games finish in any order:
-	// a void one is played again after the others. An error ends the match.
-	Done func(*referee.Result) error
-	// Void is called if a game is void because the referee failed, or because the machine was
-	// too busy (Starved). It is played again. One call at a time, and none beside Done.
-	Void func(deal, rotation int, err error)
-	// Busy, if set, is called when other programs keep bots from the cores, at most once a minute, with
-	// what they used of each second of the cores meanwhile. One call at a time.
-	Busy func(used time.Duration)
-	// Trace, if set, receives every line. It is called from all workers.
-	Trace func(referee.Traffic)
-	// Watch, if set, receives each game when it has begun, after each move, and when it has ended. It
-	// is called from all workers, while no clock runs, and the game waits until it returns.
-	Watch func(*referee.Game)
-
-	// start is begin, except in tests.
-	start startFunc
 }
 
 // Rotations returns the number of rotations, which is how often each deal is played.
@@ -132,20 +122,31 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
+// PlayGame plays one game: the first deal in rotation 0, whatever Deals and Only are.
+func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) {
+	one := *m
+	one.Deals, one.Only = 1, []int{0}
+	err = one.Play(ctx, func(g *referee.Result) error {
+		game = g
+		return nil
+	})
+	return game, err
+}
+
 // Play plays all games, and returns when all of the bots' processes have ended. The error
-// is the context's, Done's, or a failure of the referee that repeated each time a game
+// is the context's, done's, or a failure of the referee that repeated each time a game
 // was played again.
-func (m *Match) Play(ctx context.Context) error {
+//
+// done, unless it is nil, is called with each finished game, one call at a time. Games finish in any order:
+// a void one is played again after the others. An error ends the match.
+func (m *Match) Play(ctx context.Context, done func(*referee.Result) error) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	if m.start == nil {
-		m.start = begin
-	}
-	s := newSchedule(m)
+	s := newSchedule(m, done)
 	together := m.Rotations()
-	if m.Together > 0 {
-		together = min(together, m.Together)
+	if n := m.Resources.Together; n > 0 {
+		together = min(together, n)
 	}
 	for first := 0; first < m.Rotations(); first += together {
 		s.begin(first, min(first+together, m.Rotations()))
@@ -159,12 +160,12 @@ func (m *Match) Play(ctx context.Context) error {
 // playRotations plays the rotations that the schedule is at.
 func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	group, ctx := errgroup.WithContext(ctx)
-	workers := m.Workers
+	workers := m.Resources.Workers
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}
 	workers = workers[:min(len(workers), s.last-s.first)]
-	players := &fairclock.Players{Low: m.Low}
+	players := &fairclock.Players{Low: m.Resources.Low}
 	stop := context.AfterFunc(ctx, s.wake)
 	defer stop()
 	for i, core := range workers {
@@ -186,14 +187,14 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	if err := cores.Bind(core); err != nil {
 		return fmt.Errorf("%w: try --affinity=off", err)
 	}
-	if m.Low {
+	if m.Resources.Low {
 		if err := cores.Lower(lowest); err != nil {
 			return err
 		}
 	}
 	watch := fairclock.Open(core, players)
 	defer watch.Close()
-	busy := func() { s.busy(watch.Busy()) }
+	busy := func() { s.reports.busy(watch.Busy()) }
 	playing := make(map[int]*rotation, len(rotations))
 	defer func() {
 		grace := byeGrace
@@ -238,7 +239,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 // again because of others, do not count.
 type OwnTime struct{ over, game time.Duration }
 
-// Watch is to be called by Match.Watch.
+// Watch is to be called by Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {

@@ -59,7 +59,7 @@ func scenes(t testing.TB) (all []scene) {
 
 // play plays the scene with a Conn in its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace func(referee.Traffic)) (*referee.Result, error) {
-	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
+	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Observer: Observer{Trace: trace}}
 	m.start = starter{m.Bots[s.seat].Name: func() Conn { return c(ctx) }}.start
 	r := newRotation(ctx, m, 0, nil, func() {})
 	defer stopAll(0, r.seats)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
@@ -24,14 +25,14 @@ func TestOwnClocks(t *testing.T) {
 	m := &Match{Variant: v, Bots: named(2), Deals: 2, Seed: rules.Seed{1}, Clock: common, start: starter{}.start}
 	m.Bots[0].Clock = &own
 	lines := map[string][]byte{} // by deal, rotation, seat
-	m.Trace = func(p referee.Traffic) {
+	m.Observer.Trace = func(p referee.Traffic) {
 		if !p.FromBot {
 			key := fmt.Sprint(p.Deal, p.Rotation, p.Seat)
 			lines[key] = append(lines[key], p.Lines...)
 		}
 	}
 	played := 0
-	m.Done = func(g *referee.Result) error {
+	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
 		played++
 		valid(t, &g.Replay)
 		for seat, s := range g.Seats {
@@ -61,10 +62,7 @@ func TestOwnClocks(t *testing.T) {
 			}
 		}
 		return nil
-	}
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if played != 4 {
 		t.Errorf("%d games, want 4", played)
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,10 +26,14 @@ func TestOwnTime(t *testing.T) {
 			return .99
 		})
 		m.Deals = 2
-		m.Void = func(int, int, error) { void = true }
+		m.Observer.Trouble = func(err error) {
+			if _, ok := errors.AsType[*Void](err); ok {
+				void = true
+			}
+		}
 		var own OwnTime
-		m.Watch = own.Watch
-		if err := m.Play(t.Context()); err != nil {
+		m.Observer.Watch = own.Watch
+		if err := m.Play(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if !void || own.Sum().Round(time.Millisecond) != 40*time.Second {

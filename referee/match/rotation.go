@@ -25,7 +25,11 @@ type rotation struct {
 // newRotation returns a rotation whose bots run on the cores of a worker.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Watch, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
-	t.start = func(b Bot) (Conn, error) { return m.start(ctx, b, w) }
+	start := m.start
+	if start == nil {
+		start = begin
+	}
+	t.start = func(b Bot) (Conn, error) { return start(ctx, b, w) }
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
@@ -48,15 +52,15 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 		s.log = nil
 	}
 	r.table.trace = func(seat int, fromBot bool, at time.Time, lines []byte) {
-		if r.match.Trace == nil {
+		if r.match.Observer.Trace == nil {
 			return
 		}
 		if fromBot {
 			lines = append(bytes.Clone(lines), '\n')
 		}
-		r.match.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: seat, FromBot: fromBot, At: at.Sub(began), Lines: lines})
+		r.match.Observer.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: seat, FromBot: fromBot, At: at.Sub(began), Lines: lines})
 	}
-	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Watch); err != nil {
+	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Observer.Watch); err != nil {
 		return nil, err
 	}
 	result = &referee.Result{Replay: g.Record}

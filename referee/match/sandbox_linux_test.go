@@ -121,7 +121,7 @@ func TestSandboxedRefused(t *testing.T) {
 	} {
 		m := &Match{Variant: variant(t, "tebes", ""), Clock: patient, Deals: 1, Bots: real([]string{self(t), "house", "first"}, nil), start: starter{}.start}
 		m.Bots[0].Dir, m.Bots[0].Sandbox = builds, &h
-		if err := m.Play(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if err := m.Play(t.Context(), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -205,12 +205,12 @@ func TestSandboxedStopped(t *testing.T) {
 			m.Bots[i].Dir, m.Bots[i].Sandbox = builds, h.sandbox
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		m.Trace = func(tr referee.Traffic) { // somebody is stopped from the second turn on
+		m.Observer.Trace = func(tr referee.Traffic) { // somebody is stopped from the second turn on
 			if tr.FromBot && strings.HasPrefix(string(tr.Lines), "move") {
 				cancel()
 			}
 		}
-		if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
+		if err := m.Play(ctx, nil); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		left()

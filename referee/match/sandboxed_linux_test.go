@@ -116,7 +116,7 @@ func checkSandboxed(t *testing.T, f faults.Fault, h held) {
 	bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, Only: []int{0}, Clock: long, start: startOverdue}
 	r := keep(m)
-	if err := m.Play(t.Context()); err != nil || len(r.games) != 1 {
+	if err := m.Play(t.Context(), r.add); err != nil || len(r.games) != 1 {
 		t.Errorf("%s, %s: %d games, %q: %v", f.Name, h.name, len(r.games), r.voids, err)
 		return
 	}

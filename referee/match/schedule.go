@@ -28,9 +28,7 @@ type schedule struct {
 	open    []*scheduled // assigned and not finished
 	faulted [][]place    // by bot, where it had each fault
 
-	calls    sync.Mutex // of the match's functions
-	used, of time.Duration
-	told     time.Time // when others' use of the cores was told
+	reports reports
 }
 
 // place is a game's place in its match.
@@ -60,11 +58,9 @@ const (
 // not wait for all of them.
 const mostAhead = 100
 
-// busyEvery is how often a match says at most that the machine is busy.
-const busyEvery = time.Minute
-
-func newSchedule(m *Match) *schedule {
+func newSchedule(m *Match, done func(*referee.Result) error) *schedule {
 	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots))}
+	s.reports.done, s.reports.trouble = done, m.Observer.Trouble
 	s.changed = sync.NewCond(&s.mu)
 	s.coming, s.earlier = make([]int, m.Rotations()), make([][]int, m.Rotations())
 	for _, p := range m.Earlier {
@@ -192,22 +188,13 @@ func (s *schedule) done(g *scheduled, game *referee.Result) error {
 	}
 	s.changed.Broadcast()
 	s.mu.Unlock()
-	if s.match.Done == nil {
-		return nil
-	}
-	s.calls.Lock()
-	defer s.calls.Unlock()
-	return s.match.Done(game)
+	return s.reports.finish(game)
 }
 
 // void takes a game that has to be played again. The error ends the match: the referee has failed
 // in this game too often.
 func (s *schedule) void(g *scheduled, why error) error {
-	if s.match.Void != nil {
-		s.calls.Lock()
-		s.match.Void(g.deal, g.rotation, why)
-		s.calls.Unlock()
-	}
+	s.reports.void(&Void{g.deal, g.rotation, why})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := errors.AsType[*Starved](why); busy {
@@ -218,18 +205,4 @@ func (s *schedule) void(g *scheduled, why error) error {
 	}
 	g.void = true
 	return nil
-}
-
-// busy takes what others used of the cores, and of how much time, while bots wanted them.
-func (s *schedule) busy(used, of time.Duration) {
-	if s.match.Busy == nil || of == 0 {
-		return
-	}
-	s.calls.Lock()
-	defer s.calls.Unlock()
-	s.used, s.of = s.used+used, s.of+of
-	if now := time.Now(); now.Sub(s.told) >= busyEvery {
-		s.match.Busy(time.Duration(float64(s.used) / float64(s.of) * float64(time.Second)))
-		s.told, s.used, s.of = now, 0, 0
-	}
 }

@@ -63,8 +63,8 @@ func (p plan) outs(m *Match) map[string][]bool {
 
 // together returns how many rotations are played at the same time.
 func together(m *Match) int {
-	if m.Together > 0 {
-		return m.Together
+	if m.Resources.Together > 0 {
+		return m.Resources.Together
 	}
 	return m.Rotations()
 }
@@ -98,7 +98,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 		m := drawMatch(t)
 		p := drawPlan(t, m)
 		want := p.outs(m)
-		s := newSchedule(m)
+		s := newSchedule(m, nil)
 		type worker struct {
 			rotations []int
 			game      *scheduled // that it plays
@@ -157,7 +157,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatch(t)
-		m.Together = rapid.IntRange(0, m.Rotations()).Draw(t, "together")
+		m.Resources.Together = rapid.IntRange(0, m.Rotations()).Draw(t, "together")
 		p := drawPlan(t, m)
 		want := p.outs(m)
 		for rotation := range m.Rotations() {
@@ -167,7 +167,7 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 				}
 			}
 		}
-		s := newSchedule(m)
+		s := newSchedule(m, nil)
 		var games atomic.Int64
 		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
 		wrong := make(chan string, m.Deals*m.Rotations())
@@ -207,7 +207,7 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 // A worker that waits goes when the match is called off.
 func TestScheduleCalledOff(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
-	s := newSchedule(m)
+	s := newSchedule(m, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer context.AfterFunc(ctx, s.wake)()
 	s.faulted[0] = []place{{}, {}} // with one more it is out, so that nobody may go ahead
@@ -251,7 +251,7 @@ func TestMatchCheck(t *testing.T) {
 		got := ""
 		if err := m.Check(); err != nil {
 			got = err.Error()
-			if err := m.Play(t.Context()); err == nil || err.Error() != got {
+			if err := m.Play(t.Context(), nil); err == nil || err.Error() != got {
 				t.Errorf("%s: Play says %v", c.name, err)
 			}
 		}
@@ -297,7 +297,7 @@ func TestDuplicateDeals(t *testing.T) {
 				return c
 			}
 		}
-		m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{9}, Clock: patient, Workers: []int{cores.Any, cores.Any}, start: hook.start}
+		m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{9}, Clock: patient, Resources: Resources{Workers: []int{cores.Any, cores.Any}}, start: hook.start}
 		all := playAll(t, m)
 		if len(all) != m.Deals*c.bots {
 			t.Errorf("%+v: %d games", c, len(all))
@@ -330,31 +330,30 @@ func TestDuplicateDeals(t *testing.T) {
 	}
 }
 
-// An error of Done ends the match.
+// An error of done ends the match.
 func TestMatchDoneFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Workers: []int{cores.Any, cores.Any}, start: starter{}.start}
-	m.Done = func(*referee.Result) error { n++; return full }
-	if err := m.Play(t.Context()); !errors.Is(err, full) {
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Resources: Resources{Workers: []int{cores.Any, cores.Any}}, start: starter{}.start}
+	if err := m.Play(t.Context(), func(*referee.Result) error { n++; return full }); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
 	if n > 2 {
-		t.Errorf("Done was called %d times after its error", n)
+		t.Errorf("done was called %d times after its error", n)
 	}
 }
 
-// While Done and Void run, other workers go on.
+// While a game or a trouble is reported, other workers go on.
 func TestMatchDoneHoldsNobodyUp(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 2}
-	s := newSchedule(m)
+	s := newSchedule(m, nil)
 	begun := 0
 	next := func(rotation int) *scheduled {
 		begun++
 		return kit.Get[*scheduled](t)(s.next(t.Context(), []int{rotation}))
 	}
-	m.Done = func(*referee.Result) error { next(1); return nil }
-	m.Void = func(int, int, error) { next(1) }
+	s.reports.done = func(*referee.Result) error { next(1); return nil }
+	s.reports.trouble = func(error) { next(1) }
 	if err := s.done(next(0), plan{}.finish(m, 0, 0)); err != nil {
 		t.Error(err)
 	}

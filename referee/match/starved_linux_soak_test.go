@@ -214,7 +214,7 @@ func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 		bots[i].Dir, bots[i].Sandbox = builds, s
 	}
 	return &Match{
-		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: all[len(all)-1:],
+		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Resources: Resources{Workers: all[len(all)-1:]},
 		Clock: referee.Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute},
 	}
 }
@@ -225,8 +225,8 @@ func TestClocksBusyCore(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			m := labours(t, h.sandbox, "work=900", "") // half of a core is too little for it
 			r := keep(m)
-			hog(t, m.Workers[0]).loose()
-			if err := m.Play(t.Context()); err != nil {
+			hog(t, m.Resources.Workers[0]).loose()
+			if err := m.Play(t.Context(), r.add); err != nil {
 				t.Fatal(err)
 			}
 			if len(r.voids) > 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {
@@ -247,7 +247,7 @@ func TestClocksIdleCore(t *testing.T) {
 		m := labours(t, h.sandbox, "sleep=200 work=300", "")
 		m.Clock = referee.Clock{Bank: time.Minute, Margin: 200 * time.Millisecond, Startup: time.Minute}
 		r := keep(m)
-		if err := m.Play(t.Context()); err != nil {
+		if err := m.Play(t.Context(), r.add); err != nil {
 			t.Fatal(err)
 		}
 		if first := r.games[0].Moves[0]; first.MS-first.Credit < 499 {
@@ -289,9 +289,9 @@ func TestClocksOwnLateness(t *testing.T) {
 				m := labours(t, h.sandbox, c.first, c.second)
 				r := keep(m)
 				if c.busy {
-					hog(t, m.Workers[0]).loose()
+					hog(t, m.Resources.Workers[0]).loose()
 				}
-				if err := m.Play(t.Context()); err != nil {
+				if err := m.Play(t.Context(), r.add); err != nil {
 					t.Fatal(err)
 				}
 				if len(r.voids) > 0 || len(r.games) != 1 {
@@ -310,7 +310,7 @@ func TestClocksOwnLateness(t *testing.T) {
 func TestClocksRefereeStopped(t *testing.T) {
 	m := labours(t, nil, "sleep=500", "")
 	stopped := false
-	m.Trace = func(p referee.Traffic) {
+	m.Observer.Trace = func(p referee.Traffic) {
 		if stopped || !strings.Contains(string(p.Lines), "turn ") {
 			return
 		}
@@ -323,7 +323,7 @@ func TestClocksRefereeStopped(t *testing.T) {
 		t.Cleanup(func() { waker.Wait() })
 	}
 	r := keep(m)
-	if err := m.Play(t.Context()); err != nil {
+	if err := m.Play(t.Context(), r.add); err != nil {
 		t.Fatal(err)
 	}
 	if !stopped || len(r.voids) > 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {

@@ -28,17 +28,10 @@ func TestTogether(t *testing.T) {
 		var once sync.Once
 		full := make(chan struct{}) // closed when there are as many as wanted
 		m := &Match{
-			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Together: together,
-			Done: func(g *referee.Result) error {
-				for i := range g.Moves {
-					g.Moves[i].MS, g.Moves[i].Credit = 0, 0
-				}
-				games = append(games, string(g.Encode()))
-				return nil
-			},
+			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Resources: Resources{Together: together},
 		}
 		for range workers {
-			m.Workers = append(m.Workers, cores.Any)
+			m.Resources.Workers = append(m.Resources.Workers, cores.Any)
 		}
 		for _, name := range []string{"a", "b", "c"} {
 			m.Bots = append(m.Bots, inside(name, func(lines io.Reader, answers io.Writer) error {
@@ -52,7 +45,13 @@ func TestTogether(t *testing.T) {
 				return house.Run("first", holdSecond(lines, full), answers)
 			}))
 		}
-		kit.Must(t, m.Play(t.Context()))
+		kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+			for i := range g.Moves {
+				g.Moves[i].MS, g.Moves[i].Credit = 0, 0
+			}
+			games = append(games, string(g.Encode()))
+			return nil
+		}))
 		slices.Sort(games)
 		return games, peak.Load()
 	}
@@ -97,7 +96,7 @@ func holdSecond(lines io.Reader, until <-chan struct{}) io.Reader {
 // A bot that had all its faults in the rotations before is out of those after them.
 func TestTogetherFaults(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
-	s := newSchedule(m)
+	s := newSchedule(m, nil)
 	s.begin(0, 1)
 	for deal := range 5 {
 		g := plan{}.finish(m, deal, 0)

@@ -74,7 +74,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 			return c, err
 		}
 		r := keep(&m)
-		if err := m.Play(t.Context()); err != nil {
+		if err := m.Play(t.Context(), r.add); err != nil {
 			t.Fatal(err)
 		}
 		if len(r.voids) != 1 || !strings.HasSuffix(r.voids[0], ": "+errOwn.Error()) {
@@ -122,7 +122,7 @@ func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient, start: hook}
 			r := keep(m)
-			err := m.Play(t.Context())
+			err := m.Play(t.Context(), r.add)
 			if !errors.Is(err, errOwn) || !strings.HasPrefix(err.Error(), "deal 0, rotation 0 was void 3 times: ") {
 				t.Errorf("the match ends with %v", err)
 			}
@@ -187,7 +187,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 				n.Store(int32(times))
 				m := &Match{Variant: brittle{where, &n}.rules(*variant(t, "brisca", "")), Bots: named(2), Deals: 1, Clock: patient, start: starter{}.start}
 				r := keep(m)
-				err := m.Play(t.Context())
+				err := m.Play(t.Context(), r.add)
 				for _, v := range r.voids {
 					if want := "0.0: match: panic in deal 0, rotation 0: index out of range in " + where; v != want {
 						t.Errorf("void: %q, want %q", v, want)
@@ -213,7 +213,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 // A match that is called off ends although its bots would go on, and says so.
 func TestMatchCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{cores.Any, cores.Any}}
+	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Resources: Resources{Workers: []int{cores.Any, cores.Any}}}
 	m.start = starter{"bot0": func() Conn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= 20 {
@@ -223,7 +223,7 @@ func TestMatchCalledOff(t *testing.T) {
 		}}
 	}}.start
 	r := keep(m)
-	if err := m.Play(ctx); !errors.Is(err, context.Canceled) {
+	if err := m.Play(ctx, r.add); !errors.Is(err, context.Canceled) {
 		t.Errorf("the match ends with %v", err)
 	}
 	if len(r.voids) > 0 || len(r.games) > 0 {

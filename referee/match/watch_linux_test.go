@@ -9,12 +9,12 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Match.Watch gets each position of each game, the first and the end included, with the record as
+// Observer.Watch gets each position of each game, the first and the end included, with the record as
 // it is then.
 func TestWatch(t *testing.T) {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: []Bot{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 2, Clock: patient, Seed: rules.Seed{9}}
 	var seen, want []string
-	m.Watch = func(p *referee.Game) {
+	m.Observer.Watch = func(p *referee.Game) {
 		if n := p.State.Ply(); n != len(p.Record.Moves) {
 			t.Errorf("ply %d has %d moves", n, len(p.Record.Moves))
 		}

@@ -3,7 +3,6 @@ package starters
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -235,26 +234,23 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &match.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, Only: []int{0}} // one game will do
-	var text string
-	m.Done = func(g *referee.Result) error {
-		for _, f := range g.Faults {
-			return fmt.Errorf("fault of seat %d at ply %d: %s: %s", f.Seat, f.Ply, f.Code, f.Text)
-		}
-		scores(t, v, &g.Replay)
-		r := g.Replay
-		for i := range r.Moves {
-			r.Moves[i].MS, r.Moves[i].Credit = 0, 0
-		}
-		r.Seats = nil
-		data, err := json.MarshalIndent(r, "", " ")
-		text = string(data)
-		return err
-	}
-	if err := m.Play(t.Context()); err != nil {
+	m := &match.Match{Variant: v, Bots: bots, Seed: rules.Seed{11}, Clock: patient}
+	one, err := m.PlayGame(t.Context()) // one will do
+	if err != nil {
 		t.Errorf("%s %s: %v", setting.game, setting.options, err)
+		return ""
 	}
-	return text
+	for _, f := range one.Faults {
+		t.Errorf("%s %s: fault of seat %d at ply %d: %s: %s", setting.game, setting.options, f.Seat, f.Ply, f.Code, f.Text)
+		return ""
+	}
+	scores(t, v, &one.Replay)
+	r := one.Replay
+	for i := range r.Moves {
+		r.Moves[i].MS, r.Moves[i].Credit = 0, 0
+	}
+	r.Seats = nil
+	return string(kit.Get[[]byte](t)(json.MarshalIndent(r, "", " ")))
 }
 
 // scores requires the score of each position of a starter to say how well the game stands for it.

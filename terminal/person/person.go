@@ -115,13 +115,8 @@ func (p *Person) playGame(ctx context.Context) (*referee.Result, error) {
 		}
 		return err
 	}
-	m.Trace = p.overhear
-	var result *referee.Result
-	m.Done = func(r *referee.Result) error {
-		result = r
-		return nil
-	}
-	err := m.Play(ctx)
+	m.Observer.Trace = p.overhear
+	result, err := m.PlayGame(ctx)
 	out(errOut)
 	serving.Lock() // the person's part has ended, and the terminal is as before
 	defer serving.Unlock()

@@ -23,7 +23,7 @@ func TestUndo(t *testing.T) {
 	typed := "1\n1\n1\n1\nundo\nundo\n2\n" + strings.Repeat("1\n", 40) // a hand of Brisca has fewer moves
 	p := &Person{
 		Match: match.Match{
-			Variant: refereetest.Variant(t, "brisca", ""), Deals: 1, Only: []int{0}, Clock: referee.DefaultClock,
+			Variant: refereetest.Variant(t, "brisca", ""), Clock: referee.DefaultClock,
 			Bots: []match.Bot{{Name: "you", Untimed: true}, {Name: "@greedy", Untimed: true, Serve: serve}},
 		},
 		In: kit.Get[Prompter](t)(NewPrompter(strings.NewReader(typed), &out)), Out: &out, Repeats: true,

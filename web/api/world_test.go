@@ -230,13 +230,12 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		})
 	}
 	var games []*referee.Result
-	rm.Done = func(g *referee.Result) error {
+	kit.Must(w.tb, rm.Play(bg, func(g *referee.Result) error {
 		g.Reveal(seed)
 		g.Logs[slices.Index(g.Bots, 0)] = []byte("secret thoughts\n")
 		games = append(games, g)
 		return nil
-	}
-	kit.Must(w.tb, rm.Play(bg))
+	}))
 	_, err = w.Store.Matches.Finish(bg, m.ID, 1, games)
 	kit.Must(w.tb, err)
 	m, err = w.Store.Matches.Find(bg, m.ID)

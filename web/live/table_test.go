@@ -34,7 +34,8 @@ func TestTable(t *testing.T) {
 		for _, one := range []*client{c, lost} {
 			one.say(`{"watch":"table/LISTED"}`)
 		}
-		m := match.Match{Variant: v, Deals: 1, Only: []int{0}, Seed: referee.NewSeed(), Clock: referee.Clock{Move: time.Minute, Startup: time.Minute}, Watch: table.Position}
+		m := match.Match{Variant: v, Seed: referee.NewSeed(), Clock: referee.Clock{Move: time.Minute, Startup: time.Minute}}
+		m.Observer.Watch = table.Position
 		moves := make(chan struct{})
 		for _, name := range []string{"anna", ladder.GuestName} {
 			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
@@ -42,7 +43,10 @@ func TestTable(t *testing.T) {
 			}})
 		}
 		played := make(chan error, 1)
-		go func() { played <- m.Play(t.Context()) }()
+		go func() {
+			_, err := m.PlayGame(t.Context())
+			played <- err
+		}()
 		moves <- struct{}{}
 		var all collected
 		for len(all.at) == 0 || len(all.moves[all.at[0]]) == 0 {
@@ -100,27 +104,26 @@ func TestNotShown(t *testing.T) {
 		m := match.Match{
 			Variant: v, Deals: 2, Only: []int{0, 1}, Seed: referee.NewSeed(),
 			Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
-			Watch: func(g *referee.Game) {
-				shown := *g
-				if games == 0 && len(g.Record.Moves) > 0 {
-					shown.Record.Moves = slices.Clone(g.Record.Moves)
-					shown.Record.Moves[0].Move = "none"
-				}
-				if games == 0 && len(g.Record.Moves) == 5 { // until then nobody watches
-					c = w.dial("")
-					c.say(`{"watch":"table/TABLE"}`)
-				}
-				table.Position(&shown)
-				bubble.Settle()
-			},
-			Done: func(*referee.Result) error { games++; return nil },
+		}
+		m.Observer.Watch = func(g *referee.Game) {
+			shown := *g
+			if games == 0 && len(g.Record.Moves) > 0 {
+				shown.Record.Moves = slices.Clone(g.Record.Moves)
+				shown.Record.Moves[0].Move = "none"
+			}
+			if games == 0 && len(g.Record.Moves) == 5 { // until then nobody watches
+				c = w.dial("")
+				c.say(`{"watch":"table/TABLE"}`)
+			}
+			table.Position(&shown)
+			bubble.Settle()
 		}
 		for _, name := range []string{"one", "two"} {
 			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
 				return house.Run("random", in, out)
 			}})
 		}
-		w.Must(m.Play(t.Context()))
+		w.Must(m.Play(t.Context(), func(*referee.Result) error { games++; return nil }))
 		table.End(ladder.PlayFinished)
 		last := 0
 		for {

@@ -44,7 +44,7 @@ type Options struct {
 
 // Watcher sees a game as it is played. It must not make the game wait.
 type Watcher interface {
-	// Position is called with each position; see match.Match.Watch.
+	// Position is called with each position; see match.Observer.
 	Position(*referee.Game)
 	// End is called when the game is over and kept.
 	End(ladder.PlayState)

@@ -519,21 +519,25 @@ func (x *Table) game(ctx context.Context, bots []match.Bot) (game *referee.Resul
 		bots[seat].Name = name
 	}
 	m := match.Match{
-		Variant: x.Variant, Bots: bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
-		Trace: x.overhear, Watch: x.saw,
-		Done: func(g *referee.Result) error { game = g; return nil },
-		Void: func(_, _ int, err error) {
-			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)
-			x.end(err)
-		},
+		Variant: x.Variant, Bots: bots, Seed: x.Seed, Clock: x.clock(),
+		Resources: match.Resources{Low: true},
+		Observer:  match.Observer{Trace: x.overhear, Watch: x.saw, Trouble: x.trouble},
 	}
-	if err := m.Play(ctx); err != nil {
+	if game, err = m.PlayGame(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
 		return nil, err
 	}
 	return game, nil
+}
+
+// trouble ends a void game.
+func (x *Table) trouble(err error) {
+	if v, ok := errors.AsType[*match.Void](err); ok {
+		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
+		x.end(v.Err)
+	}
 }
 
 // keep stores a finished game, but one in which a house bot has failed.

@@ -157,16 +157,13 @@ func process(t *testing.T, command []string) serve {
 // play plays one game of the bot at seat 0 against one that plays the first legal moves.
 func play(t *testing.T, b match.Bot) *referee.Result {
 	t.Helper()
-	var game *referee.Result
 	b.Name = "tested"
 	m := match.Match{
-		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
-		Clock: referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
-		Bots:  []match.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
-		Done:  func(g *referee.Result) error { game = g; return nil },
+		Variant: refereetest.Variant(t, "tebes", "size=4"),
+		Clock:   referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
+		Bots:    []match.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
 	}
-	kit.Must(t, m.Play(t.Context()))
-	return game
+	return kit.Get[*referee.Result](t)(m.PlayGame(t.Context()))
 }
 
 // compare compares all that does not depend on how lines travel: how a process has ended is told

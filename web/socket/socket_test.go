@@ -47,15 +47,12 @@ func TestGame(t *testing.T) {
 		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
 		seed := referee.NewSeed()
 		play := func(serve func(io.Reader, io.Writer) error) *referee.Result {
-			var game *referee.Result
 			m := match.Match{
-				Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
+				Variant: v, Seed: seed, Clock: referee.DefaultClock,
 				Bots: []match.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
-				Done: func(g *referee.Result) error { game = g; return nil },
 			}
 			m.Clock.Startup = time.Minute
-			kit.Must(t, m.Play(t.Context()))
-			return game
+			return kit.Get[*referee.Result](t)(m.PlayGame(t.Context()))
 		}
 		s, far := socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{})
 		dial, _ := over(t, s, socket.Limits{})

@@ -140,11 +140,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	v, err := m.Variant()
 	s.Must(err)
 	var games []*referee.Result
-	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Result) error {
-		g.Reveal(seed)
-		games = append(games, g)
-		return nil
-	}}
+	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		player := players[id]
 		if player == nil {
@@ -154,7 +150,11 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 		bot.Serve = func(lines io.Reader, answers io.Writer) error { return player(lines, answers, io.Discard) }
 		rm.Bots = append(rm.Bots, bot)
 	}
-	s.Must(rm.Play(ctx))
+	s.Must(rm.Play(ctx, func(g *referee.Result) error {
+		g.Reveal(seed)
+		games = append(games, g)
+		return nil
+	}))
 	for _, g := range games {
 		for seat, slot := range g.Bots {
 			if player := players[m.Versions[slot]]; player != nil {

@@ -111,7 +111,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock, Only: []int{0}}
+	m := match.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock}
 	if err := m.Check(); err != nil {
 		return err
 	}

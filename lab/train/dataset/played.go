@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/lab/train/run"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules"
@@ -91,17 +90,14 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
 		}
 		v := m.Variant(r)
-		match := &match.Match{
-			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation)),
-			Workers: []int{cores.Any},
-		}
-		match.Done = func(g *referee.Result) error {
+		match := &match.Match{Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation))}
+		err := match.Play(ctx, func(g *referee.Result) error {
 			if err := run.FaultOf(g); err != nil {
 				return err
 			}
 			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
-		}
-		if err := match.Play(ctx); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}

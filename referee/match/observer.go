@@ -1,0 +1,91 @@
+package match
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// Observer sees a match while it is played. A function that is nil is not called.
+type Observer struct {
+	// Trace receives every line. It is called from all workers.
+	Trace func(referee.Traffic)
+	// Watch receives each game when it has begun, after each move, and when it has ended. It is called from
+	// all workers, while no clock runs, and the game waits until it returns.
+	Watch func(*referee.Game)
+	// Trouble receives a *Void or a *Busy: one call at a time, and none while a finished game is received.
+	Trouble func(error)
+}
+
+// Void is the trouble of a game that is played again: the referee failed in it, or the machine was too
+// busy (*Starved).
+type Void struct {
+	Deal, Rotation int
+	Err            error
+}
+
+func (v *Void) Error() string {
+	return fmt.Sprintf("deal %d, rotation %d is void and will be played again: %v", v.Deal, v.Rotation, v.Err)
+}
+
+// Unwrap returns why the game is void.
+func (v *Void) Unwrap() error { return v.Err }
+
+// Busy is the trouble of a match whose bots other programs keep from the cores. A match has it at most once
+// a minute.
+type Busy struct {
+	Used time.Duration // by the others, of each second of the cores
+}
+
+func (b *Busy) Error() string {
+	return fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", b.Used.Milliseconds())
+}
+
+// busyEvery is how often a match says at most that the machine is busy.
+const busyEvery = time.Minute
+
+// reports passes finished games and troubles on, one at a time.
+type reports struct {
+	done    func(*referee.Result) error
+	trouble func(error)
+
+	mu           sync.Mutex
+	used, wanted time.Duration // what others used of the time in which bots wanted cores, since the last *Busy
+	last         time.Time     // of a *Busy
+}
+
+// finish reports a finished game.
+func (r *reports) finish(game *referee.Result) error {
+	if r.done == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done(game)
+}
+
+// void reports a void game.
+func (r *reports) void(v *Void) {
+	if r.trouble == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trouble(v)
+}
+
+// busy adds what others used of the time in which bots wanted cores, and reports it if it is time.
+func (r *reports) busy(used, wanted time.Duration) {
+	if r.trouble == nil || wanted == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used, r.wanted = r.used+used, r.wanted+wanted
+	if now := time.Now(); now.Sub(r.last) >= busyEvery {
+		r.trouble(&Busy{time.Duration(float64(r.used) / float64(r.wanted) * float64(time.Second))})
+		r.last, r.used, r.wanted = now, 0, 0
+	}
+}
