@@ -36,11 +36,9 @@ type Options struct {
 	Log    *slog.Logger  // nil: none
 }
 
-// Limits bound what those who watch cost. DefaultLimits returns usual ones.
+// Limits bound what visitors who watch may cost. DefaultLimits returns the usual ones.
 type Limits struct {
-	Person  int // sockets of one person
-	Address int // sockets from one address
-	Total   int // sockets
+	Sockets admission.Limits
 	Topics  int // topics of one socket
 	Pages   int // topics of pages that are watched, in all languages
 
@@ -51,9 +49,7 @@ type Limits struct {
 	Kept    int // positions of a game that one who comes late gets, the latest ones
 	Renders int // parts of pages that are rendered in a second, in all
 
-	Queue   int   // messages that wait for one socket
-	Waiting int64 // bytes that wait for one socket
-	All     int64 // bytes that wait for all sockets; a message that waits for several counts for each
+	Queues socket.QueueLimits // of messages to the sockets; a message to several counts for each
 
 	Write   time.Duration // to take one message
 	Silence time.Duration // without a sign of life, after which a socket ends
@@ -62,10 +58,14 @@ type Limits struct {
 // DefaultLimits returns the limits of a hub with so many sockets.
 func DefaultLimits(total int) Limits {
 	return Limits{
-		Person: 32, Address: max(128, total/16), Total: total, Topics: 24, Pages: 512,
+		Sockets: admission.Limits{
+			Person: 32, Address: max(128, total/16), Total: total,
+			What: phrase.New("sockets that watch"), Hint: phrase.New("close a page that watches, or try again later"),
+		},
+		Topics: 24, Pages: 512,
 		Message: 512, Messages: 16, Frames: 5, Kept: 512, Renders: 20,
-		Queue: 32, Waiting: 512 << 10, All: 128 << 20,
-		Write: 10 * time.Second, Silence: 90 * time.Second,
+		Queues: socket.QueueLimits{Length: 32, Each: 512 << 10, All: 128 << 20},
+		Write:  10 * time.Second, Silence: 90 * time.Second,
 	}
 }
 
@@ -102,13 +102,9 @@ func NewHub(o Options) *Hub {
 	o.Hold = cmp.Or(o.Hold, DefaultHold)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
-		Options: o, queues: socket.Queues{Length: o.Limits.Queue, Each: o.Limits.Waiting, All: o.Limits.All}, boot: strconv.FormatUint(rand.Uint64(), 36),
+		Options: o, queues: socket.Queues{QueueLimits: o.Limits.Queues}, places: admission.NewPlaces(o.Limits.Sockets), boot: strconv.FormatUint(rand.Uint64(), 36),
 		matches: map[string]*match{}, sockets: map[*subscriber]struct{}{},
 	}
-	h.places = admission.NewPlaces(admission.Limits{
-		Person: o.Limits.Person, Address: o.Limits.Address, Total: o.Limits.Total,
-		What: phrase.New("sockets that watch"), Hint: phrase.New("close a page that watches, or try again later"),
-	})
 	h.pages = &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
 	h.Render = func(context.Context, string, string) (Parts, error) { return Parts{}, nil }
 	return h

@@ -22,7 +22,7 @@ import (
 // quick are limits with which little is waited for.
 func quick() live.Limits {
 	l := live.DefaultLimits(4096)
-	l.Frames, l.Messages, l.Queue = 500, 10_000, 1000
+	l.Frames, l.Messages, l.Queues.Length = 500, 10_000, 1000
 	return l
 }
 
@@ -189,7 +189,7 @@ func options(m map[string]string) string {
 func TestSocketLimits(t *testing.T) {
 	// limit: live.total
 	l := quick()
-	l.Person, l.Address, l.Total = 2, 3, 6
+	l.Sockets.Person, l.Sockets.Address, l.Sockets.Total = 2, 3, 6
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
 		other := w.dial("from=192.0.2.9")
 		other.say(`{"watch":"games"}`)

@@ -17,14 +17,14 @@ import (
 // watch on; when it comes back it has what it missed.
 func TestSlowWatcher(t *testing.T) {
 	for name, limit := range map[string]func(*live.Limits){
-		"messages":     func(l *live.Limits) { l.Queue = 256 },
-		"bytes":        func(l *live.Limits) { l.Waiting = 1 << 20 },
-		"bytes in all": func(l *live.Limits) { l.All = 1 << 20 },
+		"messages":     func(l *live.Limits) { l.Queues.Length = 256 },
+		"bytes":        func(l *live.Limits) { l.Queues.Each = 1 << 20 },
+		"bytes in all": func(l *live.Limits) { l.Queues.All = 1 << 20 },
 		"time":         func(l *live.Limits) { l.Write = 3 * time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := quick()
-			l.Frames, l.Queue, l.Waiting, l.Write = 100, 1<<20, 1<<30, time.Hour
+			l.Frames, l.Queues.Length, l.Queues.Each, l.Write = 100, 1<<20, 1<<30, time.Hour
 			limit(&l)
 			inWorld(t, strings.Replace(teeko, "deals = 1", "deals = 1000", 1), l, func(t *testing.T, w *world) {
 				id := w.begun()
@@ -40,7 +40,7 @@ func TestSlowWatcher(t *testing.T) {
 					if _, err := fast.read(); err != nil {
 						t.Fatalf("the fast socket: %v", err)
 					}
-					if waiting := w.hub.Waiting(); waiting > 2*min(l.All, 2*l.Waiting) {
+					if waiting := w.hub.Waiting(); waiting > 2*min(l.Queues.All, 2*l.Queues.Each) {
 						t.Fatalf("%d bytes wait", waiting)
 					}
 				}
@@ -258,7 +258,7 @@ func TestMalformedFrames(t *testing.T) {
 		frames = 10_000
 	}
 	l := quick()
-	l.Address, l.Total = 100, 100
+	l.Sockets.Address, l.Sockets.Total = 100, 100
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
 		id := w.begun()
 		other := w.dial("from=192.0.2.9")

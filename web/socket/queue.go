@@ -33,12 +33,16 @@ func Encode(doc any) (*Message, error) {
 	return &Message{p, data}, err
 }
 
-// Queues bounds what waits for all connections that watch.
-type Queues struct {
+// QueueLimits bound the messages that wait to be sent.
+type QueueLimits struct {
 	Length int   // messages that wait for one connection
 	Each   int64 // bytes that wait for one connection
-	All    int64 // bytes that wait for all
+	All    int64 // bytes that wait for all connections together
+}
 
+// Queues are the queues of all connections that watch.
+type Queues struct {
+	QueueLimits
 	waiting, count atomic.Int64
 }
 
