@@ -38,10 +38,10 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay again and returns the differences: options or seats that the game does not
-// have, clocks, hashes and texts that cannot be, illegal moves, misplaced forfeits and stand-in moves, an
-// adjudication that does not follow from the scores, a wrong result, a seed that does not match its
-// commitment. The list is empty if the replay is correct.
+// Verify plays a replay again by the rules and returns the differences; none means that the replay is correct. It
+// finds options or seats that the game does not have, malformed clocks, hashes and texts, seeds that do not match
+// their commitment, illegal moves, forfeits and stand-in moves in the wrong place, an adjudication that does not
+// follow from the scores, and a wrong result. It stops at the first illegal move.
 func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {

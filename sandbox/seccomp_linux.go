@@ -12,8 +12,8 @@ import (
 )
 
 // The filter of system calls is a list of denied calls: runtimes make too many others to
-// list those, and namespaces restrict most of what they can do. It is the same for all
-// programs of a level.
+// list those, and namespaces restrict most of what they can do. All bots of a level have the
+// same filter, and all builds of a level.
 
 // attacks are calls that only a program trying to escape makes. They end it.
 var attacks = []uint32{

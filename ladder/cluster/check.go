@@ -42,8 +42,8 @@ func shown(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check unpacks the games and plays each again by the rules. The error is a *Contradiction with the first that
-// cannot be a game of the attempt.
+// Check unpacks the games and plays each again by the rules. If one cannot be of the attempt, the error is a
+// *Contradiction; any other error is of this machine.
 func (d *Delivery) Check(e Expected) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {

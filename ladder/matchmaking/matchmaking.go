@@ -53,10 +53,11 @@ type Player struct {
 	House bool
 }
 
-// newness is the part of a player's urgency, from 1 downwards, that falls with its matches. The other
-// part is the share of the ladder that has played since its last match. As newness is at most 1, whoever
-// has waited for as many matches as there are players comes before everyone who plays or arrives after
-// that: nobody waits for more than twice that many.
+// newness is one part of a player's urgency. It is 1 before the first match, and falls with each match. The other part
+// is the number of matches since the player's last one, divided by the number of players.
+//
+// Newness never exceeds 1. So a player who has waited for as many matches as there are players goes before everybody
+// who has just played or just arrived, and nobody waits for more than twice that many matches.
 func newness(p *Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
 
 // uncertaintyElo returns by how many Elo a player counts as farther away for its uncertainty.

@@ -147,8 +147,8 @@ func (r *Runner) handOut(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how long a machine may have an attempt: three times as long as all of its games can
-// take. An adopted attempt may have begun long ago.
+// longestAttempt returns how long a machine may have an attempt: three times as long as all of its games and starts can
+// take, and ten minutes. An adopted attempt may have begun long ago.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match

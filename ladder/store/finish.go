@@ -138,8 +138,8 @@ func (f *finish) checkGame(g *referee.Result) error {
 }
 
 // checkReplay returns an error unless a replay is one of a match by its head, and has moves, faults and
-// results of the seats that there are. It does not play it again: a result of another machine has been
-// when it was unpacked, and this machine trusts itself. What is checked here keeps rows and replay in one piece.
+// results of the seats that there are. It does not play the replay again: package cluster has done that for the
+// results of other machines, and this machine trusts itself. These checks only keep rows and replay consistent.
 func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.Attempt) error {
 	got, err := r.Resolve(v.Game)
 	if err != nil {

@@ -11,7 +11,7 @@ package fairclock
 
 import "time"
 
-// A turn has at most turnCredits times its time as credit, and at least leastCredit.
+// The largest credit of a turn is turnCredits times its time, or leastCredit if that is more; see MaxCredit.
 const (
 	turnCredits = 10
 	leastCredit = 2 * time.Second

@@ -20,23 +20,23 @@ import (
 
 // Bot is a program that plays: how to start it, and how reports identify it.
 type Bot struct {
-	Name    string   // as in tables; unique in a match
-	Version string   // from its manifest, else from its "ready"
+	Name    string   // unique in a match
+	Version string   // from the manifest, else from the bot's "ready"
 	Command []string // the program and its arguments
-	Dir     string   // its working directory; "" for the current one
-	Show    []string // further paths that its sandbox shows
-	Hash    string   // SHA-256 of what runs, in hexadecimal
+	Dir     string   // the working directory; "" for the current one
+	Show    []string // paths that the sandbox shows besides Dir and what Command names
+	Hash    string   // SHA-256 of the program, in hexadecimal
 
 	Language string // of its program, for advice; "" if unknown
 	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
 
-	// Temp is the directory in which its process gets one of its own for temporary files, unless its
-	// sandbox has one; "" for the system's.
+	// Temp is the directory in which the process gets a directory for temporary files, unless its sandbox has
+	// one; "" means the system's.
 	Temp string
 
-	// Clock is the bot's own; nil for that of the match.
+	// Clock replaces the clock of the match for this bot; nil does not.
 	Clock *referee.Clock
-	// Sandbox is how it is sandboxed; nil: it has all the rights of the referee.
+	// Sandbox confines the bot; nil gives it all rights of the referee.
 	Sandbox *Sandbox
 
 	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
@@ -44,15 +44,15 @@ type Bot struct {
 	// on stdin and stdout, until the input ends. If it returns an error while the game goes
 	// on, the seat forfeits the game: for that reason if it is a fault.Reason, else for fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed turns have no limit. The turn lines still have the times of its clock.
+	// Untimed means that turns have no time limit. The turn lines still name the times of the clock.
 	Untimed bool
-	// Follows is whether it is told of each move at once, with its view, and not only when it is to move.
+	// Follows means that the bot gets the events of each move and its view at once, and not only with its turn.
 	Follows bool
 }
 
-// makeScratch makes a directory for the temporary files of a bot, "" for one that needs none: it is
-// part of this program, or its sandbox has one. dropScratch removes it, or the cleaner if this
-// program is killed: it is registered before it is made.
+// makeScratch makes a directory for the bot's temporary files. It returns "" if the bot needs none: a bot without a
+// process, or one whose sandbox has its own. dropScratch removes the directory. It is registered with the cleaner
+// first, so that it goes even if this program is killed.
 func (b Bot) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
@@ -74,8 +74,8 @@ func dropScratch(dir string) {
 	sandbox.Forget(dir)
 }
 
-// Describe adds what is known of a bot to the circumstances of its fault. files is whether
-// its author may know which files this machine has.
+// Describe adds the bot's language, limits and files to the circumstances of its fault. files says whether the author
+// may learn which files this machine has.
 func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	c.Language = b.Language
 	if b.Sandbox == nil {
@@ -89,8 +89,8 @@ func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	return c
 }
 
-// InCompetition returns the circumstances of a fault of the bot in a game of a competition; log is the
-// bot's of that game. Its author can neither change the limits nor know the files of the machine.
+// InCompetition returns the circumstances of a bot's fault in a game of a ladder. log is the bot's log of that game.
+// The advice for them names neither limits, which the author cannot change, nor files of the machine.
 func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {
@@ -101,8 +101,8 @@ func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault
 	return c
 }
 
-// hidden reports whether a file exists on this machine but not for the sandboxed bot,
-// whose home is its directory for temporary files.
+// hidden reports whether a file exists on this machine and the sandbox hides it from the bot. A path below /tmp or
+// /scratch may stand for one in the user's home directory.
 func (b Bot) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false
@@ -120,7 +120,7 @@ func (b Bot) hidden(path string) bool {
 	})
 }
 
-// PersonHash returns the hash that stands for a person in replays, where a bot has that of its program.
+// PersonHash returns what replays have in place of a program's hash where a person plays.
 func PersonHash() string {
 	hash := sha256.Sum256([]byte("a person"))
 	return hex.EncodeToString(hash[:])

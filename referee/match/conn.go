@@ -41,20 +41,19 @@ type Conn interface {
 	Close(grace time.Duration)
 }
 
-// ErrLate is the error of Conn.Line when no line came in time.
+// ErrLate is the error of Conn.Line when the deadline has passed without a line.
 var ErrLate = errors.New("no line in time")
 
-// stopSlice is how long a wait may take to notice that the match is cancelled, or that the referee
-// has slept for too long.
+// stopSlice is the longest single sleep of the referee. After it the referee checks whether the match was cancelled,
+// and whether it slept for too long.
 const stopSlice = 100 * time.Millisecond
 
-// MaxLog is how many bytes of a seat's stderr and comments are kept for a game;
-// stderrCut follows if there were more.
+// MaxLog is how many bytes of a bot's stderr and comments a game keeps. stderrCut marks that there were more.
 const MaxLog = 256 << 10
 
 const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
-// keepStderr appends data to a log, up to MaxLog bytes.
+// keepStderr appends data to a log, and cuts the log at MaxLog bytes.
 func keepStderr(log, data []byte) []byte {
 	if len(log) > MaxLog { // the note is there
 		return log
@@ -65,7 +64,7 @@ func keepStderr(log, data []byte) []byte {
 	return append(append(log, data[:MaxLog-len(log)]...), stderrCut...)
 }
 
-// lineBuffer splits a bot's output into lines and checks the protocol's limits.
+// lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
 type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // unread bytes are buf[r:w]
@@ -73,8 +72,8 @@ type lineBuffer struct {
 	count   int // bytes of lines returned since the last turn was answered
 }
 
-// room returns the space to read more bytes into; call added with their number. It is
-// never empty while next has no line.
+// room returns where to read more bytes to. The caller then calls added with their number. The space is never empty
+// after next has found no line.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -87,11 +86,11 @@ func (b *lineBuffer) room() []byte {
 
 func (b *lineBuffer) added(n int) { b.w += n }
 
-// answered ends a turn.
+// answered ends a turn: the count of output starts at 0 again.
 func (b *lineBuffer) answered() { b.count = 0 }
 
-// next returns the next line; ok is whether there was a whole one. The result depends only
-// on the bytes, not on the pieces in which they came.
+// next returns the next line; ok is false if there is no complete one. The result depends on the bytes alone, not on
+// how they were split into reads.
 func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	if i := bytes.IndexByte(b.buf[b.scanned:b.w], '\n'); i >= 0 {
 		end := b.scanned + i
@@ -104,8 +103,8 @@ func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	return nil, false, b.judge(b.rest(), b.count+b.w-b.r)
 }
 
-// judge checks a line, or the beginning of one, and returns the limit that it breaks
-// first; count is the number of bytes up to its end.
+// judge returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the number of bytes
+// of the turn up to its end.
 func (b *lineBuffer) judge(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)
@@ -119,5 +118,5 @@ func (b *lineBuffer) judge(line []byte, count int) error {
 	return nil
 }
 
-// rest returns the unfinished line.
+// rest returns the line that is not complete yet.
 func (b *lineBuffer) rest() []byte { return b.buf[b.r:b.w] }

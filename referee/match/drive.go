@@ -11,17 +11,19 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Process is one process of a bot outside a match, as for the checks of bots, under the rules of a
-// match. Its errors are a fault.Reason if it is the bot's fault, perhaps a LateError, or else *Starved, the
-// context's or internal. One goroutine must use it, and stay on its thread (runtime.LockOSThread) from
-// Start to Close: on Linux the process ends with the thread.
+// Process is one process of a bot that plays no match, as in the check of a bot. The rules of a match hold for it.
+// Its errors are a fault.Reason or a LateError if the bot is to blame, and else *Starved, the error of the context,
+// or a failure of the referee.
+//
+// One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on Linux
+// the bot ends with the thread that started it.
 type Process struct {
 	driven
 	seat  seat
 	watch *fairclock.Watch
 }
 
-// driven is a Conn whose bot may run on when its input is closed.
+// driven is a Conn to a bot that may go on when its input is closed, which Process needs.
 type driven interface {
 	Conn
 	// CloseInput closes the bot's input. The bot may still write.
@@ -31,8 +33,8 @@ type driven interface {
 	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// Start runs a bot and sends the greeting, which it has to answer by a clock. If around is not nil, the lines go
-// through what it returns.
+// Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines go through
+// the Conn that it returns.
 func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) (*Process, error) {
 	return drive(ctx, b, c, around, begin)
 }
@@ -65,28 +67,29 @@ func (p *Process) Greet() (version string, err error) {
 	return p.seat.version, err
 }
 
-// Ask sends the bot its turn, and makes the move that it answers with.
+// Ask sends the bot its turn, waits for the answer, and makes that move in the game.
 func (p *Process) Ask(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
 	return p.seat.ask(g)
 }
 
-// Await reads what the bot writes until a time while it has no turn: only comments and infos are allowed.
+// Await reads the bot's output until a time. The bot has no turn, so anything but a comment or an info is a fault.
 func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(), until) }
 
-// AwaitLate waits for an answer that is late for some of the bot's own time, and returns when it came: zero if
-// it did not.
+// AwaitLate waits up to patience of the bot's own time for an answer that is late already. It returns when the answer
+// came, or zero.
 func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
 
-// Tell sends the bot the lines for its seat that it was not sent yet.
+// Tell sends the bot the lines of its seat that it has not got yet.
 func (p *Process) Tell(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.Take(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
-// Bye sends "bye" and waits until the bot has ended; ok is false if it runs on after the grace and its credit.
+// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the grace and its
+// credit.
 func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)
@@ -111,7 +114,7 @@ func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
 	}
 }
 
-// End is how a process ended.
+// End says how the process of a bot ended.
 type End struct {
 	Reason fault.Reason // as in a fault
 	Behind int          // processes that it left running; only known on Linux
@@ -122,7 +125,7 @@ func (e End) Clean() bool {
 	return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 || e.Reason.Kind == fault.Returned
 }
 
-// Close ends the process and all processes that it has started.
+// Close ends the bot with all its processes.
 func (p *Process) Close() {
 	p.seat.stop(0)
 	p.watch.Close()

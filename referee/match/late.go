@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Starved is the error of a void game: other programs held the cores for longer than the referee waits
-// for a bot that is late.
+// Starved is the error of a game that is void because other programs used the cores: a late bot lost more time to
+// them than can be credited.
 type Starved struct {
 	Bot  string        // who was late
 	Turn time.Duration // how long the bot had by the clock on the wall
@@ -69,8 +69,7 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 	return v, nil
 }
 
-// LatePatience is how long a move that is late is waited for, by the bot's own time, to say in the bot's log
-// how late it was.
+// LatePatience is the usual Match.Patience.
 const LatePatience = time.Second
 
 // arrivalNote waits for a move that is late, and returns the line for the bot's log that says when it came. The
@@ -92,13 +91,16 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.LaterNote(true, own) + "\n", nil
 }
 
-// memoryStep is the part of its limit by which the memory of a bot has to grow for the wait to begin again.
+// memoryStep: while a late bot gains 1/memoryStep of its memory limit during the wait of awaitLate, the wait begins
+// again.
 const memoryStep = 16
 
-// awaitLate waits for a late answer for some of the bot's own time, so that a busy machine does not turn a slow
-// bot into one that never answers, and for as long again while the bot fills its memory: beyond the limit that
-// is its fault, not the time. It returns when the answer came, zero if it did not; the error is why no more
-// lines can come.
+// awaitLate waits for a late answer. It returns when the answer came, or zero. The error says why no answer can come
+// any more.
+//
+// The wait is patience of the bot's own time, so that on a busy machine a slow bot is not taken for one that never
+// answers. While the memory of the bot grows the wait begins again: if it reaches the limit, that is the bot's fault
+// and not its lateness.
 func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)

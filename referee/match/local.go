@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// local is a bot without a process: Bot.Serve in a goroutine of its own.
+// local is the Conn of a bot without a process: it runs Bot.Serve in a goroutine.
 type local struct {
 	ctx    context.Context
 	in     *inbox
@@ -27,18 +27,18 @@ type local struct {
 	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
 
-// Holder is a second interface of the writer that Bot.Serve gets for its answers: Hold(true) stops the
-// bot's clock, and Hold(false) lets it go on. The time between is credit of the turn.
+// Holder stops and starts the clock of a bot. The writer that Bot.Serve gets for its answers implements it. The time
+// between Hold(true) and Hold(false) is credit of the turn.
 type Holder interface{ Hold(bool) }
 
-// holdTimes tells for how long a bot's clock was held.
+// holdTimes adds up for how long the clock of a bot was held during a turn.
 type holdTimes struct {
 	mu    sync.Mutex
 	since time.Time     // it is held; zero: it is not
 	sum   time.Duration // of earlier holds, since the turn began
 }
 
-// begin begins a turn.
+// begin starts a turn with no held time.
 func (h *holdTimes) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,7 +61,7 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// until returns the sum of all holds, and whether the clock is held now.
+// until returns how long the clock was held up to now, and whether it is held now.
 func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,14 +88,14 @@ func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer
 	return l
 }
 
-// Begin begins a turn: the bot's time is that of everybody. Such a bot is never stopped.
+// Begin does nothing: such a bot is never stopped between its turns.
 func (l *local) Begin(time.Time, time.Duration) error {
 	l.holds.begin()
 	l.overslept = 0
 	return nil
 }
 
-// Loss returns for how long the clock was held, or the referee was stopped or kept from a core.
+// Loss returns how long the clock was held, and how long the referee was stopped or had no core.
 func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	sum, held := l.holds.until(now)
 	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
@@ -105,10 +105,10 @@ func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	return loss
 }
 
-// holdStep is how long a bot whose clock is held is waited for, until it is asked again whether it is.
+// holdStep is how often a turn checks whether the clock of its bot is still held.
 const holdStep = 50 * time.Millisecond
 
-// Memory returns 0: the bot has no process of its own.
+// Memory returns 0, since the bot has no process of its own.
 func (l *local) Memory() (used, limit int64) { return 0, 0 }
 
 func (l *local) Send(lines []byte, _ time.Time) (int, error) {
@@ -152,7 +152,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// gone returns why no more lines can come: the match was cancelled, or the bot has ended.
+// gone returns why no line can come any more: the match was cancelled, or Serve has returned.
 func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (l *local) gone() error {
 	return l.reason()
 }
 
-// reason returns why the bot has ended.
+// reason returns why Serve has returned.
 func (l *local) reason() fault.Reason {
 	if r, ok := errors.AsType[fault.Reason](l.why); ok {
 		return r
@@ -190,8 +190,7 @@ func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
 
-// Close waits for Serve at most for the grace: it cannot be ended from outside, for
-// example while it asks a person for a line.
+// Close waits for Serve to return, up to the grace. It cannot end Serve, which may be waiting for a person.
 func (l *local) Close(grace time.Duration) {
 	l.in.close()
 	if grace > 0 {
@@ -203,7 +202,7 @@ func (l *local) Close(grace time.Duration) {
 	close(l.closed)
 }
 
-// outbox is the writer that Serve writes to.
+// outbox is the writer of Serve for the bot's answers.
 type outbox struct{ *local }
 
 func (o outbox) Write(p []byte) (int, error) {
@@ -218,7 +217,7 @@ func (o outbox) Write(p []byte) (int, error) {
 // Hold implements Holder.
 func (o outbox) Hold(on bool) { o.holds.hold(on) }
 
-// inbox is the reader that Serve reads from: a pipe with an unlimited buffer.
+// inbox is a pipe without a bound, from which Serve reads the lines of the referee.
 type inbox struct {
 	mu      sync.Mutex
 	changed *sync.Cond

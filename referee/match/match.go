@@ -20,9 +20,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Match is a series of deals between the same bots. Each deal is played once for every
-// rotation of the bots over the seats, so that the luck of the deal cancels out. Each
-// rotation has separate processes, so that no process sees a deal twice.
+// Match is a series of deals between the same bots. Each deal is played once in every rotation of the bots over the
+// seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays a deal twice.
 type Match struct {
 	Variant *rules.Variant
 	Bots    []Bot // rotated over the seats
@@ -30,7 +29,7 @@ type Match struct {
 	First   int // the number of the first deal; those before it are not played
 	Seed    rules.Seed
 	Clock   referee.Clock // of the bots that have no clock of their own
-	// Openings begin the deals, one after the other and then again; nil for none.
+	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
 	Openings []referee.Opening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
@@ -38,8 +37,8 @@ type Match struct {
 	Earlier []referee.Played
 	// Only are the rotations that are played; nil for all.
 	Only []int
-	// Patience is how long a move that is late is waited for, to say in the bot's log how late it was;
-	// 0 for not at all.
+	// Patience is how much of its own time a late bot gets to answer after all. The answer does not count: it
+	// only tells in the bot's log how late it came. 0 means no time.
 	Patience time.Duration
 
 	Resources Resources
@@ -51,21 +50,20 @@ type Match struct {
 
 // Resources are what a match uses of the machine. The zero value is one worker on any core.
 type Resources struct {
-	// Workers has an entry for each thread that plays games: the core of the worker and
-	// its bots, or cores.Any. Workers in excess of the rotations have nothing to do.
+	// Workers has the core of each worker, a thread that plays games, and its bots; cores.Any leaves the choice to
+	// the kernel. More workers than rotations have nothing to do.
 	Workers []int
-	// Together is how many rotations have processes at the same time; 0 for all. The
-	// others wait until those have played all deals: what a bot did in the rotations
-	// before then counts as if their deals came earlier.
+	// Together is the number of rotations that have processes at the same time; 0 means all. The next rotations
+	// start when these have played all deals. Faults of a bot then count in that order, too.
 	Together int
-	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
+	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
 }
 
-// Rotations returns the number of rotations, which is how often each deal is played.
+// Rotations returns how often each deal is played: once in each rotation of the bots over the seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
-// end returns the number behind that of the last deal.
+// end returns the number of the last deal plus one.
 func (m *Match) end() int { return m.First + m.Deals }
 
 // clock returns the clock of a bot.
@@ -122,7 +120,7 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// PlayGame plays one game: the first deal in rotation 0, whatever Deals and Only are.
+// PlayGame plays the first deal once, in rotation 0. Deals and Only have no effect.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) {
 	one := *m
 	one.Deals, one.Only = 1, []int{0}
@@ -133,12 +131,11 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) 
 	return game, err
 }
 
-// Play plays all games, and returns when all of the bots' processes have ended. The error
-// is the context's, done's, or a failure of the referee that repeated each time a game
-// was played again.
+// Play plays all games, and returns when the processes of all bots have ended. It calls done with each finished game,
+// one at a time; nil means nobody. Games finish in any order, because void games are played again later.
 //
-// done, unless it is nil, is called with each finished game, one call at a time. Games finish in any order:
-// a void one is played again after the others. An error ends the match.
+// The error is that of the context, the first of done, which ends the match, or a failure of the referee that came
+// again in every try of a game.
 func (m *Match) Play(ctx context.Context, done func(*referee.Result) error) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -157,7 +154,7 @@ func (m *Match) Play(ctx context.Context, done func(*referee.Result) error) erro
 	return nil
 }
 
-// playRotations plays the rotations that the schedule is at.
+// playRotations plays the rotations that the schedule has now, in the workers of the match.
 func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	group, ctx := errgroup.WithContext(ctx)
 	workers := m.Resources.Workers
@@ -181,7 +178,7 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 // lowest is the nice value of the lowest priority.
 const lowest = 19
 
-// worker plays some of the rotations on one thread, with which its bots end.
+// worker plays some rotations on one thread. The bots end with that thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
@@ -235,11 +232,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 }
 
-// OwnTime adds up the bots' own time of all moves of a match with one worker. Void games, which are played
-// again because of others, do not count.
+// OwnTime is an Observer.Watch that adds up the time of the bots for all moves of a match with one worker. Void games
+// do not count.
 type OwnTime struct{ over, game time.Duration }
 
-// Watch is to be called by Observer.Watch.
+// Watch adds the moves of a game. Observer.Watch calls it.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {
@@ -252,5 +249,5 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	}
 }
 
-// Sum returns the sum so far.
+// Sum returns the time so far.
 func (o *OwnTime) Sum() time.Duration { return o.over + o.game }

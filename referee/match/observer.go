@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Observer sees a match while it is played. A function that is nil is not called.
+// Observer has the functions that see a match while it is played. Each may be nil.
 type Observer struct {
 	// Trace receives every line. It is called from all workers.
 	Trace func(referee.Traffic)
@@ -19,8 +19,8 @@ type Observer struct {
 	Trouble func(error)
 }
 
-// Void is the trouble of a game that is played again: the referee failed in it, or the machine was too
-// busy (*Starved).
+// Void reports a game that will be played again: the referee failed in it, or the machine was too busy (Err is a
+// *Starved).
 type Void struct {
 	Deal, Rotation int
 	Err            error
@@ -33,8 +33,7 @@ func (v *Void) Error() string {
 // Unwrap returns why the game is void.
 func (v *Void) Unwrap() error { return v.Err }
 
-// Busy is the trouble of a match whose bots other programs keep from the cores. A match has it at most once
-// a minute.
+// Busy reports that other programs use the cores of the bots. A match reports it at most once a minute.
 type Busy struct {
 	Used time.Duration // by the others, of each second of the cores
 }
@@ -43,7 +42,7 @@ func (b *Busy) Error() string {
 	return fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", b.Used.Milliseconds())
 }
 
-// busyEvery is how often a match says at most that the machine is busy.
+// busyEvery is the shortest time between two reports that the machine is busy.
 const busyEvery = time.Minute
 
 // reports passes finished games and troubles on, one at a time.

@@ -19,10 +19,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot as a child process on Linux. The goroutine that starts it is locked to
-// its thread and does all reading and writing itself: it sleeps in one poll on stdout,
-// stderr and the pidfd, so that a turn costs two process switches and the exit of a bot is
-// noticed immediately.
+// process is the Conn of a bot that is a child process on Linux. The goroutine that starts it is locked to its
+// thread, and does all reading and writing itself. It sleeps in one epoll on stdout, stderr and the pidfd, so that a
+// turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
@@ -41,7 +40,7 @@ type process struct {
 // bare reports whether the bot has no sandbox.
 func (p *process) bare() bool { return p.bot.Sandbox == nil }
 
-// freezes reports whether the bot is stopped while it is not its turn.
+// freezes reports whether the bot is stopped while it has no turn.
 func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
 
 // start runs a bot. The bot ends with the calling thread.
@@ -156,9 +155,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// await sleeps until the bot has written to stdout or stderr (which is read here), it has
-// exited, or the time is up, which is a stopSlice at most, and returns the time then. It is the
-// only sleep of every turn, so the descriptors are registered once.
+// await sleeps until the bot writes or exits, or the time is up, for stopSlice at most. It reads what is on stdout
+// and stderr, and returns the time of waking. Every turn sleeps here alone, so the descriptors are registered once.
 func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
@@ -185,9 +183,8 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	return woken, nil
 }
 
-// inputClosed handles that nobody reads the bot's input any more. It is a fault now if the
-// bot has not read lines that were sent: while a process is being started, another one
-// briefly has the pipe open, so the write did not fail. Otherwise the bot may still
+// inputClosed handles that the bot has closed its stdin. It returns a fault if lines that were sent are unread: a
+// write can succeed while a process that is just being started has the pipe open, too. Otherwise the bot may still
 // answer, and the next write fails.
 func (p *process) inputClosed() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
@@ -221,8 +218,7 @@ func (p *process) watchFor(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
-// that does not happen in the time that is left.
+// awaitRoom sleeps until the full pipe to a bot has room. It returns a fault if the time is up before.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.InputFilled()
 	fds := [3]unix.PollFd{
@@ -252,8 +248,8 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 	return nil
 }
 
-// drain reads what is on stderr now, limited to a few times the size of a pipe, so that a
-// flood cannot keep the referee busy.
+// drain reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods stderr cannot
+// keep the referee busy.
 func (p *process) drain() {
 	var buf [4 << 10]byte
 	for range 64 {
@@ -273,15 +269,15 @@ func (p *process) drain() {
 	}
 }
 
-// dying is how long a bot may take to exit after it has closed a pipe, while it works or wants a
-// core, and telling how long its sandbox may take to tell that it has.
+// exitWait is how long a bot may take to exit after it has closed a pipe, while it works or wants a
+// core, and reportWait how long its sandbox may take to tell that it has.
 const (
-	dying   = 5 * time.Second
-	telling = time.Minute
+	exitWait   = 5 * time.Second
+	reportWait = time.Minute
 )
 
-// gone returns the fault of a bot that has closed a pipe: how it ended, or the kind how if it
-// still runs. The bot may be about to exit, so gone waits a moment.
+// gone returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be about to exit: then
+// the fault is how it ended, and else how.
 func (p *process) gone(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.bare() {
@@ -291,7 +287,7 @@ func (p *process) gone(how fault.Kind) error {
 	p.awaitExit(began.Add(moment))
 	for !p.exited { // on a busy machine it takes longer
 		took := time.Since(began)
-		if !(took < dying && p.turn.WantsCore() || took < telling && p.over()) {
+		if !(took < exitWait && p.turn.WantsCore() || took < reportWait && p.over()) {
 			break
 		}
 		p.awaitExit(time.Now().Add(moment))
@@ -305,7 +301,7 @@ func (p *process) gone(how fault.Kind) error {
 	return p.end(p.sandbox.Wait())
 }
 
-// end returns the fault for the end of the bot.
+// end returns the fault of a bot that ended with this status of its sandbox.
 func (p *process) end(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
@@ -328,7 +324,7 @@ func (p *process) end(s sandbox.Status) error {
 	return exitReason(s.Code, s.Signal).After(p.Rest())
 }
 
-// exitReason returns how a process ended: by the signal, if that is not 0.
+// exitReason returns the fault for a process that ended with a status, or by a signal unless that is 0.
 func exitReason(status int, signal syscall.Signal) fault.Reason {
 	if signal != 0 {
 		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
@@ -355,7 +351,7 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
-// awaitExit waits for the process to end, and reads its remaining output.
+// awaitExit waits until the process has ended, and reads the rest of its output.
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for now := time.Now(); !p.exited; {
@@ -413,7 +409,7 @@ func (p *process) CloseInput() {
 func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 	p.awaitExit(deadline)
 	if !p.exited && p.over() {
-		p.awaitExit(time.Now().Add(telling)) // the sandbox or this thread waits for a core, not the bot
+		p.awaitExit(time.Now().Add(reportWait)) // the sandbox or this thread waits for a core, not the bot
 	}
 	if !p.exited {
 		return End{}, false
@@ -436,8 +432,8 @@ func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below
-// the sandbox's init, or init has not yet seen the end of a child.
+// over reports whether the bot has ended and only the report of its sandbox is missing: the init of the sandbox has
+// no children, or has not reaped the last one yet.
 func (p *process) over() bool {
 	if p.bare() {
 		return false
@@ -454,7 +450,7 @@ func (p *process) over() bool {
 	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.Below(init)[1:], lives)
 }
 
-// wake resumes the bot.
+// wake resumes a stopped bot.
 func (p *process) wake() error {
 	if !p.freezes() {
 		return nil

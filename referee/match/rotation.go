@@ -72,7 +72,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 	return result, nil
 }
 
-// opening returns the opening of a deal, an empty one where there are none.
+// opening returns the opening of a deal. It is empty if the match has no openings.
 func (m *Match) opening(deal int) (o referee.Opening) {
 	if len(m.Openings) > 0 {
 		o = m.Openings[deal%len(m.Openings)]

@@ -13,14 +13,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox is how a bot is sandboxed.
+// Sandbox says how a bot is confined.
 type Sandbox struct {
 	Level  sandbox.Level
 	Limit  sandbox.Limit
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// spec returns how a bot is started, whose Temp is by now its own. The error is a fault.Reason if it is the bot's fault.
+// spec returns what the sandbox is to start. b.Temp is the bot's own directory by now. The error is a fault.Reason if
+// the bot is to blame.
 func (b Bot) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
@@ -44,8 +45,8 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// shown returns a Spec with the command of a sandboxed bot, its directory and what else of the user's
-// files it is shown.
+// shown returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
+// what its command names.
 func (b Bot) shown() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Show: b.Show}
 	if s.Dir != "" {
@@ -86,8 +87,7 @@ func (b Bot) shown() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// startError returns a fault.Reason if the bot is to blame that it could not be started, else the referee's
-// own error.
+// startError returns the fault of a bot that could not be started, or the error itself if the bot is not to blame.
 func startError(b Bot, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
 		if s.Step != "program" {

@@ -31,7 +31,7 @@ type schedule struct {
 	reports reports
 }
 
-// place is a game's place in its match.
+// place identifies a game of a match.
 type place struct{ deal, rotation int }
 
 // scheduled is a game that is assigned.
@@ -44,19 +44,19 @@ type scheduled struct {
 	at      time.Time // not before
 }
 
-// maxTries is how often a game is tried in total if the referee fails.
+// maxTries is how often a game is started in total if the referee fails in it.
 const maxTries = 3
 
 // A game that was void because the machine was too busy is played again after a pause, which
 // doubles each time.
 const (
-	leastPause = time.Second
-	mostPause  = time.Minute
+	minPause = time.Second
+	maxPause = time.Minute
 )
 
-// mostAhead is how many deals are played before a game that was void, so that a sequential test need
-// not wait for all of them.
-const mostAhead = 100
+// maxAhead is the largest number of other deals that are played before a void game is played again. A sequential
+// test needs the games in order.
+const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.Result) error) *schedule {
 	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots))}
@@ -117,7 +117,7 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 		}
 		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.deal(a) - s.deal(b) })
 		deal := s.deal(rotation)
-		if deal < s.match.end() && (again == nil || deal < again.deal+mostAhead || again.at.After(time.Now())) {
+		if deal < s.match.end() && (again == nil || deal < again.deal+maxAhead || again.at.After(time.Now())) {
 			if out, ok := s.out(deal); ok {
 				g := &scheduled{place: place{deal, rotation}, out: out}
 				s.coming[rotation] = deal + 1
@@ -198,7 +198,7 @@ func (s *schedule) void(g *scheduled, why error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := errors.AsType[*Starved](why); busy {
-		g.at = time.Now().Add(min(leastPause<<min(g.starved, 16), mostPause))
+		g.at = time.Now().Add(min(minPause<<min(g.starved, 16), maxPause))
 		g.starved++
 	} else if g.failed++; g.failed == maxTries {
 		return fmt.Errorf("deal %d, rotation %d was void %d times: %w", g.deal, g.rotation, g.failed+g.starved, why)

@@ -98,7 +98,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// follow tells those who follow a game of what has happened, unless it is their turn, with which they are told.
+// follow sends the new events of a game to the bots that follow it, except the bot to move: that one gets them with
+// its turn.
 func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
@@ -108,8 +109,9 @@ func follow(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the missing processes and greets them in the order of their seats. They start all at
-// once, but for bots that are stopped between their turns: each of these has the core for itself.
+// startAll starts the bots that have no process, and greets them in the order of their seats. The processes start at
+// the same time, except those that are stopped between their turns, which start one after the other: each has the
+// core for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -188,12 +190,12 @@ func (s *seat) greet() error {
 	return nil
 }
 
-// aboutLine returns the reason of a line at the wrong time.
+// aboutLine returns a fault of a kind that quotes a line of the bot.
 func aboutLine(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startup makes a fault one before "ready", unless its kind says so.
+// startup makes the fault of a bot that is not ready yet a fault of its start, unless its kind says that already.
 func startup(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
@@ -275,14 +277,14 @@ func (s *seat) answer(now time.Time, limit fairclock.Allowance, sent []byte, why
 	}
 }
 
-// movesIn returns the moves of a turn, which is the last of some lines.
+// movesIn returns the legal moves of a turn. lines ends with the turn line.
 func movesIn(lines []byte) protocol.Words {
 	lines = bytes.TrimSuffix(lines, lf)
 	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])
 	return turn.Moves
 }
 
-// isAnswer reports whether a line of a bot answers a greeting or a turn.
+// isAnswer reports whether a line is an answer to a greeting or to a turn, and not a comment or an info.
 func isAnswer(line []byte) bool {
 	msg, err := protocol.ParseBot(line)
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
@@ -407,7 +409,7 @@ func (s *seat) stop(grace time.Duration) {
 	s.session = nil
 }
 
-// stopAll sends "bye" to some bots and ends them, all at the same time.
+// stopAll sends "bye" to bots and ends their processes, all at the same time.
 func stopAll(grace time.Duration, seats []*seat) {
 	bye := protocol.AppendBye(nil)
 	for _, s := range seats {
@@ -421,11 +423,11 @@ func stopAll(grace time.Duration, seats []*seat) {
 	}
 }
 
-// untimed is longer than anyone waits.
+// untimed is a time limit that is never reached.
 const untimed = 365 * 24 * time.Hour
 
-// LeastPaid is how long a turn takes at least before the kernel is asked how much of it others took. The
-// bank pays for all of a shorter one.
+// LeastPaid is the shortest turn for which the referee asks the kernel how much of it others used. A shorter turn is
+// charged to the bot's bank in full.
 const LeastPaid = 10 * time.Millisecond
 
 const (

@@ -117,7 +117,7 @@ func done(do func(*http.Request) error) endpoint {
 //	min, max the limits of a number or of a duration
 //	default  the number without the parameter, otherwise 0
 //
-// Cursors are of a kind. For other tags see memberSchema. If the struct has a method check, readQuery calls it at the end.
+// kind is the kind of the cursor in the parameters. The other tags only document: required, and those of memberSchema. If the struct has a method check, readQuery calls it at the end.
 func readQuery(r *http.Request, into any, kind string) error {
 	q := middleware.NewQuery(r)
 	readFields(q, reflect.ValueOf(into).Elem(), kind)

@@ -12,8 +12,8 @@ import (
 type route struct {
 	pattern string       // of net/http, the method first
 	scope   ladder.Scope // that a token needs; "" if the request needs no token
-	owner   bool         // only the owner of the resource and admins may do it
-	admin   bool         // only admins may do it
+	owner   bool         // documents that only the owner of the resource and admins may do it
+	admin   bool         // documents that only admins may do it
 	endpoint
 
 	id      string // its name in the document

@@ -282,8 +282,8 @@ func (v *visit) readForm() error {
 	return unreadable(v.r.ParseForm(), nil)
 }
 
-// foreign reports whether a request may be the form of another site. Browsers send Sec-Fetch-Site or Origin
-// with every form; one for texts that sends neither tells the page in Referer.
+// foreign reports whether a request may come from a form of another site. Browsers send Sec-Fetch-Site or Origin with
+// every form, except some text browsers: for these Referer must name this site.
 func (v *visit) foreign() bool {
 	r := v.r
 	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
