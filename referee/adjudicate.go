@@ -10,18 +10,18 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Adjudication is the rules that end the games of a match by the bots' own scores: SPEC.md,
-// "Adjudication". Without rules every game is played to its end.
+// Adjudication has the rules by which the scores of the bots end a game early; see SPEC.md, "Adjudication". Without
+// rules every game is played to its end.
 type Adjudication struct {
 	Draw   *ScoreRule `json:"draw,omitempty"`
 	Resign *ScoreRule `json:"resign,omitempty"`
 }
 
-// ScoreRule says when scores agree.
+// ScoreRule says from which scores of the bots a game ends.
 type ScoreRule struct {
-	Plies int     `json:"plies"`          // moves of bots in a row whose scores agree
-	Score float64 `json:"score"`          // Draw: at most that far from 0; Resign: at least
-	From  int     `json:"from,omitempty"` // the number of moves made before which no game ends
+	Plies int     `json:"plies"`          // how many moves of bots in a row must agree
+	Score float64 `json:"score"`          // Draw: the largest distance from 0; Resign: the smallest
+	From  int     `json:"from,omitempty"` // how many moves must have been made before a game can end
 }
 
 // AdjudicatedAs is the rule that ended a game.
@@ -32,14 +32,14 @@ const (
 	AsResign AdjudicatedAs = "resign"
 )
 
-// Adjudicated is how scores ended a game.
+// Adjudicated says by which rule the scores of the bots ended a game.
 type Adjudicated struct {
 	As    AdjudicatedAs `json:"as"`
-	Seats []int         `json:"seats,omitempty"` // that resign: one, or those of a team
+	Seats []int         `json:"seats,omitempty"` // the seats that resign: one, or those of a team
 }
 
-// ParseScoreRule parses "plies=8 score=10 from=40", with spaces or commas. from is optional. name
-// is what errors call the rule.
+// ParseScoreRule parses a rule such as "plies=8 score=10 from=40", separated by spaces or commas. from may be
+// missing. name names the rule in errors.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
 	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
 	if strings.HasSuffix(name, "resign") {
@@ -80,7 +80,7 @@ func ParseScoreRule(name, text string) (ScoreRule, error) {
 	return r, r.check(name)
 }
 
-// String returns the rule in the form that ParseScoreRule parses.
+// String returns the rule in the form of ParseScoreRule.
 func (r ScoreRule) String() string {
 	text := fmt.Sprintf("plies=%d,score=%s", r.Plies, strconv.FormatFloat(r.Score, 'f', -1, 64))
 	if r.From > 0 {
@@ -101,8 +101,7 @@ func (r ScoreRule) check(name string) error {
 	return nil
 }
 
-// Check returns an error for rules that are out of range, or that could both end a game at the same
-// position.
+// Check returns an error if a rule is out of range, or if both could end a game at one position.
 func (a Adjudication) Check() error {
 	if a.Draw != nil {
 		if err := a.Draw.check("draw"); err != nil {
@@ -124,10 +123,10 @@ func (a Adjudication) Check() error {
 	return nil
 }
 
-// on reports whether there are rules.
+// on reports whether there is a rule.
 func (a Adjudication) on() bool { return a.Draw != nil || a.Resign != nil }
 
-// String returns the rules as the flags of timba match have them, "" if there are none.
+// String returns the rules in the form of the flags of timba match: "" if there are none.
 func (a Adjudication) String() string {
 	var words []string
 	if a.Draw != nil {
@@ -139,7 +138,7 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// InReplay returns the rules as a replay has them, nil if there are none.
+// InReplay returns the rules for a replay: nil if there are none.
 func (a Adjudication) InReplay() *Adjudication {
 	if !a.on() {
 		return nil
@@ -147,17 +146,17 @@ func (a Adjudication) InReplay() *Adjudication {
 	return &a
 }
 
-// adjudicator follows the scores of a game.
+// adjudicator watches the scores of one game and applies the rules of an Adjudication.
 type adjudicator struct {
 	rules   Adjudication
 	variant *rules.Variant
-	moves   int   // of bots so far
-	last    []int // by seat, the number of its last move, from 1; 0 for none
-	uneven  int   // the last move that says that the game is no draw
-	unlost  []int // by side, the last move that says that the side is not losing
+	moves   int   // how many moves bots have made
+	last    []int // by seat: the number of its last move, from 1; 0 for none
+	uneven  int   // the number of the last move whose score contradicts a draw
+	unlost  []int // by side: the number of the last move whose score contradicts its resignation
 }
 
-// newAdjudicator returns one of a new game, nil if no rule is on.
+// newAdjudicator returns an adjudicator for a new game, or nil if there are no rules.
 func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	if !a.on() {
 		return nil
@@ -165,8 +164,8 @@ func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	return &adjudicator{rules: a, variant: v, last: make([]int, v.Players), unlost: make([]int, v.Sides)}
 }
 
-// after takes a move of a bot, and returns how scores end the game at the position behind it, nil
-// if they do not. It allocates nothing as long as they do not.
+// after adds a move of a bot. It returns how the scores end the game at the position after the move, or nil. It
+// allocates only when they do.
 func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudicated {
 	a.note(m)
 	if s.Turn() == rules.Over {
@@ -183,7 +182,7 @@ func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudica
 	return nil
 }
 
-// note keeps what the score of a move contradicts. A move without one contradicts all.
+// note records which verdicts the score of a move contradicts. A move without a score contradicts all.
 func (a *adjudicator) note(m *ReplayMove) {
 	a.moves++
 	a.last[m.Seat] = a.moves
@@ -203,8 +202,8 @@ func (a *adjudicator) note(m *ReplayMove) {
 	}
 }
 
-// agree reports whether the moves behind the one with a number are enough for a rule, with one
-// of each seat that has not forfeited. One side alone has nobody to agree with.
+// agree reports whether enough moves agree for a rule: all after the move with the number behind, among them one of
+// each seat that has not forfeited. It is false if only one side is left.
 func (a *adjudicator) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.unlost)-1 {
 		return false
@@ -226,8 +225,7 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the ranks of a game that scores have ended; a nil one leaves them to the forfeits
-// and the points.
+// rank returns the ranks of a game that the scores ended, or nil if forfeits and points decide them.
 func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -243,8 +241,8 @@ func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the points of a game, of those made so far: with a draw by scores nobody has more than the
-// others, and the prize of a game that has one is shared or won.
+// points returns the final points of a game; made are the points so far. After a draw by scores, and in a game with a
+// prize, the seats that neither forfeited nor resigned share equally: the prize, or else the points that they made.
 func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.As == AsResign && v.Prize == 0 {
@@ -268,7 +266,7 @@ func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
 	return made
 }
 
-// equal reports whether two games ended in the same way.
+// equal reports whether both games ended by the same rule for the same seats. Either may be nil.
 func (a *Adjudicated) equal(b *Adjudicated) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -276,7 +274,7 @@ func (a *Adjudicated) equal(b *Adjudicated) bool {
 	return a.As == b.As && slices.Equal(a.Seats, b.Seats)
 }
 
-// String returns the ending in words.
+// String returns the ending for people.
 func (a *Adjudicated) String() string {
 	switch {
 	case a == nil:
@@ -287,8 +285,8 @@ func (a *Adjudicated) String() string {
 	return fmt.Sprintf("adjudicated: %s by seats %v", a.As, a.Seats)
 }
 
-// Ending returns how scores ended the game, with the names of the bots that resign; "" for a game
-// that was played to its end.
+// Ending says for people how the scores ended the game, with the names of the bots that resigned. It returns "" if
+// they did not.
 func (r *Replay) Ending() string {
 	a := r.Adjudicated
 	switch {
@@ -312,8 +310,8 @@ func (r *Replay) Ending() string {
 	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
 }
 
-// Score returns the bot's own score of the position that it moved in: the last of its infos
-// with a number as score. SPEC.md, "Lines from the bot", has its meaning and unit.
+// Score returns the score that the bot gave the position before its move: that of its last info with a number as
+// score. SPEC.md, "Lines from the bot", has its meaning and unit.
 func (m *ReplayMove) Score() (float64, bool) {
 	for _, info := range slices.Backward(m.Info) {
 		for pair := range strings.SplitSeq(info, " ") {
@@ -328,7 +326,7 @@ func (m *ReplayMove) Score() (float64, bool) {
 	return 0, false
 }
 
-// ParseScore parses a score as bots write it: a decimal number such as -3, 0.25 or 1e3.
+// ParseScore parses the score that a bot gives its position: a decimal number such as -3, 0.25 or 1e3.
 func ParseScore(text string) (float64, bool) {
 	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, no number at all
 		return 0, false

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock is how long bots may think: Move for each move or, if Bank is set, Bank for the
-// whole game plus Inc after each move.
+// Clock is the time that a bot has: Move for each move or, if Bank is set, Bank for the whole game plus Inc after
+// each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
 	Margin          time.Duration // how late a move may be without a fault
@@ -22,7 +22,7 @@ type Clock struct {
 // DefaultClock is one second for each move.
 var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
 
-// Check returns an error for a clock that no game can use.
+// Check returns an error if the clock is not valid.
 func (c Clock) Check() error {
 	switch {
 	case c.Move != 0 && c.Bank != 0:
@@ -46,7 +46,7 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Longest returns the most time that the moves of a game take, by the clock alone.
+// Longest returns the largest time that a game of so many plies and seats can take by this clock, without credit.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move
@@ -54,10 +54,10 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 	return time.Duration(seats)*c.Bank + time.Duration(plies)*c.Inc
 }
 
-// String returns the time for a move, or for a game.
+// String returns the clock for people, in English.
 func (c Clock) String() string { return c.Phrase().String() }
 
-// Phrase returns the clock as a text for people.
+// Phrase returns the clock for people, to be translated.
 func (c Clock) Phrase() phrase.Text {
 	switch {
 	case c.Bank == 0:
@@ -68,7 +68,7 @@ func (c Clock) Phrase() phrase.Text {
 	return phrase.New("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
 }
 
-// span returns a time in seconds if it is whole ones, else in milliseconds.
+// span returns a duration in seconds if these are whole, and else in milliseconds.
 func span(d time.Duration) string {
 	if d >= time.Second && d%time.Second == 0 {
 		return fmt.Sprintf("%d s", d/time.Second)
@@ -76,7 +76,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// Pairs returns the clock's keys in a "game" line.
+// Pairs returns the clock as keys and values of the line "game".
 func (c Clock) Pairs() []protocol.Pair {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	if c.Bank == 0 {
@@ -94,7 +94,7 @@ type ClockMS struct {
 	Startup  int64  `json:"startup,omitempty" toml:"startup"` // 0 in a replay, which does not keep it
 }
 
-// Milliseconds returns the clock for a document, with inc if it is not 0.
+// Milliseconds returns the clock for documents of the API and configurations. Inc is nil if it is 0.
 func (c Clock) Milliseconds() ClockMS {
 	m := ClockMS{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds()}
 	if c.Inc != 0 {
@@ -103,7 +103,7 @@ func (c Clock) Milliseconds() ClockMS {
 	return m
 }
 
-// InReplay returns the clock in the form of a replay.
+// InReplay returns the clock as replays have it.
 func (c Clock) InReplay() ClockMS {
 	m := c.Milliseconds()
 	if m.Startup = 0; c.Bank != 0 {
@@ -112,7 +112,7 @@ func (c Clock) InReplay() ClockMS {
 	return m
 }
 
-// Clock returns the Clock. Values that overflow become ones that Check refuses.
+// Clock converts to a Clock. A value that overflows becomes one that Clock.Check refuses.
 func (m ClockMS) Clock() Clock {
 	ms := func(n int64) time.Duration { return time.Duration(max(-1, min(n, 1<<40))) * time.Millisecond }
 	c := Clock{Move: ms(m.Movetime), Bank: ms(m.Bank), Margin: ms(m.Margin), Startup: ms(m.Startup)}
@@ -122,10 +122,10 @@ func (m ClockMS) Clock() Clock {
 	return c
 }
 
-// MarshalJSON writes milliseconds.
+// MarshalJSON encodes the clock in milliseconds; see ClockMS.
 func (c Clock) MarshalJSON() ([]byte, error) { return json.Marshal(c.Milliseconds()) }
 
-// UnmarshalJSON reads milliseconds.
+// UnmarshalJSON decodes a clock in milliseconds; see ClockMS.
 func (c *Clock) UnmarshalJSON(data []byte) error {
 	var m ClockMS
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -135,7 +135,7 @@ func (c *Clock) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkReplay returns an error for a replay's clock that no game can have had.
+// checkReplay returns an error if no game can have had this clock.
 func (m ClockMS) checkReplay() error {
 	if (m.Inc != nil) != (m.Bank != 0) {
 		return fmt.Errorf("clock: bank and inc go together")
@@ -166,19 +166,19 @@ func (t *timer) spend(d time.Duration) {
 	}
 }
 
-// milliseconds returns a move's time as it counts: with three decimals, rounded up, so that the bank can
-// be computed from a replay. It is more than 0.
+// milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001. The
+// bank is computed from this value, so that a replay contains all that decides about it.
 func milliseconds(d time.Duration) float64 {
 	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }
 
-// credits returns a time that others have taken, in milliseconds with three decimals, rounded down.
+// credits converts a credit to milliseconds with three decimals, rounded down.
 func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// credited returns a credit in a replay as a time.
+// credited converts the credit of a move in a replay to a duration.
 func credited(ms float64) time.Duration { return time.Duration(math.Round(ms*1e3)) * time.Microsecond }
 
-// checkTime returns an error for the time of a bot's move that no game can have had.
+// checkTime returns an error if the move of a bot cannot have this time.
 func (m *ReplayMove) checkTime() error {
 	switch {
 	case m.MS <= 0:
@@ -189,5 +189,5 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// Own returns the bot's own time of a move in a replay, as it counted.
+// Own returns the time of the move that counted for the bot: the time by the clock less the credit.
 func (m *ReplayMove) Own() time.Duration { return credited(min(m.MS-m.Credit, 1e12)) }

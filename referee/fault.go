@@ -6,15 +6,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fault is why a seat forfeited a game.
+// Fault is the reason for which a seat forfeited a game.
 type Fault = fault.Fault
 
-// MaxFaults is how many faults disqualify a bot from a match: it is not started in the
-// deals after the last one.
+// MaxFaults is the number of faults after which a bot is disqualified: it forfeits the remaining deals of the match
+// and is not started for them.
 const MaxFaults = 3
 
-// Late returns the reason of a move that did not come in time. It does not have the rest
-// of a bank: with measured times, replays of the same game would differ.
+// Late returns the fault of a move that took longer than the clock allows. It does not name what is left in the bank:
+// that is measured, and would make replays of the same game differ.
 func Late(c Clock) fault.Reason {
 	if c.Bank != 0 {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
@@ -22,8 +22,8 @@ func Late(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// Circumstances returns what a replay, and the seat's log of that game, contain about one
-// of its faults, for advice. They are incomplete if there is an error.
+// Circumstances returns what is known about a fault of the replay, for fault.Advice. log is the log of the seat in
+// this game. If the replay cannot be rebuilt up to the fault, it returns an error and what is known without that.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{Turn: fault.Turn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)

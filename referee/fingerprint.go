@@ -8,11 +8,11 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fingerprint returns a hash that two games share if nothing is learnt from the second one: the same bots
-// at the same seats, the same position at the start, the same moves and the same result. bots has the
-// bot at each seat, as the caller numbers them.
+// Fingerprint returns a hash that is equal for two games of which the second adds no information: the same bots at
+// the same seats, the same start, moves and result. bots has a number for the bot at each seat, which the caller
+// chooses.
 //
-// Databases keep fingerprints, so those of old replays must not change.
+// Databases store fingerprints. The fingerprint of an old replay must never change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	start := v.Deal(&stream)

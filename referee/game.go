@@ -1,9 +1,11 @@
-// Package referee is a game between bots, without the bots: Game takes moves and faults, and gives the
-// lines for the bots and the record, the Replay. It starts no process and reads no clock: package match
-// plays, and gives each move its time.
+// Package referee runs one game by the rules and the protocol: it decides which moves and faults are accepted, writes
+// the lines for each bot, and records a Replay.
 //
-// Begin with Game. Replays are played again by it, to be verified, walked through, or told as lines
-// (rerun.go).
+// It starts no processes and reads no clock. Package match starts the bots, and passes on their moves with the time
+// that each took.
+//
+// Begin with Game, and with Replay, its record. Replay.Verify, Walk and Traffic (rerun.go) drive a Game with the moves
+// of a replay.
 package referee
 
 import (
@@ -17,15 +19,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game in progress, without bots and without a clock on the wall: moves and faults come in,
-// the lines for the bots and the record come out. A match drives it by what bots answer, a replay by
-// what it has.
+// Game is a game in progress. It has no bots and reads no clock: the caller puts in moves with their times and
+// faults, and takes out the lines for the bots. A match drives a Game by the answers of bots; a replay drives one by
+// its moves.
 //
-// The order of the calls is NewGame, Fault for bots that fail before the game, and Begin; until Over,
-// for the seat of Turn, StandIn if it is Forfeited, else Ask and then Move or Fault; then End. Take gives
-// the lines that no turn has taken.
+// The calls come in this order: NewGame; Fault for each bot that fails before the game; Begin. Then until Over, for
+// the seat Turn: StandIn if the seat is Forfeited, else Ask followed by Move or Fault. At last End. Take returns
+// lines that were not part of a turn.
 //
-// Record has a move for each ply of State. A seat with a fault gets no more lines.
+// Record has one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
 	Variant *rules.Variant
 	// Record is what is recorded so far. Its elements are not changed, and Moves and Faults only grow,
@@ -52,8 +54,8 @@ const (
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game that has not begun. head has what is known before a game: seeds, seats and
-// clocks. Lines are written for the seats that listen.
+// NewGame returns a game that has not begun. head is the part of the replay that is known before: seeds, seats and
+// clocks. The game writes lines only for the seats in listening.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -73,8 +75,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	return g
 }
 
-// Begin begins the game with the "game" lines and the first events, and reports whether it has: forfeits
-// may have decided the game before.
+// Begin begins the game: it writes the "game" lines and the first events. It returns false, and does nothing, if
+// forfeits have decided the game already.
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()
@@ -94,7 +96,7 @@ func (g *Game) Begin() bool {
 	return true
 }
 
-// Over reports whether no more moves are made: by the rules, by forfeits or by the scores.
+// Over reports whether no more moves follow: the rules, forfeits or the scores have ended the game.
 func (g *Game) Over() bool {
 	return g.State.Turn() == rules.Over || g.Decided() || g.ended != nil
 }
@@ -102,7 +104,7 @@ func (g *Game) Over() bool {
 // Decided reports whether forfeits have decided the game.
 func (g *Game) Decided() bool { return g.forfeits.decided() }
 
-// Begun reports whether Begin began the game.
+// Begun reports whether Begin has begun the game.
 func (g *Game) Begun() bool { return g.begun }
 
 // Ended reports whether End was called.
@@ -111,15 +113,15 @@ func (g *Game) Ended() bool { return g.Record.Ranks != nil }
 // Turn returns the seat to move, or rules.Over.
 func (g *Game) Turn() int { return g.State.Turn() }
 
-// Forfeited reports whether the side of a seat has forfeited the game.
+// Forfeited reports whether the seat, or its partner, has forfeited the game.
 func (g *Game) Forfeited(seat int) bool { return g.forfeits.has(seat) }
 
-// Left returns the time that a seat has for its next move.
+// Left returns how long the seat has for its next move.
 func (g *Game) Left(seat int) time.Duration { return g.timers[seat].left() }
 
 func (g *Game) listens(seat int) bool { return g.listening&rules.Only(seat) != 0 }
 
-// Ask returns the lines for the seat to move, its view and its turn at the end, valid until the next call
+// Ask returns the lines for the seat to move. They end with its view and its turn, and are valid until the next call
 // of a method other than Left.
 func (g *Game) Ask() []byte {
 	seat := g.State.Turn()
@@ -136,7 +138,8 @@ func (g *Game) Ask() []byte {
 	return g.Take(seat)
 }
 
-// Show returns the lines for a seat that is not to move, with its view at the end, valid as those of Ask.
+// Show returns the lines for a seat that is not to move. They end with its view, and are valid as long as those of
+// Ask.
 func (g *Game) Show(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
@@ -150,20 +153,20 @@ func (g *Game) addView(seat int) {
 	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
-// Take returns the lines for a seat that it was not given yet, valid until the next call of a method other
-// than Left.
+// Take returns the lines for a seat that Ask, Show and Take have not returned yet. They are valid until the next call
+// of a method other than Left.
 func (g *Game) Take(seat int) []byte {
 	lines := g.lines[seat]
 	g.lines[seat] = lines[:0]
 	return lines
 }
 
-// Spent is the time of a move: what it took by the clock on the wall, and how much of that was not the
-// bot's own.
+// Spent is the time of a move: Took by the clock on the wall, and Credit, the part of it that does not count because
+// others used the core.
 type Spent struct{ Took, Credit time.Duration }
 
-// Move makes the move of the seat to move that a text means. info is what the bot told of it. The error
-// is the fault.Reason of a move that is not legal.
+// Move makes the move that text stands for, by the seat to move. info are the bot's info lines about it. A move that
+// is not legal returns a fault.Reason.
 func (g *Game) Move(text []byte, t Spent, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: credits(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
@@ -175,10 +178,10 @@ func (g *Game) Move(text []byte, t Spent, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error of a legal move that is not written as the list of the turn has it.
+// errUnlisted is the error of a legal move that is spelled differently in the list of the turn.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
-// parse returns the legal move that a text means. The error says why there is none.
+// parse returns the legal move that a text stands for, or an error that says why there is none.
 func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
@@ -193,14 +196,14 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	return m, nil
 }
 
-// StandIn makes the move of the stand-in for a seat that has forfeited.
+// StandIn makes a random legal move in place of a seat that has forfeited.
 func (g *Game) StandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// Give makes a move of the opening, before any bot has moved.
+// Give makes a move of the opening. No bot has moved yet.
 func (g *Game) Give(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
@@ -212,7 +215,7 @@ func (g *Game) Give(text string) error {
 	return nil
 }
 
-// standInMove draws the move that the stand-in makes now: it shuffles the listed moves, and plays the first.
+// standInMove returns the next move of the stand-in: the first of the legal moves after shuffling them.
 func (g *Game) standInMove() rules.Move {
 	if g.standIn == nil {
 		g.standIn = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
@@ -222,7 +225,7 @@ func (g *Game) standInMove() rules.Move {
 	return g.legal[0]
 }
 
-// make makes a legal move, which is the last of the record.
+// make makes a legal move. It is the last move of the record already.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {
@@ -238,14 +241,14 @@ func (g *Game) make(m rules.Move) {
 	}
 }
 
-// late reports whether a move takes longer than its seat has. Times are rounded to a microsecond, twice,
-// and one more proves nothing.
+// late reports whether the time of a recorded move exceeds what its seat had. The times were rounded twice to a
+// microsecond, so one microsecond more does not count.
 func (g *Game) late(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
 	return !g.Record.Seats[rec.Seat].Untimed && rec.Own() > t.left()+t.clock.Margin+time.Microsecond
 }
 
-// tellEvents writes the events for all seats that see them.
+// tellEvents writes the events of the last move for each seat that sees them.
 func (g *Game) tellEvents() {
 	for seat := range g.lines {
 		if g.listens(seat) {
@@ -254,9 +257,8 @@ func (g *Game) tellEvents() {
 	}
 }
 
-// Fault records why a seat forfeits, with the credit that did not help it, and tells all seats. Before
-// Begin it may be any seat, then the one to move. The error is why there can be no such fault now; the
-// game is as it was.
+// Fault records that a seat forfeits, and writes that for all seats. credit is what the bot was given and did not
+// help. Before Begin any seat can forfeit, later only the seat to move. On an error the game is unchanged.
 func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)
@@ -295,7 +297,7 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 	return nil
 }
 
-// End records the result, and tells it to all seats if the game has begun.
+// End records the result and, if the game has begun, writes it for all seats.
 func (g *Game) End() {
 	g.Record.Adjudicated = g.ended
 	points := g.State.Points()
@@ -311,8 +313,7 @@ func (g *Game) End() {
 	}
 }
 
-// appendGame appends the line that begins a game for a seat; seed is for the bot's own
-// randomness.
+// appendGame appends the line "game", which tells a seat what is played. seed is for the bot's own randomness.
 func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.Pair
 	settings := v.Settings

@@ -9,14 +9,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Opening is how a deal of a match begins: with the seed of a game, nil for that of the deal, and with moves
-// that nobody plays.
+// Opening is the beginning of a deal: a seed that replaces that of the deal, unless it is nil, and moves that are
+// made before the bots play.
 type Opening struct {
 	Seed  *Hex     `json:"seed,omitempty"`
 	Moves []string `json:"moves"`
 }
 
-// Notation returns the game as a line of text, from which the rules rebuild it: SPEC.md, "Replays", has its form.
+// Notation returns the game as one line of text, from which the rules can rebuild it. SPEC.md, "Replays", has its
+// form.
 func (r *Replay) Notation(v *rules.Variant) string {
 	var moves []string
 	for _, m := range r.Moves {
@@ -29,7 +30,7 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// Notes returns what a line of text does not have, for people: who played, and how it ended. CheckSeats must have no error.
+// Notes returns for people what Notation lacks: who played, and how the game ended. CheckSeats must hold.
 func (r *Replay) Notes() string {
 	var seats []string
 	for seat, s := range r.Seats {
@@ -38,7 +39,7 @@ func (r *Replay) Notes() string {
 	return fmt.Sprintf("deal %d, rotation %d; %s", r.Match.Deal, r.Match.Rotation, strings.Join(seats, "; "))
 }
 
-// PointsText returns a number of points in words.
+// PointsText returns a number of points for people, such as "1 point".
 func PointsText(points float64) string {
 	if points == 1 {
 		return "1 point"
@@ -46,14 +47,14 @@ func PointsText(points float64) string {
 	return fmt.Sprintf("%g points", points)
 }
 
-// Notated is a line of text: a game, or the beginning of one.
+// Notated is a game, or the beginning of one, that was written as a line of text.
 type Notated struct {
 	Game    string
 	Options map[string]string // those that the line has
 	Opening
 }
 
-// ParseNotation parses what Notation returns; options, the seed and the moves may be missing.
+// ParseNotation parses a line of Replay.Notation. Options, the seed and the moves may be missing.
 func ParseNotation(line string) (n Notated, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -86,7 +87,7 @@ func ParseNotation(line string) (n Notated, err error) {
 	return n, nil
 }
 
-// NotatedReplay returns what the line of text of an encoded replay has.
+// NotatedReplay returns the game of an encoded replay in the form that its line of text would have.
 func NotatedReplay(data []byte) (n Notated, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
@@ -99,12 +100,12 @@ func NotatedReplay(data []byte) (n Notated, err error) {
 	return n, nil
 }
 
-// IsReplay reports whether a file is a replay, not lines of text.
+// IsReplay reports whether a file is a replay in JSON, as opposed to lines of text.
 func IsReplay(data []byte) bool {
 	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
-// Cut keeps the first moves of the opening, as many as asked for: all of them for a negative number.
+// Cut removes all but the first moves of the opening. A negative number keeps all.
 func (o *Opening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
@@ -115,7 +116,7 @@ func (o *Opening) Cut(moves int) error {
 	return nil
 }
 
-// Check returns an error unless a game of a variant can begin with the opening and goes on behind it.
+// Check returns an error if the opening is not one of a game of this variant, or leaves no move to play.
 func (o Opening) Check(v *rules.Variant) error {
 	if o.Seed == nil && v.Chance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")

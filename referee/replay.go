@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Hex is bytes, in JSON as hexadecimal digits.
+// Hex is a byte string that JSON has as hexadecimal digits.
 type Hex = rules.Hex
 
 // Replay is one complete game: the rules rebuild every position from game, options, seed
@@ -29,7 +29,7 @@ type Replay struct {
 	Match      ReplayMatch       `json:"match"`
 	Clock      ClockMS           `json:"clock"` // no start-up; inc where bank is, be it 0
 	Seats      []ReplaySeat      `json:"seats"`
-	// Adjudication is the rules by which scores could end the game, nil for none.
+	// Adjudication has the rules by which scores could end the game; nil means none.
 	Adjudication *Adjudication `json:"adjudication,omitempty"`
 	Moves        []ReplayMove  `json:"moves"`
 	Faults       []Fault       `json:"faults"`
@@ -38,8 +38,7 @@ type Replay struct {
 	Points       []float64     `json:"points"`
 }
 
-// ReplayMatch is the game's place in its match. The seed is missing until the match is
-// over.
+// ReplayMatch says which game of a match a replay is. Seed is nil until the match is over.
 type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
@@ -48,12 +47,12 @@ type ReplayMatch struct {
 	Opening int `json:"opening,omitempty"`
 }
 
-// Compare orders the games of a match by deal, then by rotation.
+// Compare orders games by deal, then by rotation.
 func (m ReplayMatch) Compare(o ReplayMatch) int {
 	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }
 
-// ReplaySeat is the bot at a seat.
+// ReplaySeat describes the bot at a seat.
 type ReplaySeat struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -64,7 +63,7 @@ type ReplaySeat struct {
 	Clock *ClockMS `json:"clock,omitempty"`
 }
 
-// ClockOf returns the clock of a seat.
+// ClockOf returns the clock of a seat: its own, or that of the game.
 func (r *Replay) ClockOf(seat int) ClockMS {
 	if own := r.Seats[seat].Clock; own != nil {
 		return *own
@@ -72,22 +71,22 @@ func (r *Replay) ClockOf(seat int) ClockMS {
 	return r.Clock
 }
 
-// ReplayMove is a move. A move that no bot made has no time.
+// ReplayMove is one move. Moves of the opening and of the stand-in have no time.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
 	MS      float64  `json:"ms,omitempty"`     // at least 0.001
-	Credit  float64  `json:"credit,omitempty"` // of MS, what others took from the bot
+	Credit  float64  `json:"credit,omitempty"` // the part of MS that does not count; others used the core
 	Info    []string `json:"info,omitempty"`   // the info lines of the bot, without the verb
 	StandIn bool     `json:"standin,omitempty"`
 	Given   bool     `json:"given,omitempty"` // by the opening
 }
 
-// ByBot reports whether a bot, or a person, made the move.
+// ByBot reports whether a bot or a person made the move, and not the opening or the stand-in.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
-// Resolve returns the variant of a replay, after checking the replay's head against the
-// game. A replay has every option.
+// Resolve checks the head of the replay against a game, and returns the variant that was played. A replay must name
+// every option.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -105,7 +104,7 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
-// CheckSeats returns an error unless each seat has a rank and points, and faults are of seats.
+// CheckSeats returns an error unless each seat has a rank and points, and each fault is of a seat.
 func (r *Replay) CheckSeats() error {
 	n := len(r.Seats)
 	if len(r.Ranks) != n || len(r.Points) != n {
@@ -119,8 +118,7 @@ func (r *Replay) CheckSeats() error {
 	return nil
 }
 
-// Encode returns the document in a form that people can read, too: a line for each field
-// and each move.
+// Encode returns the replay in JSON, with one line for each field and each move, so that people can read it.
 func (r *Replay) Encode() []byte {
 	var b bytes.Buffer
 	line := func(name string, value any, last bool) {
@@ -170,7 +168,7 @@ func list[T any](b *bytes.Buffer, name string, items []T) {
 	b.WriteString("],\n")
 }
 
-// compact returns a value's JSON without HTML escapes.
+// compact returns the JSON of a value without HTML escapes.
 func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -181,7 +179,7 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay. Unknown fields are an error.
+// DecodeReplay decodes a replay in JSON. Unknown fields are an error.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -201,11 +199,10 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	return r, nil
 }
 
-// Commitment returns the SHA-256 of a match's seed, which is published before the
-// match.
+// Commitment returns the SHA-256 of the seed of a match. It is public before the match.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
-// Reveal sets the match's seed, when the match is over.
+// Reveal sets the seed of the match, which is secret until the match is over.
 func (r *Replay) Reveal(match rules.Seed) {
 	r.Match.Seed = new(Hex(match))
 }

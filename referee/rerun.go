@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Step is a position of a replay.
+// Step is one position of Replay.Walk.
 type Step struct {
 	*Game              // before Next, to be read until the next step
 	Faults []Fault     // of the replay, before Next; at the last step, including later ones
@@ -273,12 +273,12 @@ func (r *rerun) fault(i int) {
 	}
 }
 
-// maxVersion is the longest version of a program.
+// maxVersion is the largest length of a version of a program.
 const maxVersion = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
 
-// printable reports whether a text is one line whose characters show as themselves.
+// printable reports whether a text is one line of printable characters.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
@@ -365,7 +365,7 @@ func (r *rerun) result() {
 	}
 }
 
-// Traffic is one block of lines that went through a pipe.
+// Traffic is a block of lines that went through the pipe to or from one bot.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Result is a finished game: its replay, and what the bots logged.
+// Result is a finished game with the logs of its bots.
 type Result struct {
 	Replay
 	Bots []int    // by seat, the index of the bot in the match
@@ -16,13 +16,13 @@ type Result struct {
 	Took time.Duration
 }
 
-// Played is a game that was played before a resume.
+// Played is a game that was played before a match was resumed.
 type Played struct {
 	Deal, Rotation int
 	Faulted        []int // bots, once for each fault
 }
 
-// Played returns a game as one that was played before a resume.
+// Played returns what a resumed match needs to know of the game.
 func (g *Result) Played() Played {
 	p := Played{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
@@ -31,16 +31,16 @@ func (g *Result) Played() Played {
 	return p
 }
 
-// Score is a bot's result in the games so far.
+// Score sums up the games of one bot.
 type Score struct {
 	Name, Version, Hash string
 	rules.Record
 	Points float64 // of all its seats
 	Faults int
-	Credit time.Duration // of its turns: while it wanted to work, others held the cores
+	Credit time.Duration // of all its turns; see Spent
 }
 
-// FaultAt is a fault and its game.
+// FaultAt is a fault of a bot, with the game in which it happened.
 type FaultAt struct {
 	Deal, Rotation int
 	Bot            int
@@ -48,17 +48,17 @@ type FaultAt struct {
 	Fault
 }
 
-// String returns the culprit, the place and the text of the fault.
+// String returns the bot, the seat, the game and the text of the fault.
 func (f FaultAt) String() string {
 	return f.Phrase().String()
 }
 
-// Phrase returns the same as a phrase.
+// Phrase returns the text of String, to be translated.
 func (f FaultAt) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
 
-// Tally adds up the games of a match.
+// Tally sums up the games of a match.
 type Tally struct {
 	variant *rules.Variant
 	Scores  []Score // by bot
@@ -69,7 +69,7 @@ type Tally struct {
 	Drawn, Resigned int
 }
 
-// NewTally returns an empty tally.
+// NewTally returns a tally without games.
 func NewTally(v *rules.Variant, bots []ReplaySeat) *Tally {
 	t := &Tally{variant: v}
 	for _, b := range bots {

@@ -31,13 +31,13 @@ func NewSeed() (seed rules.Seed) {
 	return seed
 }
 
-// DealSeed returns the seed of a deal of a match; SPEC.md, "Seeds and deals", has the labels.
+// DealSeed returns the seed of a deal. SPEC.md, "Seeds and deals", has the derivation.
 func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
 
-// BotSeed returns a bot's own seed for a game. It has 53 bits, so that the numbers of every language
-// can represent it.
+// BotSeed returns the seed for the randomness of one bot in one game. It has 53 bits, so that every language can
+// represent it as a number.
 func BotSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11

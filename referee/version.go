@@ -14,7 +14,7 @@ var Version = sync.OnceValue(func() string {
 	return "devel"
 })
 
-// versionIn returns the version of timba in a program, which may be that of another module.
+// versionIn returns the version of the module timba in a program, whose main module may be another one.
 func versionIn(info *debug.BuildInfo) string {
 	m := &info.Main
 	for _, d := range info.Deps {
