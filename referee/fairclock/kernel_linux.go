@@ -24,7 +24,7 @@ type kernel struct {
 	buf    []byte
 }
 
-// Check returns an error if the kernel does not tell for whom the cores worked.
+// Check returns an error if the kernel does not count who used the cores.
 func Check() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Check returns an error: this system does not tell for whom the cores worked.
+// Check returns an error: this system does not count who used the cores.
 func Check() error {
 	return fmt.Errorf("%s does not tell for whom the cores worked", runtime.GOOS)
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Processes are those of one bot, as the kernel counts them.
+// Processes reads the counters of one bot's processes.
 type Processes struct {
 	process *sandbox.Process
 	tree    tree
 }
 
-// NewProcesses returns the processes of a bot that has been started.
+// NewProcesses returns the counters of a bot that has started.
 func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
-// Usage implements Bot. Without a cgroup the processes are the descendants of the first one, and ok is false if one of
-// them ignores the end of its children: the kernel forgets what these have used.
+// Usage implements Bot. Without a cgroup it counts the descendants of the first process. ok is false if one of them
+// ignores the end of its children, because the kernel forgets what these used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
 	file := p.Threads()
@@ -60,8 +60,8 @@ func (b *Processes) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// QuickCPU implements Bot: without a sandbox it is that of the first process alone, and in a sandbox without a cgroup
-// nothing before its end.
+// QuickCPU implements Bot. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
+// until that process ends.
 func (b *Processes) QuickCPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.None {
 		return cpuOf(pid)
@@ -125,15 +125,15 @@ func (t *tree) look(root int) {
 	}
 }
 
-// kernelsLoad reports whether /proc/loadavg is the kernel's own. In some containers it is that of
-// lxcfs, which is made anew every five seconds.
+// kernelsLoad reports whether /proc/loadavg comes from the kernel. In some containers it comes from lxcfs, which
+// updates it only every five seconds.
 var kernelsLoad = sync.OnceValue(func() bool {
 	var fs unix.Statfs_t
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// newest returns what tells the newest process or thread of the machine from others; "" if that is
-// not known.
+// newest returns a text that changes whenever a process or a thread is made on this machine, or "" if the kernel does
+// not tell.
 func newest() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {
@@ -173,7 +173,7 @@ func (t *tree) usage() (u Usage, ok bool) {
 	return u, ok
 }
 
-// add adds the thread of a directory of /proc if it runs or waits for a core.
+// add adds the thread with this directory in /proc if it runs or waits for a core.
 func (t Threads) add(dir string) {
 	if f := proc.Stat(dir); len(f) == 0 || string(f[0]) != "R" {
 		return
@@ -196,7 +196,7 @@ func (t *tree) forgets() bool {
 	})
 }
 
-// usageOf returns the CPU time and the wait of a thread, by its directory. The kernel counts both in nanoseconds.
+// usageOf returns the CPU time and the wait of a thread, given its directory in /proc.
 func usageOf(dir string) (u Usage, err error) {
 	data, err := proc.Read(dir + "/schedstat")
 	if err != nil {
@@ -212,7 +212,7 @@ func usageOf(dir string) (u Usage, err error) {
 	return Usage{CPU: time.Duration(n[0]), Wait: time.Duration(n[1])}, nil
 }
 
-// cpuOf returns the CPU time of all threads of a process, without its children; 0 if it has ended.
+// cpuOf returns the CPU time of all threads of a process without its children, or 0 if the process has ended.
 func cpuOf(pid int) time.Duration {
 	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
 	var ts unix.Timespec
@@ -222,7 +222,7 @@ func cpuOf(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// childrenCPU returns the CPU time of the ended children of a process.
+// childrenCPU returns the CPU time of the children of a process that have ended.
 func childrenCPU(dir string) time.Duration {
 	f := proc.Stat(dir)
 	if len(f) < 15 {

@@ -2,15 +2,15 @@ package fairclock
 
 import "time"
 
-// firstReading is how long a turn takes before the counters are read, unless a tenth of its time is less. Quick
-// answers cost no reading.
+// firstReading is how long a turn takes before the counters are read for the first time, or a tenth of its time if
+// that is less. A quick answer costs no reading.
 const firstReading = 5 * time.Millisecond
 
 // readingInterval is the time between two readings while a bot has not answered.
 const readingInterval = 100 * time.Millisecond
 
-// Turn measures what others take from one bot during each of its turns, and during its start. The zero Turn measures
-// nothing. It is for the goroutine of the worker.
+// Turn measures how much of each turn, and of its start, one bot loses to others. The zero Turn measures nothing.
+// Only the goroutine of the worker may use it.
 type Turn struct {
 	watch *Watch // if nil, nothing is measured
 	bot   Bot
@@ -28,7 +28,7 @@ type Turn struct {
 	inputFilled bool          // the bot did not read its input, so that the referee's waits are the bot's own doing
 }
 
-// absence is the time in which the referee could not notice an answer.
+// absence is the time in a turn in which the referee could not have seen an answer.
 type absence struct {
 	sleepStart time.Time     // of its last sleep
 	overslept  time.Duration // by which its sleeps were too long since the first reading
@@ -36,14 +36,14 @@ type absence struct {
 	judging    time.Duration // after the turn was due, instead of looking for an answer
 }
 
-// NewTurn returns the Turn of a bot that will be started, which is counted from now on. Watch must be called when it
+// NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Watch when it
 // has started.
 func NewTurn(w *Watch, now time.Time) (t Turn) {
 	t.watch, t.first = w, w.read(nil, now)
 	return t
 }
 
-// Watch has the bot counted, which has started.
+// Watch begins to measure the processes of the bot, which has started by now.
 func (t *Turn) Watch(b Bot) {
 	t.bot = b
 	if t.watch == nil {
@@ -56,14 +56,14 @@ func (t *Turn) Watch(b Bot) {
 	}
 }
 
-// Close ends the counting, before the bot ends.
+// Close ends the measurement. Call it before the bot is ended.
 func (t *Turn) Close() {
 	if t.watch != nil {
 		t.watch.remove(t.bot)
 	}
 }
 
-// Begin begins a turn for which the bot has a time.
+// Begin begins a turn in which the bot has the time left.
 func (t *Turn) Begin(now time.Time, left time.Duration) {
 	t.reset(now)
 	t.nextReading = now.Add(min(firstReading, left/10))
@@ -78,13 +78,13 @@ func (t *Turn) reset(now time.Time) {
 	t.waits.begin(now)
 }
 
-// End ends a turn: the bot has answered.
+// End ends a turn after the bot's answer.
 func (t *Turn) End() { t.start, t.inputFilled = time.Time{}, false }
 
-// InputFilled notes that the bot has not read all its input.
+// InputFilled notes that the bot leaves its input unread, so that the referee waits because of the bot.
 func (t *Turn) InputFilled() { t.inputFilled = true }
 
-// Sample reads the counters if it is time for that, and returns how long it is until the next time.
+// Sample reads the counters if the time for that has come. It returns how long it is until the next reading.
 func (t *Turn) Sample(now time.Time) time.Duration {
 	if t.watch == nil || t.start.IsZero() {
 		return readingInterval
@@ -118,7 +118,7 @@ func (t *Turn) Sample(now time.Time) time.Duration {
 // WantsCore reports whether a thread of the bot runs or waits for a core.
 func (t *Turn) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// Slept notes a sleep of the referee that should have taken a time.
+// Slept notes a sleep of the referee that was to last for asked.
 func (t *Turn) Slept(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -126,9 +126,9 @@ func (t *Turn) Slept(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns by how much a sleep of the referee was too long. A millisecond more is usual on an idle machine,
-// as the kernel is asked for whole ones. Of a longer delay all counts: an answer may have been there when the sleep
-// should have ended.
+// Overslept returns by how much a sleep of the referee was too long. Up to a millisecond does not count: that is
+// usual on an idle machine, because the kernel is asked for whole milliseconds. Of a longer delay all counts, because
+// the answer may have come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late
@@ -136,18 +136,18 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// StopLooking notes that the referee does not look for an answer from now on, as it judges.
+// StopLooking notes that the referee no longer looks for an answer.
 func (t *Turn) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
-// Look notes that the referee looks for an answer, perhaps again.
+// Look notes that the referee looks for an answer again.
 func (t *Turn) Look(now time.Time) {
 	if r := &t.referee; !r.judgeStart.IsZero() {
 		r.judging, r.judgeStart = r.judging+now.Sub(r.judgeStart), time.Time{}
 	}
 }
 
-// Absence returns for how long the referee did not look for an answer when it should have: it overslept or, before an
-// answer, judged.
+// Absence returns how long the referee did not look for an answer though it should have: while it slept for too long
+// and, if no answer has come, while it judged.
 func (t *Turn) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
@@ -155,8 +155,8 @@ func (t *Turn) Absence(answered bool) time.Duration {
 	return t.referee.overslept
 }
 
-// Loss returns what the bot has lost from since, when its turn or its start began, until now. answered is whether an
-// answer has been read now.
+// Loss returns what the bot lost between since, when its turn or its start began, and now. answered says whether an
+// answer has been read just now.
 func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 	if t.watch == nil || t.start.IsZero() {
 		return Loss{}
@@ -183,9 +183,9 @@ func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 	return loss
 }
 
-// lostBeforeReading returns what the bot lost before the first reading, when nothing was measured. Where that reading
-// came late, or has not come, all of the time counts that the bot has not used, else at most as much as was measured
-// behind the reading. A bot that did not read its input has delayed the reading by itself.
+// lostBeforeReading returns what the bot lost before the first reading, when nothing was measured. If that reading
+// was late or has not come, it is all the time that the bot did not use. Otherwise it is at most as much as was
+// measured after the reading. If the bot left its input unread, it delayed the reading itself and lost nothing.
 func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.watch.delayed = true
@@ -205,8 +205,8 @@ func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) t
 	return max(0, lost-t.usedCPU(t.firstCPU))
 }
 
-// measuredLoss returns what the kernel has counted from the first reading to another one. The ready threads are those
-// of a bot that has not answered.
+// measuredLoss returns the loss between the first reading and r. ready are the threads that run or wait of a bot that
+// has not answered.
 func (t *Turn) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
@@ -217,14 +217,14 @@ func (t *Turn) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	return t.settled.then(t.watch.loss(t.last, r, unread, open))
 }
 
-// lostInAbsence returns for how long the referee was stopped. A wait for a core and what another virtual machine took
-// are measured already.
+// lostInAbsence returns how long the referee was stopped, without what is measured elsewhere: waits for a core, and
+// time stolen by other virtual machines.
 func (t *Turn) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }
 
-// usedCPU returns what the bot has used of the processors since the turn began, from its CPU time now; 0 if that is
-// not known.
+// usedCPU returns the CPU time of the bot since the turn began. cpu is its CPU time now. It is 0 if that of the
+// beginning is unknown.
 func (t *Turn) usedCPU(cpu time.Duration) time.Duration {
 	if t.startCPU < 0 {
 		return 0

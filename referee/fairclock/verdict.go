@@ -20,7 +20,7 @@ const (
 // judgeInterval is the shortest wait for a late answer between two verdicts.
 const judgeInterval = 10 * time.Millisecond
 
-// Loss is how much of a turn others took from a bot.
+// Loss is how much of its turn a bot lost to others.
 type Loss struct {
 	Certain time.Duration // as the kernel has counted it
 	// Possible is Certain with a wait for a core that may still go on: the kernel counts a wait when it ends.
@@ -29,41 +29,43 @@ type Loss struct {
 	stolen time.Duration // the part of Certain that other virtual machines took
 }
 
-// Plus returns the loss with a time more that is certain.
+// Plus returns the loss with d added to it.
 func (l Loss) Plus(d time.Duration) Loss {
 	l.Certain, l.Possible = l.Certain+d, l.Possible+d
 	return l
 }
 
-// then returns the loss of a time and of the time behind it. A wait that was open at the end of the first time is
-// closed in the second one, which has counted it: what was only possible before does not count.
+// then returns the loss of two periods, one after the other. If a wait was open at the end of the first, the second
+// has counted it, so the possible loss of the first does not count.
 func (l Loss) then(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
 }
 
-// atMost returns the loss, limited to a time.
+// atMost returns the loss, but at most d.
 func (l Loss) atMost(d time.Duration) Loss {
 	l.Certain, l.Possible = min(l.Certain, d), min(l.Possible, d)
 	return l
 }
 
-// Allowance is the time that a bot has for one answer.
+// Allowance is how long a bot may take for one answer.
 type Allowance struct {
 	Start     time.Time
 	Due       time.Time     // when the time of the turn and the margin are over
 	MaxCredit time.Duration // after Due
 }
 
-// NewAllowance returns the allowance of a turn that begins at start. The bot has a time for it, and the margin.
+// NewAllowance returns the allowance of a turn that begins at start: the time left on the bot's clock, and the
+// margin.
 func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the most credit of a turn for which a bot has a time.
+// MaxCredit returns the largest credit of a turn for which a bot has the time left. Without a credit of that size the
+// game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// Reason says what follows from an answer that is late by the clock on the wall.
+// Reason says why an answer that is late by the clock on the wall is, or is not, a fault.
 type Reason string
 
 const (
@@ -73,18 +75,19 @@ const (
 	CreditUsed  Reason = "void: the bot needs more credit than a turn can have"
 )
 
-// Verdict is the decision about an answer that has not come by Allowance.Due, or has come after it.
+// Verdict is the decision about a turn in which no answer came by Allowance.Due.
 type Verdict struct {
 	Reason   Reason
 	Credit   time.Duration // what the bot has lost for certain, limited to Allowance.MaxCredit
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }
 
-// Late reports whether the bot has a fault.
+// Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge returns the verdict about an answer that came now (answered), or that is not there now. For an answer only a
-// certain loss counts. Without one the bot may wait for a core at this moment, so that a possible loss counts, too.
+// Judge decides about a turn at the time now. answered says whether the answer has come. With an answer only a
+// certain loss counts. Without one the bot may be waiting for a core at this moment, so that a possible loss counts,
+// too.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

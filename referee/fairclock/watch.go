@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// Usage is what the processes of a program have had of the cores so far.
+// Usage is what the processes of a bot have used of the cores, and waited for them, so far.
 type Usage struct {
 	CPU      time.Duration // of all threads, also of those that have ended
 	AliveCPU time.Duration // of the threads that still exist
@@ -18,7 +18,7 @@ type Usage struct {
 // endedCPU returns the CPU time of the threads that have ended.
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Bot is a bot as the kernel counts it.
+// Bot reads what the kernel counts for the processes of one bot.
 type Bot interface {
 	// CPU returns the CPU time of all its processes.
 	CPU() time.Duration
@@ -30,7 +30,7 @@ type Bot interface {
 	Ready() Threads
 }
 
-// counters are what a kernel counts, for some cores and one worker.
+// counters read what the kernel counts for some cores and one worker.
 type counters interface {
 	read() (counts, error)
 	// running returns how many threads of the whole machine run or wait for a core.
@@ -38,7 +38,7 @@ type counters interface {
 	close()
 }
 
-// counts are what a kernel has counted so far.
+// counts are the values of the kernel's counters at one moment.
 type counts struct {
 	Idle       time.Duration // of the cores, together
 	Stolen     time.Duration // from the cores, together, by other virtual machines
@@ -47,7 +47,7 @@ type counts struct {
 	WorkerWait time.Duration // for a core
 }
 
-// Players are bots that share cores. Their methods are for all workers.
+// Players are all bots that share some cores. Workers of several threads may use it.
 type Players struct {
 	Low bool // they have the lowest priority
 
@@ -56,8 +56,8 @@ type Players struct {
 	removedCPU time.Duration // of bots that have ended
 }
 
-// Watch measures the use of the cores of one worker. Its methods are for the goroutine of the worker. A nil Watch
-// measures nothing.
+// Watch measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil Watch measures
+// nothing.
 type Watch struct {
 	counters counters
 	cores    int
@@ -67,21 +67,21 @@ type Watch struct {
 	delayed             bool          // the worker once read the counters late, because it had no core
 }
 
-// Close ends the Watch.
+// Close closes the counters.
 func (w *Watch) Close() {
 	if w != nil {
 		w.counters.close()
 	}
 }
 
-// add adds a bot when it has started.
+// add adds a bot that has started.
 func (w *Watch) add(b Bot) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
 	w.players.all = append(w.players.all, b)
 }
 
-// remove removes a bot before it ends.
+// remove removes a bot. Call it before the bot is ended.
 func (w *Watch) remove(b Bot) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
@@ -100,7 +100,7 @@ type reading struct {
 	known   bool          // bot is complete
 }
 
-// read returns a reading for a bot, which is nil before it starts. If the kernel does not tell, the reading is nil.
+// read returns the counters now, with those of a bot unless it is nil. It returns nil if the kernel does not tell.
 func (w *Watch) read(bot Bot, now time.Time) *reading {
 	if w == nil {
 		return nil
@@ -161,14 +161,14 @@ func (w *Watch) othersUse(from, to *reading) time.Duration {
 	return max(0, wall-(to.Idle-from.Idle)-(to.players-from.players)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.Stolen-from.Stolen))
 }
 
-// noteCredit notes that a bot got credit for what others did between two readings.
+// noteCredit adds the time between two readings, in which a bot got credit, to what Busy returns.
 func (w *Watch) noteCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.at.Sub(from.at) * time.Duration(w.cores)
 }
 
-// Busy returns what others have used of the cores while bots got credit, and the time of the cores in those turns,
-// since its last call.
+// Busy returns the time that others used of the cores in the turns with credit since its last call, and the whole
+// time of the cores in those turns.
 func (w *Watch) Busy() (used, of time.Duration) {
 	if w == nil {
 		return 0, 0
@@ -178,26 +178,26 @@ func (w *Watch) Busy() (used, of time.Duration) {
 	return used, of
 }
 
-// Threads are threads by their directories in /proc, with the time that each has run and waited so far.
+// Threads maps the directory of a thread in /proc to the time for which it has run or waited so far.
 type Threads map[string]time.Duration
 
-// openWaits tells how long a wait for a core may be that the kernel has not counted yet: it counts a wait when the
-// thread gets the core.
+// openWaits finds how long threads may have been waiting for a core. The kernel counts a wait only when the thread
+// gets the core.
 type openWaits struct {
 	last    time.Time // of the newest look
 	threads map[string]openWait
 }
 
-// openWait is that of a thread that was ready at each look since a time, and has not run between them.
+// openWait describes a thread that was ready at every look since a time and did not run in between.
 type openWait struct {
 	since time.Time
 	had   time.Duration // as in Threads
 }
 
-// begin forgets all threads: a wait can only have begun now.
+// begin forgets all threads, so that no wait began earlier than now.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns for how long the threads that are ready now may have waited at most.
+// longest returns an upper bound for the wait of any of the ready threads.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {
