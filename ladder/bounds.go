@@ -9,9 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Longest returns the most time that the moves of a match between some bots take: each
-// deal once for every rotation, each game with all the plies that the rules allow, each
-// move with all the time of its clock.
+// Longest returns the largest time that the moves of a match can take: of each deal in every rotation, with all plies
+// that the rules allow, and all the time of the clock.
 func Longest(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -20,7 +19,7 @@ func Longest(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	return math.MaxInt64
 }
 
-// CheckTime refuses a match that may take longer than most, with what to change.
+// CheckTime returns an error if a match may take longer than most. The error says what to change.
 func CheckTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Duration) error {
 	longest := Longest(v, c, bots, deals)
 	if longest <= most {
@@ -38,8 +37,8 @@ func CheckTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Dur
 		longest.Round(time.Second), most, deals, bots, plies, c)
 }
 
-// shorter returns the option limit of a game with which one deal fits into a time; 0
-// where the game has none, or none fits.
+// shorter returns the largest value of the option "limit" with which a deal takes at most the time most, or 0 if the
+// game has no such option.
 func shorter(v *rules.Variant, c referee.Clock, bots int, most time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
@@ -49,18 +48,18 @@ func shorter(v *rules.Variant, c referee.Clock, bots int, most time.Duration) in
 	return 0
 }
 
-// HouseMemory is what a house bot is counted with: it is part of this program and has
-// no limit. A search with its usual table takes about as much.
+// HouseMemory is the memory that is reserved for a house bot. House bots are part of this program and have no limit;
+// one that searches uses about this much.
 const HouseMemory = 96 << 20
 
-// Room is the memory that all programs of a competition share.
+// Room is the memory for all programs of a competition together.
 type Room struct {
 	Total int64 // bytes; 0: as much as they want
 	Bot   int64 // bytes that one bot can use, 0: as a house bot
 }
 
-// Rotation returns the memory that one rotation of a match can use, all of its bots
-// together. house tells of each slot whether it is a house bot.
+// Rotation returns the memory that the bots of one rotation can use together. house says for each slot whether it
+// needs no memory of its own.
 func (r Room) Rotation(v *rules.Variant, house []bool) (sum int64) {
 	for seat := range v.Players {
 		if house[rules.BotAt(seat, 0, len(house))] || r.Bot == 0 {
@@ -72,9 +71,9 @@ func (r Room) Rotation(v *rules.Variant, house []bool) (sum int64) {
 	return sum
 }
 
-// Together returns how many rotations of a match are played at the same time, and the
-// memory of those: as many as fit into the share of one of some workers, and at least
-// one, which the others wait for where it takes more.
+// Together returns how many rotations of a match are played at the same time, and the memory that they need: as many
+// as fit into the share of one of the workers, but at least one. A single rotation that needs more waits until there
+// is room.
 func (r Room) Together(v *rules.Variant, house []bool, workers int) (rotations int, memory int64) {
 	one := r.Rotation(v, house)
 	rotations = len(house)
@@ -84,7 +83,7 @@ func (r Room) Together(v *rules.Variant, house []bool, workers int) (rotations i
 	return rotations, int64(rotations) * one
 }
 
-// Check refuses a match that never fits. what names it.
+// Check returns an error if a match can never fit. what names the match in the error.
 func (r Room) Check(what string, v *rules.Variant, house []bool) error {
 	need := r.Rotation(v, house)
 	if r.Total == 0 || need <= r.Total {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Code is the kind of an error that a user can do something about.
+// Code is the kind of an error that its user can do something about.
 type Code string
 
 const (
@@ -21,25 +21,23 @@ const (
 	Unavailable  Code = "unavailable"  // the machine cannot do it now: a full disk, a stopping server
 )
 
-// Error is an error for a user: its text names the subject and the offending value,
-// its hint says what to try.
+// Error is an error for users. Text names the subject and the value that is wrong; Hint says what to try.
 type Error struct {
 	Code Code
 	Text phrase.Text
 	Hint phrase.Text // empty for none
 	Err  error       // the cause, for the log; not shown
-	// Retry is the time after which to try again, of TooMany and Unavailable; 0: not
-	// known.
+	// Retry is how long to wait before the next try, with TooMany and Unavailable; 0: unknown.
 	Retry time.Duration
 }
 
-// Errorf returns an error for a user. The hint has no values.
+// Errorf returns an error for users. hint is used as it is; Try sets one with values.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.Of(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
 }
 
-// Try sets the hint of an error, with values, and returns the error.
+// Try sets the hint, formatted with args, and returns e.
 func (e *Error) Try(hint string, args ...any) *Error {
 	e.Hint = phrase.New(hint, args...)
 	return e
@@ -47,7 +45,7 @@ func (e *Error) Try(hint string, args ...any) *Error {
 
 func (e *Error) Error() string { return e.Phrase().String() }
 
-// Phrase returns the text and the hint.
+// Phrase returns the text followed by the hint.
 func (e *Error) Phrase() phrase.Text {
 	if e.Hint.IsZero() {
 		return e.Text
@@ -58,7 +56,7 @@ func (e *Error) Phrase() phrase.Text {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the code of an error for users; "" for an internal failure.
+// CodeOf returns the code of an error for users, or "" for a failure of the server.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -67,7 +65,7 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Clip shortens a text that an error quotes.
+// Clip shortens a text that is quoted in an error.
 func Clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Person is somebody who owns bots.
+// Person is somebody with an account.
 type Person struct {
 	ID      int64
 	Name    string
@@ -25,7 +25,7 @@ type Person struct {
 	Blocked time.Time // zero: not blocked
 }
 
-// Scope is what a token permits. Scopes are ordered: each includes those before it.
+// Scope is what a token permits. Each scope includes those before it.
 type Scope string
 
 const (
@@ -34,8 +34,7 @@ const (
 	ScopeAll    Scope = "all"    // tokens as well; for an admin, administration
 )
 
-// Token is an access token of a person. Its text is shown once and never stored:
-// the store has its SHA-256.
+// Token is an access token of a person. Its text is shown once; the store keeps only its SHA-256.
 type Token struct {
 	ID      int64
 	Label   string
@@ -46,7 +45,7 @@ type Token struct {
 	Revoked time.Time // zero: not revoked
 }
 
-// Session is that of a browser: of a person who has signed in, or of a guest who plays.
+// Session is the session of a browser, in which a person has signed in or a guest plays.
 type Session struct {
 	ID      int64
 	Token   int64 // by which they signed in; 0: a guest
@@ -55,17 +54,17 @@ type Session struct {
 	Expires time.Time
 }
 
-// Bot is a name under which versions play, one at a time.
+// Bot is a competitor, known by its name. At most one of its versions plays at a time.
 type Bot struct {
 	ID       int64
 	PersonID int64 // 0: a house bot
 	Name     string
 	Created  time.Time
-	// Withdrawn is since when its owner keeps it from playing; zero: it plays.
+	// Withdrawn is when the owner withdrew the bot from play; zero if it plays.
 	Withdrawn time.Time
 }
 
-// House reports whether the bot is a house bot, which is part of the program.
+// House reports whether the bot is a house bot, which is part of this program.
 func (b Bot) House() bool { return b.PersonID == 0 }
 
 // State is the state of a version.
@@ -82,7 +81,7 @@ const (
 	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
 )
 
-// Open reports whether a version in the state is on its way.
+// Open reports whether the version has not reached its last state yet: it waits, or is built, checked or tried.
 func (s State) Open() bool { return s == Queued || s == Building || s == Checking || s == Trial }
 
 // Version is one submission of a bot.
@@ -102,20 +101,20 @@ type Version struct {
 	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
 	Reason   phrase.Text // why it failed or was suspended, or why a live one is not played
-	// Unplayable says what no machine has that a live version needs; empty for one that can be played.
+	// Unplayable says what a live version needs and no machine has; empty if some machine can play it.
 	Unplayable phrase.Text
 	Created    time.Time
 	Began      time.Time // when it last went live; zero: not yet
 	Ended      time.Time // when it was retired, failed or suspended; zero: not yet
 }
 
-// Needs is what a machine must have to play a version.
+// Needs lists what a machine must have to play a version.
 type Needs struct {
 	Arch         string   `json:"arch,omitempty"`         // as GOARCH; "" for any
 	Interpreters []string `json:"interpreters,omitempty"` // by the names of Machine.Interpreters
 }
 
-// Equal reports whether two are the same.
+// Equal reports whether n and o are the same.
 func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
@@ -126,12 +125,12 @@ func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
 // Shown returns the version as people see it: its label, or its number where it has none.
 func (v Version) Shown() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
-// Plays reports whether the version claims to play a game.
+// Plays reports whether the version says that it plays a game.
 func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
-// AtOnce returns an error unless the version can play a single game here and now, outside of a match.
+// AtOnce returns an error unless the version can play a game with people, which needs no match.
 func (v Version) AtOnce(game string) error {
 	switch {
 	case !v.Plays(game):
@@ -142,10 +141,10 @@ func (v Version) AtOnce(game string) error {
 	return nil
 }
 
-// StageNames are the names of the stages of a submission, in their order.
+// StageNames are the stages of a submission, in their order.
 var StageNames = []string{"unpack", "build", "check", "trial"}
 
-// Stage is one step of a submission, with its log.
+// Stage is one stage of a submission, with its log.
 type Stage struct {
 	Name    string // one of StageNames
 	OK      bool
@@ -165,7 +164,7 @@ const (
 	Dropped  MatchState = "dropped" // given up: cancelled, a version no longer plays, or the referee failed repeatedly
 )
 
-// Match is some deals between versions, each deal in all rotations.
+// Match is a number of deals between some versions, each of them played in all rotations.
 type Match struct {
 	ID       int64
 	Ladder   string // "" for an unrated match
@@ -174,8 +173,8 @@ type Match struct {
 	Options  map[string]string // all options
 	Clock    referee.Clock
 	Deals    int
-	Distinct int      // deals that counted, of a finished rated match: those that repeat no earlier games
-	Versions []int64  // by slot: they take the seats in turn, starting with rotation 0
+	Distinct int      // of a finished rated match: how many deals counted, because they repeat no earlier games
+	Versions []int64  // by slot; the slots take the seats in turn, slot 0 the first seat in rotation 0
 	Bots     []string // by slot, the names of their bots
 	Numbers  []int    // by slot, the versions' numbers
 	Remote   []bool   // by slot, whether the version is remote
@@ -185,21 +184,20 @@ type Match struct {
 	Created  time.Time
 	Began    time.Time
 	Finished time.Time
-	// Order is the position among the finished matches of the ladder, from 1: the
-	// order in which they moved the ratings. 0 for others.
+	// Order numbers the finished matches of a ladder from 1, in the order in which they changed ratings. It is 0 for
+	// other matches.
 	Order int64
-	// Attempts has every start of the match; the last one counts.
+	// Attempts has all attempts to play the match. Only the last one counts.
 	Attempts []Attempt
 	Changes  []Change // by slot, of a finished rated match
 }
 
-// Variant returns the match's game with its options resolved.
+// Variant returns the game of the match with its options.
 func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// House tells of each slot whether a house bot plays there, or one that is remote: they need
-// no memory of their own.
+// House reports for each slot whether a house bot or a remote version plays there. Neither needs memory of its own.
 func (m Match) House() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -208,7 +206,7 @@ func (m Match) House() []bool {
 	return house
 }
 
-// Spent returns how long the attempts took that are over.
+// Spent returns the time that all finished attempts took together.
 func (m Match) Spent() (sum time.Duration) {
 	for _, a := range m.Attempts {
 		if !a.Ended.IsZero() {
@@ -218,11 +216,11 @@ func (m Match) Spent() (sum time.Duration) {
 	return sum
 }
 
-// Attempt is one start of a match. Its commitment is public before the first
-// deal, its seed after the attempt, whether finished or interrupted.
+// Attempt is one attempt to play a match. An attempt can be interrupted, after which the match is started again. The
+// commitment of its seed is public before the first deal, the seed when the attempt is over.
 type Attempt struct {
 	Number     int    // from 1
-	Machine    string // that plays it
+	Machine    string // which machine plays it
 	Commitment rules.Hex
 	Seed       *rules.Hex // nil while it runs
 	Began      time.Time
@@ -230,7 +228,7 @@ type Attempt struct {
 	Reason     phrase.Text // why it was interrupted, empty if it was not
 }
 
-// Game is a finished game of a match. The store keeps those of a match as JSON.
+// Game is a finished game of a match. The store encodes the games of a match as JSON.
 type Game struct {
 	ID       int64         `json:"-"`
 	MatchID  int64         `json:"-"`
@@ -239,13 +237,13 @@ type Game struct {
 	Plies    int           `json:"p"`
 	Took     time.Duration `json:"t"`
 	Seats    []GameSeat    `json:"s"`
-	// Lost tells that a seat lost it with its connection.
+	// Lost means that a seat forfeited because its connection was lost.
 	Lost bool `json:"o,omitempty"`
-	// Repeated tells that the same game was played before, on the ladder or in the match.
+	// Repeated means that the same game was played before, on the ladder or in the match.
 	Repeated bool `json:"x,omitempty"`
 }
 
-// GameSeat is one seat of a game.
+// GameSeat is the result of one seat of a game.
 type GameSeat struct {
 	Seat   int     `json:"n"`
 	Slot   int     `json:"b"` // index into the match's versions
@@ -255,7 +253,7 @@ type GameSeat struct {
 	Faults int     `json:"c,omitempty"`
 }
 
-// Change is the change of one version's rating by a finished match.
+// Change says how a finished match changed the rating of one version.
 type Change struct {
 	MatchID   int64
 	Ladder    string
@@ -265,15 +263,14 @@ type Change struct {
 	Before    float64
 	After     float64
 	K         float64
-	Score     float64 // of its side, mean over the deals and opposing sides, 0 to 1
+	Score     float64 // the mean score of its side over deals and opponents, 0 to 1
 	Expected  float64 // expected score before the match
-	// Uncertainty is that of the rating after the match, from which the next K is
-	// computed; see package ladder/rating.
+	// Uncertainty is the uncertainty of the rating after the match; see rating.Formula.
 	Uncertainty float64
-	Deals       int // that counted
+	Deals       int // how many deals counted
 }
 
-// Standing is a version's place on a ladder.
+// Standing is the place of a version on a ladder.
 type Standing struct {
 	Ladder    string
 	Rank      int // among the active versions; 0 for one that is not
@@ -289,15 +286,15 @@ type Standing struct {
 	Draws     int // games with a shared first rank
 	Losses    int
 	Faults    int
-	// Fit is the maximum-likelihood rating over all matches, PlusMinus half the
-	// width of its 95 % interval; nil before the first fit.
+	// Fit is the maximum-likelihood rating from all matches of the ladder. PlusMinus is half the width of its 95 %
+	// interval. Both are nil before the first fit.
 	Fit       *float64
 	PlusMinus *float64
 	Active    bool // false for a version that is retired or suspended
 	Last      time.Time
 }
 
-// Rating returns by what standings are ordered: the fit, and before the first one the Elo.
+// Rating returns the number by which standings are ordered: Fit, or Elo before the first fit.
 func (s Standing) Rating() float64 {
 	if s.Fit != nil {
 		return *s.Fit
@@ -305,7 +302,7 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
-// Place returns the rank as it is told: 0 also of a version that has not played.
+// Place returns the rank to show: 0 for a version that is not ranked, or has not played yet.
 func (s Standing) Place() int {
 	if s.Matches == 0 {
 		return 0
@@ -313,23 +310,22 @@ func (s Standing) Place() int {
 	return s.Rank
 }
 
-// Anchor reports whether it is the anchor, whose rating is given.
+// Anchor reports whether the version is the anchor, whose rating is fixed.
 func (s Standing) Anchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
-// Provisional reports whether the rating says little yet: half of its 95 % interval is 100 Elo or
-// more, or it is the anchor, whose rating is given, as long as others need for such an interval.
-// Standings have such versions under the others.
+// Provisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The rating of
+// the anchor is fixed; the anchor is provisional during its first 40 matches, about as long as others. Standings list
+// provisional versions below the others.
 func (s Standing) Provisional() bool {
 	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.Anchor() && s.Matches < 40
 }
 
-// ComparePlaces compares standings by their places: below 0 if a stands above b, 0 if they share a
-// rank.
+// ComparePlaces orders standings: it is negative if a stands above b, and 0 if they share a rank.
 func ComparePlaces(a, b Standing) int {
 	return cmp.Or(cmp.Compare(b.Settled(), a.Settled()), cmp.Compare(b.Rating(), a.Rating()))
 }
 
-// Settled returns how settled the rating is: 0 without a match, 1 while it is provisional, then 2.
+// Settled returns 0 for a version without a match, 1 for a provisional one, and 2 for others.
 func (s Standing) Settled() int {
 	switch {
 	case s.Matches == 0:
@@ -340,7 +336,7 @@ func (s Standing) Settled() int {
 	return 2
 }
 
-// Invite is a code with which one person can open an account.
+// Invite is a code with which one person may open an account.
 type Invite struct {
 	ID      int64
 	Name    string // the required name of the account, "" for any
@@ -349,7 +345,7 @@ type Invite struct {
 	Expires time.Time // zero: never
 }
 
-// Message is a notice for a bot's owner, such as a failed stage or a suspended version.
+// Message is a notice to the owner of a bot, for example that a stage failed or a version was suspended.
 type Message struct {
 	ID      int64
 	Kind    MessageKind
@@ -362,7 +358,7 @@ type Message struct {
 	Seen    time.Time // zero: it is unread
 }
 
-// MessageKind is what a message tells.
+// MessageKind is what a message is about.
 type MessageKind string
 
 // The kinds of messages.
@@ -374,7 +370,7 @@ const (
 	MessageDropped    MessageKind = "dropped"
 )
 
-// Text returns what the message says.
+// Text returns the message for people.
 func (m Message) Text() phrase.Text {
 	switch m.Kind {
 	case MessageFailed:

@@ -6,17 +6,16 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the house bot that all ratings are relative to; rating.Current.Anchor is its Elo.
+// Anchor is the house bot to which all ratings are relative. Its Elo is rating.Current.Anchor and never changes.
 const Anchor = "@random"
 
-// EnoughMatches is the number of matches after which more of them say little about
-// a version.
+// EnoughMatches is the number of matches after which the rating of a version hardly changes any more.
 const EnoughMatches = 100
 
-// UnratedShare is the percentage of the workers' time that unrated matches have while others want it.
+// UnratedShare is the percentage of the workers' time that goes to unrated matches while rated matches wait.
 const UnratedShare = 15
 
-// Limits are what one bot, upload or person may use.
+// Limits bound what a bot, an upload or a person may use.
 type Limits struct {
 	Memory   size.Bytes    // of a bot
 	Upload   size.Bytes    // of an uploaded archive
@@ -27,18 +26,18 @@ type Limits struct {
 	Requests int           // per person and minute, with all tokens; half as many per address without a token
 }
 
-// RemoteLimits bound the bots that run on their owners' machines.
+// RemoteLimits bound remote bots, which run on the machines of their owners.
 type RemoteLimits struct {
-	Allowance time.Duration // that is added to the margin of the clock, for the wire
-	Comeback  time.Duration // that the program of a match may be away for in all
+	Allowance time.Duration // added to the margin of the clock, for the time on the network
+	Comeback  time.Duration // how long a program may be disconnected during one match, in total
 	Person    int           // bots that one person may have connected
 	Total     int           // bots that may be connected; 0: none
 }
 
-// Storage says which documents of matches stay in the database, while the others are moved to files,
-// and which built bots stay.
+// Storage says which documents of matches stay in the database instead of files, and which builds of bots stay on
+// disk.
 type Storage struct {
-	Days int        // for which matches stay; 0: for ever
-	Size size.Bytes // that the files may have; 0: any
-	Room size.Bytes // that built bots may have: above it, those that nobody needs go; 0: any
+	Days int        // how many days documents stay in the database; 0: for ever
+	Size size.Bytes // of all files together; 0: no limit
+	Room size.Bytes // of all builds together, above which builds that nobody needs are removed; 0: no limit
 }

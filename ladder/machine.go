@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// MachineState is whether a machine gets matches.
+// MachineState says whether a machine gets matches.
 type MachineState string
 
 // The states of machines.
@@ -24,36 +24,36 @@ func MachineStates() []MachineState {
 	return []MachineState{MachineReady, MachinePaused, MachineDraining, MachineRefused, MachineSuspended, MachineAway}
 }
 
-// Machine is what the server knows of a machine that plays matches. What is counted begins with the
-// start of the server.
+// Machine describes a machine that plays matches: the server itself or a worker. Its counts begin with the start of
+// the server.
 type Machine struct {
 	Name   string
 	Local  bool // it is the server's own
 	State  MachineState
-	Reason phrase.Text // why it gets no matches; empty for no reason. It is public
-	Until  time.Time   // end of its rest
+	Reason phrase.Text // why it gets no matches; empty if it gets some. Everybody can see it
+	Until  time.Time   // when a paused machine gets matches again
 
-	// What follows is what the machine says of itself; empty while it is away.
+	// The machine reports the following about itself. They are empty while it is away.
 	Version      string // of timba
 	Protocol     int    // of the messages between server and worker
 	OS, Arch     string
 	Sandbox      string            // its best level
 	Interpreters map[string]string // versions by name
 	Cores        int               // where it plays, one match at a time on each
-	Memory       int64             // bytes that all its bots have together
+	Memory       int64             // bytes for all its bots together
 
-	Seen    time.Time // when it last told of itself; zero for never
+	Seen    time.Time // when its last report came; zero if none came
 	Added   time.Time // when it was given credentials; zero for the server's own
 	Playing []MachineMatch
 
 	Finished int64 // matches
-	LastHour int   // of them, those of the last hour
+	LastHour int   // of Finished, those of the last hour
 	Void     int64 // games that were played again
-	Starved  int64 // of them, those because others used the core
+	Starved  int64 // of Void, those because other programs used the core
 	Broken   int64 // attempts that ended without a result because of the machine
 }
 
-// MachineMatch is a match that a machine plays.
+// MachineMatch is a match that a machine plays now.
 type MachineMatch struct {
 	Match   int64
 	Attempt int

@@ -9,11 +9,11 @@ import (
 
 var plainName = regexp.MustCompile(`^[a-z0-9]+([-_.][a-z0-9]+)*$`)
 
-// maxName is the length of the longest name of a person or a bot.
+// maxName is the largest length of the name of a person or a bot.
 const maxName = 32
 
-// CheckName returns an error unless name can be the name of a person or a bot; what
-// names the kind, for the error. Names that begin with @ are those of house bots.
+// CheckName returns an error unless name is allowed for a person or a bot. what is the kind of thing that the error
+// names. Names with @ at the beginning are those of house bots.
 func CheckName(what, name string) error {
 	if len(name) > maxName || !plainName.MatchString(name) {
 		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "%s: name cannot be %q", what, name)
@@ -21,11 +21,11 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// maxLabel is the length in bytes of the longest label of a remote version.
+// maxLabel is the largest length of the label of a remote version, in bytes.
 const maxLabel = 40
 
-// IsLine reports whether a text is one line of at most n bytes whose characters show as themselves: it has no controls,
-// marks that turn the direction of text, and others without width.
+// IsLine reports whether a text is one line of at most n bytes without invisible characters: controls, marks that
+// reverse the direction of text, and characters without width.
 func IsLine(text string, n int) bool {
 	return len(text) <= n && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

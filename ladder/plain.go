@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain returns output of a bot or a compiler as text that is safe on a terminal:
-// printable UTF-8, line feeds and tabs; everything else is escaped as in Go.
+// Plain makes the output of a bot or a compiler safe to print on a terminal. It keeps printable UTF-8, line feeds and
+// tabs, and escapes everything else as Go does.
 func Plain(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PlayState is the state of a game of people and bots.
+// PlayState is the state of a Play.
 type PlayState string
 
 // The states.
@@ -18,7 +18,8 @@ const (
 	PlayBroken   PlayState = "broken" // the server ended it, and nobody has lost
 )
 
-// Breaking is why the server ended a game: one of the causes, and after BrokenByBot a colon and the bot.
+// Breaking says why the server ended a game of people: one of the causes below. After BrokenByBot follow a colon and
+// the name of the bot.
 type Breaking string
 
 // The causes.
@@ -33,16 +34,16 @@ const (
 	BrokenByFailure Breaking = "failure" // of the server
 )
 
-// Cause returns the cause, and the bot if that is it.
+// Cause splits b into the cause and, for BrokenByBot, the bot.
 func (b Breaking) Cause() (cause Breaking, bot string) {
 	head, bot, _ := strings.Cut(string(b), ":")
 	return Breaking(head), bot
 }
 
-// Play is a game of one person or more, and bots at the other seats. It does not move the ratings of bots, and those of
-// people only if it is Rated.
+// Play is a game of at least one person, with bots at the other seats. It never changes ratings of bots. It changes
+// those of its people if it is Rated.
 type Play struct {
-	ID         string // cannot be guessed
+	ID         string // a random text that cannot be guessed
 	Game       string
 	Options    map[string]string // all of them
 	Opener     int               // the seat of the person who opened the table
@@ -55,7 +56,7 @@ type Play struct {
 	Seats      []PlaySeat // in order; those that wait for people are left out
 }
 
-// PlaySeat is a seat of a Play: that of a bot, or of a person.
+// PlaySeat is a seat of a Play, with a bot or a person.
 type PlaySeat struct {
 	Seat    int
 	Version int64 // its ID
@@ -85,8 +86,8 @@ func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the records in a finished game, by seat: of each person, and of the bots that are in the team of no
-// person, once of a bot that sits at several seats.
+// Records returns the records of a finished game by seat: one for each person, and one for each bot whose team has no
+// person. A bot at several seats has one record.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // by seat, the bot; 0: a person, or of their team
@@ -109,12 +110,13 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// Rated reports whether a finished game moves the ratings of its people: all seats are theirs, and all have accounts.
+// Rated reports whether a finished game changes the ratings of its people: every seat has a person with an account.
 func (p Play) Rated(v *rules.Variant) bool {
 	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
 }
 
-// PersonRating is the rating of a person in a game, by their rated games against other people; package rating makes it.
+// PersonRating is the rating of a person in one game, from rated games against other people. Package rating computes
+// it.
 type PersonRating struct {
 	Game        string
 	Person      string // the name; "" in a list of the ratings of one person
@@ -124,7 +126,7 @@ type PersonRating struct {
 	Record      rules.Record // in the rated games
 }
 
-// PlayRecord is the record of a person in their finished games with others of one kind.
+// PlayRecord sums up the finished games of a person against one kind of opponents.
 type PlayRecord struct {
 	Game   string
 	People bool    // other people were there
@@ -140,7 +142,7 @@ const (
 	PlayLoss = "loss"
 )
 
-// PlayResult returns the result of one game, of the side whose record in it is given; "" for none.
+// PlayResult returns PlayWin, PlayDraw or PlayLoss for the record of one game, or "" for an empty record.
 func PlayResult(r rules.Record) string {
 	switch {
 	case r.Games == 0:
@@ -153,7 +155,7 @@ func PlayResult(r rules.Record) string {
 	return PlayDraw
 }
 
-// PlayAgainst is a finished game that counts in a bot's record against people.
+// PlayAgainst is a finished game of people that counts in the record of a bot.
 type PlayAgainst struct {
 	ID     string
 	Game   string
@@ -162,10 +164,10 @@ type PlayAgainst struct {
 	Record rules.Record // of the bot
 }
 
-// Result returns the result of the bot.
+// Result returns PlayWin, PlayDraw or PlayLoss for the bot.
 func (p PlayAgainst) Result() string { return PlayResult(p.Record) }
 
-// PlayLimits bound the games of people against bots.
+// PlayLimits bound the games of people.
 type PlayLimits struct {
 	Games  int           // at the same time; 0: none
 	Day    int           // begun within a day, by one person, or from one address without an account

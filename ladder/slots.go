@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Ladder is a game with fixed options and clock, on which versions are rated.
+// Ladder is a game with fixed options and a fixed clock, on which versions are rated.
 type Ladder struct {
 	Name    string
 	Title   string
@@ -21,7 +21,7 @@ type Ladder struct {
 	House   []string // its house bots, such as "@greedy"; the anchor is one
 }
 
-// Variant returns the ladder's game with its options resolved.
+// Variant returns the game of the ladder with its options.
 func (l Ladder) Variant() (*rules.Variant, error) {
 	g, err := games.Find(l.Game)
 	if err != nil {
@@ -30,8 +30,7 @@ func (l Ladder) Variant() (*rules.Variant, error) {
 	return g.Resolve(l.Options)
 }
 
-// Sides returns the side of each slot: slots of the same side are partners in every
-// rotation, all others are opponents.
+// Sides returns the side of each slot. Slots of one side are partners in every rotation, and opponents of all others.
 func (l Ladder) Sides() ([]int, error) {
 	v, err := l.Variant()
 	if err != nil {
@@ -40,8 +39,8 @@ func (l Ladder) Sides() ([]int, error) {
 	return SlotSides(v, l.Bots)
 }
 
-// SlotSides returns the side that each slot of a match plays for in rotation 0. It
-// is an error if partners change with the rotation.
+// SlotSides returns the side for which each slot of a match plays in rotation 0. It returns an error if the partners
+// of a slot change with the rotation.
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {
