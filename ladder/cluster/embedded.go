@@ -31,7 +31,7 @@ type accounts struct {
 	operator nkeys.KeyPair // of this run, who vouches for all: workers are known by the account alone
 }
 
-// readyTime is how long the embedded server may take to start.
+// readyTime is how long the embedded server may take to start, and to answer a connection of this process.
 const readyTime = time.Minute
 
 // startEmbedded starts a server. listen is the address for workers, "" for none.
@@ -171,7 +171,11 @@ func (e *embedded) link(name string, may jwt.UserPermissionLimits, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	return connect("", name, log, nats.InProcessServer(e.Server), nats.UserJWTAndSeed(u.jwt, string(u.seed)))
+	l, err := connect("", name, log, nats.InProcessServer(e.Server), nats.UserJWTAndSeed(u.jwt, string(u.seed)), nats.Timeout(readyTime))
+	if err != nil {
+		return nil, fmt.Errorf("nats: the server in this process does not answer: %w", err)
+	}
+	return l, nil
 }
 
 // natsLog passes on what the NATS server warns of. What it notes in passing is left out.

@@ -52,8 +52,8 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 		options = append(options, nats.Secure(clientTLS(creds)))
 	}
 	l, err := connect(url, claims.Name, log, options...)
-	if err != nil {
-		return nil, err
+	if err != nil { // only what cannot be an address: it tries again after all else
+		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
 	}
 	if err := l.wait(ctx); err != nil {
 		l.Close()
@@ -100,10 +100,10 @@ func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, changed: make(chan struct{})}
 }
 
-// connect connects under a name.
+// connect connects under a name. The options replace those of all links.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
-	options = append(options,
+	options = append([]nats.Option{
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
@@ -124,11 +124,9 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 				log.Warn("NATS reports an error", "err", err)
 			}
 		}),
-	)
-	if l.Conn, err = nats.Connect(url, options...); err != nil {
-		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
-	}
-	return l, nil
+	}, options...)
+	l.Conn, err = nats.Connect(url, options...)
+	return l, err
 }
 
 // current returns the state, and a channel that is closed when it changes.
