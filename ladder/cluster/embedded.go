@@ -58,7 +58,7 @@ func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log 
 func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
-		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
+		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second, AuthTimeout: 15,
 		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
 		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,
 	}
@@ -76,7 +76,7 @@ func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsse
 		if o.Host = host; host == "" {
 			o.Host = "0.0.0.0"
 		}
-		o.TLS, o.TLSTimeout, o.AuthTimeout = true, 10, 15
+		o.TLS, o.TLSTimeout = true, 10
 		certificate = cmp.Or(certificate, &e.accounts.keys.certificate)
 		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS13}
 	}
