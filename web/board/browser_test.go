@@ -168,8 +168,9 @@ func (b *tab) visit(ply, seat int) shown {
 	if seat >= 0 {
 		hash, view = fmt.Sprintf("ply=%d&seat=%d", ply, seat), strconv.Itoa(seat)
 	}
-	// The page writes its address late, so it may have this one still, which would be no change.
-	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = ''; location.hash = %q", hash))
+	// The page writes its address late, so it may still have this one, which would be no change. Only then another
+	// one comes first: Chromium ignores changes of the address above 200 in ten seconds.
+	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("if (location.hash === '#%s') location.hash = ''; location.hash = %[1]q", hash))
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"][data-view="%s"]`, ply, view))
 	s := webtest.Eval[shown](b.Tab, show)
 	if s.View != view {
