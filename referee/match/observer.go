@@ -50,9 +50,9 @@ type reports struct {
 	done    func(*referee.Result) error
 	trouble func(error)
 
-	mu           sync.Mutex
-	used, wanted time.Duration // what others used of the time in which bots wanted cores, since the last *Busy
-	last         time.Time     // of a *Busy
+	mu                  sync.Mutex
+	othersCPU, coreTime time.Duration // of the turns with credit, since the last *Busy; see fairclock.Watch.Busy
+	last                time.Time     // of a *Busy
 }
 
 // finish reports a finished game.
@@ -75,16 +75,16 @@ func (r *reports) void(v *Void) {
 	r.trouble(v)
 }
 
-// busy adds what others used of the time in which bots wanted cores, and reports it if it is time.
-func (r *reports) busy(used, wanted time.Duration) {
-	if r.trouble == nil || wanted == 0 {
+// busy adds what a Watch.Busy has returned, and reports the sum at most once in busyEvery.
+func (r *reports) busy(othersCPU, coreTime time.Duration) {
+	if r.trouble == nil || coreTime == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.used, r.wanted = r.used+used, r.wanted+wanted
+	r.othersCPU, r.coreTime = r.othersCPU+othersCPU, r.coreTime+coreTime
 	if now := time.Now(); now.Sub(r.last) >= busyEvery {
-		r.trouble(&Busy{time.Duration(float64(r.used) / float64(r.wanted) * float64(time.Second))})
-		r.last, r.used, r.wanted = now, 0, 0
+		r.trouble(&Busy{time.Duration(float64(r.othersCPU) / float64(r.coreTime) * float64(time.Second))})
+		r.last, r.othersCPU, r.coreTime = now, 0, 0
 	}
 }

@@ -247,7 +247,7 @@ class Player {
   // they refuse some hundred changes in half a minute. The last one counts.
   toAddress() {
     clearTimeout(this.addressing);
-    const address = this.addressed();
+    const address = this.link();
     if (address === location.href) return;
     const change = () => {
       this.replaced = performance.now();
@@ -258,8 +258,8 @@ class Player {
     else this.addressing = setTimeout(change, wait);
   }
 
-  // addressed is the address of the position and the view.
-  addressed() {
+  // link is the address of the position and the view.
+  link() {
     const url = new URL(location.href);
     if (this.address === 'hash') {
       const atStart = this.ply === this.start && this.seat === null;

@@ -121,10 +121,10 @@ type inbox struct {
 // attached is the state of one connection.
 type attached struct {
 	Wire
-	next     int  // the number of the next line to send
-	lastAck  int  // the last Ack sent, -1 before the first
-	greeted  bool // the first frame of the other end has come
-	farewell bool // the frame with the end was sent
+	next    int  // the number of the next line to send
+	lastAck int  // the last Ack sent, -1 before the first
+	greeted bool // the first frame of the other end has come
+	endSent bool // the frame with the end has been sent
 }
 
 // NewStream returns a stream that waits for a connection.
@@ -340,7 +340,7 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 		changed := s.changed
 		frame, any := s.next(a)
 		closed := s.closed
-		done := a.farewell && s.out.acked == s.out.count()
+		done := a.endSent && s.out.acked == s.out.count()
 		s.mu.Unlock()
 		switch {
 		case any:
@@ -381,8 +381,8 @@ func (s *Stream) next(a *attached) (f Frame, any bool) {
 		f.Lines = append(f.Lines, line)
 		size += len(line)
 	}
-	if s.closed && !a.farewell && a.next == s.out.count() {
-		a.farewell, f.End = true, s.out.end
+	if s.closed && !a.endSent && a.next == s.out.count() {
+		a.endSent, f.End = true, s.out.end
 	}
 	any = f.Lines != nil || f.End != "" || f.Ack != a.lastAck
 	a.lastAck = f.Ack

@@ -160,8 +160,13 @@ type number[T int | int64 | float64 | time.Duration] struct {
 // the least stands for a flag that is not set, and help does not show it.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
 	*to = value
-	cmd.Flags().Var(&number[T]{to, least, most}, name, usage)
-	if value < least {
+	addNumber(cmd, &number[T]{to, least, most}, name, value < least, usage)
+}
+
+// addNumber adds a flag. If it is unset, help shows no default.
+func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage string) {
+	cmd.Flags().Var(v, name, usage)
+	if unset {
 		cmd.Flags().Lookup(name).DefValue = "0"
 	}
 }
@@ -173,20 +178,18 @@ func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, u
 
 // MsFlag adds a flag with milliseconds, at most a day: the longest clock.
 func MsFlag(cmd *cobra.Command, to *time.Duration, name string, value, least int, usage string) {
-	n := value
-	NumberFlag(cmd, &n, name, value, least, int((24 * time.Hour).Milliseconds()), usage)
 	*to = time.Duration(value) * time.Millisecond
-	flag := cmd.Flags().Lookup(name)
-	flag.Value = milliseconds{flag.Value.(*number[int]), to}
+	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}
+	addNumber(cmd, &milliseconds{n, to}, name, value < least, usage)
 }
 
-// milliseconds is a number that is kept as a time.
+// milliseconds is the value of a flag: a number of milliseconds, which sets a time.
 type milliseconds struct {
-	*number[int]
+	number[int]
 	time *time.Duration
 }
 
-func (m milliseconds) Set(s string) error {
+func (m *milliseconds) Set(s string) error {
 	err := m.number.Set(s)
 	*m.time = time.Duration(*m.to) * time.Millisecond
 	return err
