@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -436,7 +437,7 @@ func TestWalks(t *testing.T) {
 			for _, d := range f.Decls {
 				name := strings.TrimPrefix(d.Name, ".")
 				declared[f.Path+" "+name] = true
-				anywhere[name] = true
+				anywhere[name], anywhere[path.Base(p.Dir)+"."+name] = true, true
 			}
 		}
 	}
@@ -460,6 +461,15 @@ func TestWalks(t *testing.T) {
 			if !declared[s[1]+" "+name] {
 				t.Errorf("docs/architecture.md: %s has no %s", s[1], name)
 			}
+		}
+	}
+	words := regexp.MustCompile("`([a-z]+\\.\\w+)`").FindAllStringSubmatch(section(page, "Words"), -1)
+	if rows := strings.Count(section(page, "Words"), "\n| ") - 2; rows > 30 || len(words) < 20 {
+		t.Errorf("docs/architecture.md: the glossary has %d words with %d types; it has at most 30, most with a type", rows, len(words))
+	}
+	for _, m := range words {
+		if !anywhere[m[1]] {
+			t.Errorf("docs/architecture.md: the glossary names %s, which does not exist", m[1])
 		}
 	}
 	for _, m := range named.FindAllStringSubmatch(page, -1) {
