@@ -34,7 +34,7 @@ type Error struct {
 // Errorf returns an error for users. hint is used as it is; Try sets one with values.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
-	return &Error{Code: code, Text: phrase.Of(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
+	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
 }
 
 // Try sets the hint, formatted with args, and returns e.

@@ -44,7 +44,7 @@ func TestProtocolFromTheBot(t *testing.T) {
 // SPEC.md, "Limits and faults": what is garbled.
 func TestProtocolGarbled(t *testing.T) {
 	for flaw, lines := range map[Flaw][]string{
-		NoSuchLine: {"", "\r", "hello", "Move 12c", "bye", "moved 12c", "12c", "thinking about 12c", strings.Repeat("x", quoted+1)},
+		NoSuchLine: {"", "\r", "hello", "Move 12c", "bye", "moved 12c", "12c", "thinking about 12c", strings.Repeat("x", maxQuoted+1)},
 		BadMove:    {"move", "move 12c 3o"},
 		BadSpacing: {"move ", " move 12c", "move  12c", "move 12c ", " "},
 		BadInfo:    {"info score", "info =3", "info score=1 depth"},

@@ -42,14 +42,14 @@ const (
 // Codes lists every code.
 var Codes = []Code{Startup, Timeout, Illegal, Garbled, Exit, Output, Memory, Processes, Forbidden}
 
-// quoted is the maximum number of bytes of a line that an error quotes.
-const quoted = 80
+// maxQuoted is the maximum number of bytes of a line that an error quotes.
+const maxQuoted = 80
 
 // Quote quotes a line for an error as printable ASCII. A long line is cut, with "..." after
 // the closing quote.
 func Quote(line []byte) string {
-	if len(line) > quoted {
-		return strconv.QuoteToASCII(string(line[:quoted])) + ellipsis
+	if len(line) > maxQuoted {
+		return strconv.QuoteToASCII(string(line[:maxQuoted])) + ellipsis
 	}
 	return strconv.QuoteToASCII(string(line))
 }
@@ -57,8 +57,8 @@ func Quote(line []byte) string {
 // Clip returns the part of a line that Quote quotes, followed by "..." if the line is
 // longer. Quote returns the same for both.
 func Clip(line []byte) string {
-	if len(line) > quoted {
-		return string(line[:quoted]) + ellipsis
+	if len(line) > maxQuoted {
+		return string(line[:maxQuoted]) + ellipsis
 	}
 	return string(line)
 }

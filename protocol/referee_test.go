@@ -218,8 +218,8 @@ func checkEnd(t *testing.T, l RefLine) {
 
 func TestWordsAndPairs(t *testing.T) {
 	w := Words("12c 3o swap:7o")
-	if w.Len() != 3 || string(w.At(2)) != "swap:7o" || w.At(3) != nil || !w.Has([]byte("3o")) || w.Has([]byte("3")) {
-		t.Errorf("words: %d, %q, %q", w.Len(), w.At(2), w.At(3))
+	if w.Len() != 3 || string(w.Token(2)) != "swap:7o" || w.Token(3) != nil || !w.Has([]byte("3o")) || w.Has([]byte("3")) {
+		t.Errorf("words: %d, %q, %q", w.Len(), w.Token(2), w.Token(3))
 	}
 	if (Words)(nil).Len() != 0 || len((Words)(nil).Strings()) != 0 {
 		t.Error("no words have tokens")

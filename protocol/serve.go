@@ -26,12 +26,12 @@ type Game struct {
 
 // Turn is the request for a move. It aliases buffers that are reused after the answer.
 type Turn struct {
-	Game  *Game
-	Ply   int
-	Time  time.Duration // the time for the answer; with a bank, for the rest of the game
-	Came  time.Time     // when the line was read: the clock runs since then, or a little longer
-	View  Pairs         // all that this seat may know
-	Moves Words         // every legal move
+	Game       *Game
+	Ply        int
+	Time       time.Duration // the time for the answer; with a bank, for the rest of the game
+	ReceivedAt time.Time     // when the line was read: the clock runs since then, or a little longer
+	View       Pairs         // all that this seat may know
+	Moves      Words         // every legal move
 
 	events []byte // lines since the last turn, without their first word, each with its LF
 }
@@ -94,14 +94,14 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 		if err != nil {
 			return err
 		}
-		if done, err := c.take(line[:len(line)-1]); done || err != nil {
+		if done, err := c.handle(line[:len(line)-1]); done || err != nil {
 			return err
 		}
 	}
 }
 
-// take handles a line, and reports whether it was the last one.
-func (c *client) take(line []byte) (done bool, err error) {
+// handle handles a line, and reports whether it was the last one.
+func (c *client) handle(line []byte) (done bool, err error) {
 	l, err := ParseReferee(line)
 	if err != nil {
 		return false, err
@@ -113,20 +113,20 @@ func (c *client) take(line []byte) (done bool, err error) {
 		}
 		_, err = c.out.Write(c.ready)
 	case RefGame:
-		c.begin(l)
+		c.startGame(l)
 	case RefEvent:
 		c.turn.events = append(append(c.turn.events, dropCR(line)[len(EventPrefix):]...), '\n')
 	case RefView:
 		c.view = append(c.view[:0], l.Pairs...)
 	case RefTurn:
-		err = c.answer(l)
+		err = c.answerTurn(l)
 	case RefBye:
 		return true, nil
 	}
 	return false, err
 }
 
-func (c *client) begin(l RefLine) {
+func (c *client) startGame(l RefLine) {
 	c.games++
 	seed, _ := l.Pairs.Lookup("seed")
 	n, _ := strconv.ParseUint(string(seed), 10, 64)
@@ -141,9 +141,9 @@ func (c *client) begin(l RefLine) {
 	c.turn.events, c.view = c.turn.events[:0], c.view[:0]
 }
 
-func (c *client) answer(l RefLine) error {
+func (c *client) answerTurn(l RefLine) error {
 	t := &c.turn
-	t.Came = time.Now()
+	t.ReceivedAt = time.Now()
 	t.Ply, t.Moves, t.View = l.Ply, l.Moves, c.view
 	t.Time = time.Duration(min(l.MS, int(math.MaxInt64/time.Millisecond))) * time.Millisecond
 	a := c.think(t)

@@ -39,7 +39,7 @@ func TestServe(t *testing.T) {
 			events = append(events, fmt.Sprintf("%s%v", verb, args.Strings()))
 		}
 		saw = append(saw, fmt.Sprintf("%s %d %v %s %v", turn.Game.Name, turn.Ply, turn.Time, turn.View, events))
-		a := Answer{Move: turn.Moves.At(0)}
+		a := Answer{Move: turn.Moves.Token(0)}
 		if turn.Ply == 3 {
 			a.Info = []byte("score=1")
 		}
@@ -71,7 +71,7 @@ func (w *writes) Write(p []byte) (int, error) {
 }
 
 func TestServeErrors(t *testing.T) {
-	first := func(t *Turn) Answer { return Answer{Move: t.Moves.At(0)} }
+	first := func(t *Turn) Answer { return Answer{Move: t.Moves.Token(0)} }
 	for _, c := range []struct {
 		name, in string
 		bot      string
@@ -117,7 +117,7 @@ func TestServeHugeClock(t *testing.T) {
 	in := "turn 0 999999999999999999 x\n"
 	if err := Serve(strings.NewReader(in), io.Discard, "", "", func(t *Turn) Answer {
 		got = t.Time
-		return Answer{Move: t.Moves.At(0)}
+		return Answer{Move: t.Moves.Token(0)}
 	}); err != nil || got <= 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -131,7 +131,7 @@ func BenchmarkServe(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, line := range lines {
-			if _, err := c.take(line[:len(line)-1]); err != nil {
+			if _, err := c.handle(line[:len(line)-1]); err != nil {
 				b.Fatal(err)
 			}
 		}

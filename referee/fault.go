@@ -52,7 +52,7 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
 			c.Turn.Legal = list(s.State)
 			if _, err := (&Game{State: s.State}).parse(string(f.Reason.Move)); err != nil && f.Reason.Kind == fault.IllegalMove {
-				c.Turn.Refusal = phrase.Of(err)
+				c.Turn.Refusal = phrase.FromError(err)
 			}
 		}
 	}

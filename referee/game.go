@@ -80,7 +80,7 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()
-		g.State.Start(g.events)
+		g.State.LogStart(g.events)
 	}
 	if g.Decided() {
 		return false
@@ -119,7 +119,7 @@ func (g *Game) Forfeited(seat int) bool { return g.forfeits.has(seat) }
 // Left returns how long the seat has for its next move.
 func (g *Game) Left(seat int) time.Duration { return g.timers[seat].left() }
 
-func (g *Game) listens(seat int) bool { return g.listening&rules.Only(seat) != 0 }
+func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
 // Ask returns the lines for the seat to move. They end with its view and its turn, and are valid until the next call
 // of a method other than Left.
@@ -252,7 +252,7 @@ func (g *Game) late(rec *ReplayMove) bool {
 func (g *Game) tellEvents() {
 	for seat := range g.lines {
 		if g.listens(seat) {
-			g.lines[seat] = g.events.Events(g.lines[seat], seat, protocol.EventPrefix)
+			g.lines[seat] = g.events.AppendEvents(g.lines[seat], seat, protocol.EventPrefix)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 		}
 		g.lines[s] = protocol.AppendFault(g.lines[s], seat, f.Code, text)
 	}
-	g.listening &^= rules.Only(seat)
+	g.listening &^= rules.OneSeat(seat)
 	return nil
 }
 

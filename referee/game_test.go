@@ -53,7 +53,7 @@ func TestGameLines(t *testing.T) {
 	} {
 		name, options, _ := strings.Cut(c.game, " ")
 		v := variant(t, name, options)
-		g := newGame(t, v, patient, rules.All)
+		g := newGame(t, v, patient, rules.AllSeats)
 		got := make([]string, v.Players)
 		hear := func(seat int, lines []byte) {
 			for line := range bytes.Lines(lines) {
@@ -105,16 +105,16 @@ func TestGameLines(t *testing.T) {
 // Who walks through a replay sees the deal, also of a game that was decided before it began.
 func TestWalkBeforeTheGame(t *testing.T) {
 	v := variant(t, "brisca", "")
-	g := newGame(t, v, patient, rules.All)
+	g := newGame(t, v, patient, rules.AllSeats)
 	kit.Must(t, g.Fault(0, unready, 0))
 	g.End()
 	var want rules.Log
-	g.State.Start(&want)
+	g.State.LogStart(&want)
 	var log rules.Log
-	log.Add(rules.All, "of another game")
+	log.Add(rules.AllSeats, "of another game")
 	for _, err := range g.Record.Walk(v, &log) {
 		kit.Must(t, err)
-		if diff := cmp.Diff(want.Open(), log.Open()); diff != "" || len(want.Open()) == 0 {
+		if diff := cmp.Diff(want.OpenEvents(), log.OpenEvents()); diff != "" || len(want.OpenEvents()) == 0 {
 			t.Error(diff)
 		}
 	}
@@ -139,7 +139,7 @@ func TestGameRefuses(t *testing.T) {
 		{"twice", true, []int{1}, 1, exited, "seat 1 has forfeited before"},
 		{"after the end", true, []int{0, 1, 2}, 0, exited, "seat 0 has forfeited before"},
 	} {
-		g := newGame(t, v, patient, rules.All)
+		g := newGame(t, v, patient, rules.AllSeats)
 		for _, seat := range c.first {
 			kit.Must(t, g.Fault(seat, unready, 0))
 		}
@@ -174,7 +174,7 @@ func TestGameRefuses(t *testing.T) {
 // The time that a turn tells follows from what the bot's own moves took, in whole microseconds.
 func TestGameTimes(t *testing.T) {
 	const ms = time.Millisecond
-	g := newGame(t, variant(t, "teeko", "start=drop limit=8"), Clock{Bank: 100 * ms, Inc: ms, Startup: time.Second}, rules.All)
+	g := newGame(t, variant(t, "teeko", "start=drop limit=8"), Clock{Bank: 100 * ms, Inc: ms, Startup: time.Second}, rules.AllSeats)
 	g.Begin()
 	var told []int
 	for _, spent := range []Spent{{Took: 40*ms + 1}, {}, {Took: 90 * ms, Credit: 80*ms + 999}, {}, {Took: 1 << 60}, {}, {Took: ms}} {
@@ -214,11 +214,11 @@ func TestGameAllocates(t *testing.T) {
 			play(func(s rules.State, m rules.Move) {
 				log.Reset()
 				s.Apply(m, &log)
-			}, newGame(t, v, patient, rules.All).State)
+			}, newGame(t, v, patient, rules.AllSeats).State)
 		})
 		text := make([]byte, 0, 100)
 		whole := testing.AllocsPerRun(5, func() {
-			g := newGame(t, v, patient, rules.All)
+			g := newGame(t, v, patient, rules.AllSeats)
 			play(func(s rules.State, m rules.Move) {
 				g.Ask()
 				text = s.MoveText(text[:0], m)

@@ -32,4 +32,4 @@ func identities(n int) (seats []ReplaySeat) {
 }
 
 // raced reports whether the race detector is in this test binary.
-var raced = kit.Raced
+var raced = kit.HasRaceDetector

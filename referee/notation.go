@@ -118,7 +118,7 @@ func (o *Opening) Cut(moves int) error {
 
 // Check returns an error if the opening is not one of a game of this variant, or leaves no move to play.
 func (o Opening) Check(v *rules.Variant) error {
-	if o.Seed == nil && v.Chance && len(o.Moves) > 0 {
+	if o.Seed == nil && v.HasChance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")
 	}
 	var seed rules.Seed

@@ -82,7 +82,7 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	if seat < 0 || seat >= v.Players {
 		return nil, fmt.Errorf("replay: seat %d does not exist: the game has seats 0 to %d", seat, v.Players-1)
 	}
-	again := newRerun(r, v, rules.Only(seat))
+	again := newRerun(r, v, rules.OneSeat(seat))
 	var traffic []Traffic
 	again.pass = func(fromBot bool, lines []byte) {
 		if len(lines) > 0 {

@@ -97,8 +97,8 @@ func TestOpeningsWorkedExample(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	s := refereetest.Variant(t, "teeko", "start=drop opening=3").Deal(&stream)
 	var log rules.Log
-	s.Start(&log)
-	if events := string(log.Events(nil, 0, "event ")); !strings.Contains(text, "```\n"+events+"```\n") {
+	s.LogStart(&log)
+	if events := string(log.AppendEvents(nil, 0, "event ")); !strings.Contains(text, "```\n"+events+"```\n") {
 		t.Errorf("SPEC.md does not have the events %q", events)
 	}
 	draws, bare := rules.NewStream(rules.Seed{}), refereetest.Variant(t, "teeko", "start=drop").Deal(nil)
@@ -179,14 +179,14 @@ func key(s rules.State, name string) string { return protocol.Pairs(s.View(nil, 
 // dealt returns the hands of the first deal.
 func dealt(v *rules.Variant, s rules.State) []string {
 	var log rules.Log
-	s.Start(&log)
+	s.LogStart(&log)
 	return hands(v, &log)
 }
 
 // hands returns what each seat is told of a deal.
 func hands(v *rules.Variant, log *rules.Log) (hands []string) {
 	for seat := range v.Players {
-		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.Events(nil, seat, ""))
+		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.AppendEvents(nil, seat, ""))
 		hands = append(hands, strings.ReplaceAll(string(deal[1]), ",", " "))
 	}
 	return hands
@@ -362,10 +362,10 @@ func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 		tr.pending[seat] = protocol.AppendGame(nil, tr.v.Game.Name, gamePairs(tr.v, seat, ownSeed(tr.match, seat))...)
 	}
 	var log rules.Log
-	tr.s.Start(&log)
+	tr.s.LogStart(&log)
 	for {
 		for seat := range tr.pending {
-			tr.pending[seat] = log.Events(tr.pending[seat], seat, protocol.EventPrefix)
+			tr.pending[seat] = log.AppendEvents(tr.pending[seat], seat, protocol.EventPrefix)
 		}
 		seat := tr.s.Turn()
 		if seat == rules.Over {

@@ -52,8 +52,8 @@ func SquareName(square, columns int) string {
 	return string(rune('a'+square%columns)) + strconv.Itoa(columns-square/columns)
 }
 
-// SquareNamed returns the square with such a name, in small or capital letters; ok is false if the board has none.
-func SquareNamed(name string, columns int) (square int, ok bool) {
+// ParseSquare returns the square with such a name, in small or capital letters; ok is false if the board has none.
+func ParseSquare(name string, columns int) (square int, ok bool) {
 	if len(name) < 2 {
 		return 0, false
 	}

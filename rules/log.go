@@ -10,11 +10,11 @@ import (
 // Seats is a set of seats, one bit each.
 type Seats uint16
 
-// All is the set of all seats.
-const All Seats = 1<<MaxSeats - 1
+// AllSeats is the set of all seats.
+const AllSeats Seats = 1<<MaxSeats - 1
 
-// Only returns the set of one seat.
-func Only(seat int) Seats { return 1 << seat }
+// OneSeat returns the set of one seat.
+func OneSeat(seat int) Seats { return 1 << seat }
 
 // Log is the events of a move: what happened in the game, each with the seats that see it. What some
 // seats must not see is "?" in an event of its own for them. Its memory is reused for the next move.
@@ -24,8 +24,8 @@ type Log struct {
 }
 
 type event struct {
-	to   Seats
-	text []byte
+	seats Seats
+	text  []byte
 }
 
 // Reset empties the log.
@@ -53,41 +53,41 @@ func (l *Log) Add(to Seats, words ...any) {
 	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
-// Events appends the events that a seat sees, each as prefix, text and LF.
-func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
+// AppendEvents appends the events that a seat sees, each as prefix, text and LF.
+func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	for _, e := range l.events {
-		if e.to&Only(seat) != 0 {
+		if e.seats&OneSeat(seat) != 0 {
 			dst = append(append(append(dst, prefix...), e.text...), '\n')
 		}
 	}
 	return dst
 }
 
-// Seen returns the events that a seat sees.
-func (l *Log) Seen(seat int) []string { return l.common(Only(seat)) }
+// EventsFor returns the events that a seat sees.
+func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
-// Common returns the events that all of so many seats see, and none that says different things to
+// CommonEvents returns the events that all of so many seats see, and none that says different things to
 // different seats.
-func (l *Log) Common(seats int) []string { return l.common(Only(seats) - 1) }
+func (l *Log) CommonEvents(seats int) []string { return l.commonEvents(OneSeat(seats) - 1) }
 
-// common returns the events that all of some seats see.
-func (l *Log) common(seats Seats) (events []string) {
+// commonEvents returns the events that all of some seats see.
+func (l *Log) commonEvents(seats Seats) (events []string) {
 	for _, e := range l.events {
-		if e.to&seats == seats {
+		if e.seats&seats == seats {
 			events = append(events, string(e.text))
 		}
 	}
 	return events
 }
 
-// Open returns the events with all cards open: an event for one seat names the seat, and
+// OpenEvents returns the events with all cards open: an event for one seat names the seat, and
 // the event for the others, with "?", is left out.
-func (l *Log) Open() (events []string) {
+func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {
 		case bytes.Contains(e.text, []byte(" ?")):
-		case bits.OnesCount16(uint16(e.to)) == 1:
-			events = append(events, fmt.Sprintf("%s (seat %d)", e.text, bits.TrailingZeros16(uint16(e.to))))
+		case bits.OnesCount16(uint16(e.seats)) == 1:
+			events = append(events, fmt.Sprintf("%s (seat %d)", e.text, bits.TrailingZeros16(uint16(e.seats))))
 		default:
 			events = append(events, string(e.text))
 		}

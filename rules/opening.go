@@ -32,9 +32,9 @@ func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 // Plies returns how many there are.
 func (o *Opening) Plies() int { return int(o.plies) }
 
-// Start logs the opening. Each of its moves is logged by play.
-func (o *Opening) Start(log *Log, play func(Move)) {
-	log.Add(All, OpeningOption.Name, o.Plies())
+// Log logs the opening. Each of its moves is logged by play.
+func (o *Opening) Log(log *Log, play func(Move)) {
+	log.Add(AllSeats, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
 		play(m)
 	}

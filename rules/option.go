@@ -19,8 +19,8 @@ type Option struct {
 	Help     string
 }
 
-// Allowed returns the allowed values as text.
-func (o Option) Allowed() string {
+// AllowedText returns the allowed values as text.
+func (o Option) AllowedText() string {
 	if o.Values == nil {
 		return fmt.Sprintf("%d to %d", o.Min, o.Max)
 	}
@@ -44,7 +44,7 @@ func (o Option) Resolve(value string) (string, error) {
 	} else if n, err := strconv.Atoi(value); err == nil && n >= o.Min && n <= o.Max {
 		return strconv.Itoa(n), nil
 	}
-	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
+	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
 // Setting is an option with its value.

@@ -58,10 +58,10 @@ func record(v *Variant, bots, ranks []int, bot int) Record {
 	var own, first Seats // sides
 	for seat, b := range bots {
 		if b == bot {
-			own |= Only(v.Side(seat))
+			own |= OneSeat(v.Side(seat))
 		}
 		if ranks[seat] == 1 {
-			first |= Only(v.Side(seat))
+			first |= OneSeat(v.Side(seat))
 		}
 	}
 	switch {

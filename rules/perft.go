@@ -12,12 +12,12 @@ func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	return perft(ctx, s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
-// unstopped is the depth that perft counts without a look at its context: milliseconds.
-const unstopped = 3
+// uncheckedDepth is the depth that perft counts without a look at its context: milliseconds.
+const uncheckedDepth = 3
 
 // perft returns Perft at depth 1 and more; the moves above it are in the stack.
 func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err error) {
-	if depth >= unstopped {
+	if depth >= uncheckedDepth {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

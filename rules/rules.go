@@ -63,11 +63,11 @@ type Variant struct {
 	Players  int
 	// Sides is the number of sides: as many as players, or fewer where these play in teams.
 	Sides int
-	// Chance is whether the seed decides anything. Without chance every deal
+	// HasChance is whether the seed decides anything. Without chance every deal
 	// is the same, and deterministic bots play the same game in each.
-	Chance bool
-	// Unique is whether no two deals are alike, as a pack of cards is not shuffled twice in the same way.
-	Unique bool
+	HasChance bool
+	// UniqueDeals is whether no two deals are alike, as a pack of cards is not shuffled twice in the same way.
+	UniqueDeals bool
 	// Prize is the points of the winner in a game that has no other points; a draw shares them. It is
 	// 0 where points are made move by move.
 	Prize float64
@@ -109,8 +109,8 @@ type State interface {
 	Legal(dst []Move) []Move
 	// Check returns why a move is not legal, nil if it is.
 	Check(Move) error
-	// Start logs the events that come before the first move.
-	Start(*Log)
+	// LogStart logs the events that come before the first move.
+	LogStart(*Log)
 	// Apply makes a legal move and logs its events unless log is nil. An illegal move is
 	// undefined behaviour: Play checks first.
 	Apply(m Move, log *Log)

@@ -77,9 +77,9 @@ type ViewReader struct {
 	err  error
 }
 
-// Read returns a reader of the view. It already has an error if the seat or the turn is
+// Reader returns a reader of the view. It already has an error if the seat or the turn is
 // not one of the players, or the ply is out of range.
-func (o Observation) Read(game string, players int) ViewReader {
+func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
 	case o.Turn == Over:
@@ -97,9 +97,9 @@ func (o Observation) Read(game string, players int) ViewReader {
 // Err returns the first error.
 func (r *ViewReader) Err() error { return r.err }
 
-// Made returns the position made from the view, or the first error, including that of
+// Finish returns the position made from the view, or the first error, including that of
 // Check.
-func (r *ViewReader) Made(s State) (State, error) {
+func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
 	}

@@ -197,7 +197,7 @@ func cleanUp(kind byte, what string) (done bool) {
 
 // killMarked ends the processes with a mark and reports whether it has ended any.
 func killMarked(mark string) (found bool) {
-	for _, pid := range proc.Marked(mark) {
+	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found
 	}
 	return found

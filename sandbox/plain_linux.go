@@ -62,5 +62,5 @@ func (p *Process) Marked() []int {
 	if p.level != None {
 		return nil // no process has a mark
 	}
-	return proc.Marked(p.mark)
+	return proc.FindByEnv(p.mark)
 }

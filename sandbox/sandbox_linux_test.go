@@ -29,7 +29,7 @@ func levelsHere(t *testing.T) (levels []Level) {
 		if l == Weak && os.Getuid() == 0 {
 			continue // its own user has no way into root's directories, where the test binary may be
 		}
-		if l < Full && kit.Raced() { // its memory fits below no limit of data
+		if l < Full && kit.HasRaceDetector() { // its memory fits below no limit of data
 			continue
 		}
 		levels = append(levels, l)

@@ -53,8 +53,8 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 			for s := w; s < samples; s += workers {
 				weigh(m, fit, draws, rand.New(rand.NewPCG(seed, uint64(s))))
 				copy(nats, fit.nats)
-				m.maximise(nats)
-				fit.centre(nats)
+				m.maximize(nats)
+				fit.center(nats)
 				fits[s] = fit.scale(nats)
 			}
 		})
@@ -89,20 +89,20 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 // over B is one of A's wins and one of B's losses: it has the weight of both.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model's scratch by bot is free until it is maximised.
-	win, loss := m.step, m.try
+	win, loss := m.step, m.trial
 	for i := range win {
 		win[i], loss[i] = r.ExpFloat64(), r.ExpFloat64()
 	}
 	for k, e := range m.ends {
 		half := fit.virtual[k] / 2
-		m.won[k] = half * win[e[0]] * loss[e[1]]
-		m.lost[k] = half * loss[e[0]] * win[e[1]]
+		m.wins[k] = half * win[e[0]] * loss[e[1]]
+		m.losses[k] = half * loss[e[0]] * win[e[1]]
 	}
 	for _, deal := range draws {
 		w := r.ExpFloat64()
 		for _, x := range deal {
-			m.won[x.pair] += w * x.score
-			m.lost[x.pair] += w * (1 - x.score)
+			m.wins[x.pair] += w * x.score
+			m.losses[x.pair] += w * (1 - x.score)
 		}
 	}
 }

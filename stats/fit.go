@@ -58,13 +58,13 @@ func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	for _, p := range pairs {
 		if p.Deals > 0 {
 			f.pairs = append(f.pairs, p)
-			f.count(p.Deals, p.A, p.B)
+			f.addDeals(p.Deals, p.A, p.B)
 		}
 	}
 	for _, p := range f.pairs {
-		f.virtual = append(f.virtual, f.share(p.Deals, p.A, p.B))
+		f.virtual = append(f.virtual, f.virtualDeals(p.Deals, p.A, p.B))
 	}
-	return f.maximise()
+	return f.maximize()
 }
 
 // FitBouts returns the ratings under which the bouts of teams are most likely. It is the model
@@ -76,13 +76,13 @@ func FitBouts(bots int, bouts []Bout, anchor *Anchor) *Fit {
 	for _, b := range bouts {
 		if b.Deals > 0 {
 			f.bouts = append(f.bouts, b)
-			f.count(b.Deals, slices.Concat(b.A, b.B)...)
+			f.addDeals(b.Deals, slices.Concat(b.A, b.B)...)
 		}
 	}
 	for _, b := range f.bouts {
-		f.virtual = append(f.virtual, f.share(b.Deals, slices.Concat(b.A, b.B)...))
+		f.virtual = append(f.virtual, f.virtualDeals(b.Deals, slices.Concat(b.A, b.B)...))
 	}
-	return f.maximise()
+	return f.maximize()
 }
 
 func newFit(bots int, anchor *Anchor) *Fit {
@@ -93,8 +93,8 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// count notes that some bots have played deals with each other.
-func (f *Fit) count(deals float64, bots ...int) {
+// addDeals notes that some bots have played deals with each other.
+func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
 		x, y := f.root(bots[0]), f.root(b)
@@ -110,9 +110,9 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// share returns the virtual deals of a pair or bout with some deals: half of each bot's, in
+// virtualDeals returns the virtual deals of a pair or bout with some deals: half of each bot's, in
 // proportion to its deals. The other half is that of its opponents.
-func (f *Fit) share(deals float64, bots ...int) float64 {
+func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
 		sum += deals / f.Deals[b]
@@ -120,13 +120,13 @@ func (f *Fit) share(deals float64, bots ...int) float64 {
 	return prior / 2 * sum
 }
 
-// maximise sets the ratings to the most likely ones.
-func (f *Fit) maximise() *Fit {
+// maximize sets the ratings to the most likely ones.
+func (f *Fit) maximize() *Fit {
 	for i := range f.Group {
 		f.Group[i] = f.root(i)
 	}
-	f.model().maximise(f.nats)
-	f.centre(f.nats)
+	f.model().maximize(f.nats)
+	f.center(f.nats)
 	f.Elo = f.scale(f.nats)
 	return f
 }
@@ -136,17 +136,17 @@ func (f *Fit) model() *model {
 	for k, v := range f.virtual {
 		if f.bouts == nil {
 			p := f.pairs[k]
-			m.won[k], m.lost[k] = p.Score+v/2, p.Deals-p.Score+v/2
+			m.wins[k], m.losses[k] = p.Score+v/2, p.Deals-p.Score+v/2
 		} else {
 			b := f.bouts[k]
-			m.won[k], m.lost[k] = b.Score+v/2, b.Deals-b.Score+v/2
+			m.wins[k], m.losses[k] = b.Score+v/2, b.Deals-b.Score+v/2
 		}
 	}
 	return m
 }
 
-// centre shifts each group to the mean 0.
-func (f *Fit) centre(nats []float64) {
+// center shifts each group to the mean 0.
+func (f *Fit) center(nats []float64) {
 	sum, size := make([]float64, len(nats)), f.sizes()
 	for i, r := range nats {
 		sum[f.Group[i]] += r

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxWhole is how many bots have their curvature inverted as a whole, which takes 32 bytes for
+	// maxDense is how many bots have their curvature inverted as a whole, which takes 32 bytes for
 	// every two of them.
-	maxWhole = 1500
+	maxDense = 1500
 	// ridge is the precision, in log-odds, of the prior of a member of teams about the mean: a
 	// deviation of 17,000 Elo. It decides only what no bout does, such as which of two permanent
 	// partners is better.
 	ridge = 1e-4
-	// boundless is half the width of an interval, in Elo, that only the ridge bounds.
-	boundless = 5000
+	// maxHalfWidth is half the width of an interval, in Elo, that only the ridge bounds.
+	maxHalfWidth = 5000
 )
 
 // Intervals returns the ratings with their 95 % intervals from the counts alone,
@@ -34,8 +34,8 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	if len(f.nats) == 0 {
 		return nil, nil
 	}
-	if len(f.nats) > maxWhole && f.bouts == nil {
-		return f.intervals(f.rowsAlone()), nil
+	if len(f.nats) > maxDense && f.bouts == nil {
+		return f.intervals(f.rowSolver()), nil
 	}
 	inverse, err := f.inverseHessian()
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 			row(i, c) // of the inverse for ratings relative to the group's mean
 			h = z95 * eloPerNat * math.Sqrt(variance(c))
 		}
-		if h > boundless {
+		if h > maxHalfWidth {
 			h = math.Inf(1)
 		}
 		out[i] = Estimate{Value: elo, Low: elo - h, High: elo + h}
@@ -74,9 +74,9 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	return out
 }
 
-// rowsAlone returns what finds the row of the inverse of a bot, less that of the anchor if there is
+// rowSolver returns what finds the row of the inverse of a bot, less that of the anchor if there is
 // one, by conjugate gradients.
-func (f *Fit) rowsAlone() func(i int, c []float64) {
+func (f *Fit) rowSolver() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
 	size := f.sizes()

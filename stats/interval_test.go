@@ -28,7 +28,7 @@ func TestRowsAlone(t *testing.T) {
 	for _, anchor := range []*Anchor{nil, {Bot: 3, Elo: 1000}} {
 		f := FitPairs(bots, pairs, anchor)
 		want := kit.Get[[]Estimate](t)(f.Intervals())
-		for i, got := range f.intervals(f.rowsAlone()) {
+		for i, got := range f.intervals(f.rowSolver()) {
 			same := func(a, b float64) bool { return a == b || math.Abs(a-b) < 0.01 }
 			if w := want[i]; !same(got.Low, w.Low) || !same(got.High, w.High) || got.Value != w.Value {
 				t.Errorf("bot %d with the anchor %+v: %+v, want %+v", i, anchor, got, w)
@@ -41,7 +41,7 @@ func TestRowsAlone(t *testing.T) {
 func TestManyBots(t *testing.T) {
 	kit.Slow(t)
 	r := rand.New(rand.NewPCG(1, 1))
-	const bots = maxWhole + 1
+	const bots = maxDense + 1
 	var pairs []Pair
 	for a := range bots {
 		for range 5 {

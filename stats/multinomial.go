@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// unseen is the count of a class without deals: small enough to have no weight,
+	// unseenCount is the count of a class without deals: small enough to have no weight,
 	// but above 0, so that every mean within 0..1 has a likelihood.
-	unseen = 1e-3
+	unseenCount = 1e-3
 	// maxGrid is the largest number of games a deal for which every class is
 	// listed. For more games the two ends are enough: the other classes only refine
 	// the weight of unseen.
@@ -37,7 +37,7 @@ func newMultinomial(t *Tally) *multinomial {
 		for ; next < len(t.classes) && t.classes[next].Score < x-sameScore; next++ {
 			m.append(t.classes[next].Score, float64(t.classes[next].Deals))
 		}
-		n := unseen
+		n := unseenCount
 		if next < len(t.classes) && t.classes[next].Score <= x+sameScore {
 			n = float64(t.classes[next].Deals)
 			next++

@@ -12,24 +12,24 @@ import "math"
 // over pairs of the weight (won+lost)*g(d)*g(-d) times the square of d's gradient: the Laplacian of
 // their graph.
 type model struct {
-	ends      [][2]int32 // by pair
-	bouts     []Bout     // instead of pairs
-	won, lost []float64  // by pair, of its A, with the virtual deals
-	weight    []float64
+	ends         [][2]int32 // by pair
+	bouts        []Bout     // instead of pairs
+	wins, losses []float64  // by pair, of its A, with the virtual deals
+	weight       []float64
 
-	gradient  []float64 // by bot, from here on
-	diagonal  []float64
-	step, try []float64
-	res, dir  []float64 // conjugate gradients
-	image, z  []float64
+	gradient    []float64 // by bot, from here on
+	diagonal    []float64
+	step, trial []float64
+	res, dir    []float64 // conjugate gradients
+	image, z    []float64
 }
 
 func newModel(bots int, pairs []Pair, bouts []Bout) *model {
 	m := &model{bouts: bouts}
-	for _, values := range []*[]float64{&m.gradient, &m.diagonal, &m.step, &m.try, &m.res, &m.dir, &m.image, &m.z} {
+	for _, values := range []*[]float64{&m.gradient, &m.diagonal, &m.step, &m.trial, &m.res, &m.dir, &m.image, &m.z} {
 		*values = make([]float64, bots)
 	}
-	for _, values := range []*[]float64{&m.won, &m.lost, &m.weight} {
+	for _, values := range []*[]float64{&m.wins, &m.losses, &m.weight} {
 		*values = make([]float64, max(len(pairs), len(bouts)))
 	}
 	for _, p := range pairs {
@@ -48,9 +48,9 @@ const (
 	maxHalving = 40
 )
 
-// maximise moves r, from any start, to the maximum by a truncated Newton method: the
+// maximize moves r, from any start, to the maximum by a truncated Newton method: the
 // step is found by conjugate gradients and halved until it improves the value.
-func (m *model) maximise(r []float64) {
+func (m *model) maximize(r []float64) {
 	value := m.expand(r)
 	for range maxNewton {
 		m.solve(0.01)
@@ -70,10 +70,10 @@ func (m *model) maximise(r []float64) {
 		improved := false
 		for range maxHalving {
 			for i := range r {
-				m.try[i] = r[i] + scale*m.step[i]
+				m.trial[i] = r[i] + scale*m.step[i]
 			}
-			if next := m.expand(m.try); next >= floor {
-				copy(r, m.try)
+			if next := m.expand(m.trial); next >= floor {
+				copy(r, m.trial)
 				value, improved = next, true
 				break
 			}
@@ -111,7 +111,7 @@ func (m *model) expand(r []float64) float64 {
 
 // pull returns the derivative by d of the value of a pair or bout, and the value, and sets the weight.
 func (m *model) pull(k int, d float64) (pull, value float64) {
-	won, lost := m.won[k], m.lost[k]
+	won, lost := m.wins[k], m.losses[k]
 	g, value := curve(d, won, lost)
 	m.weight[k] = (won + lost) * g * (1 - g)
 	return won*(1-g) - lost*g, value

@@ -7,29 +7,29 @@ type Fingerprint [16]byte
 // Repeats finds the deals that tell nothing new, because each of their games was
 // played before. Its zero value knows no games.
 type Repeats struct {
-	known map[Fingerprint]bool
+	knownGames map[Fingerprint]bool
 	// Distinct counts the deals with a new game, Row the deals without one that
 	// came after the last of them.
-	Distinct, Row int
+	Distinct, InRow int
 }
 
 // Add takes in the next deal, all its rotations, and reports whether any of its
 // games is new.
 func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	for _, g := range games {
-		distinct = distinct || !r.known[g]
+		distinct = distinct || !r.knownGames[g]
 	}
-	if r.known == nil {
-		r.known = map[Fingerprint]bool{}
+	if r.knownGames == nil {
+		r.knownGames = map[Fingerprint]bool{}
 	}
 	for _, g := range games {
-		r.known[g] = true
+		r.knownGames[g] = true
 	}
 	if distinct {
 		r.Distinct++
-		r.Row = 0
+		r.InRow = 0
 	} else {
-		r.Row++
+		r.InRow++
 	}
 	return distinct
 }
@@ -38,7 +38,7 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 // are expected.
 const patience = 10
 
-// Exhausted reports whether there are hardly any new deals to come: so many in a
+// IsExhausted reports whether there are hardly any new deals to come: so many in a
 // row were repeated that one more deal, as likely as each of those seen, would have
 // come with a probability of 95 %.
-func (r *Repeats) Exhausted() bool { return r.Row >= max(patience, 3*(r.Distinct+1)) }
+func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

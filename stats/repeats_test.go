@@ -37,8 +37,8 @@ func TestRepeats(t *testing.T) {
 			t.Errorf("deal %d is distinct: %v", i, got)
 		}
 	}
-	if r.Distinct != 3 || r.Row != 0 {
-		t.Errorf("%d distinct, the last %d repeated", r.Distinct, r.Row)
+	if r.Distinct != 3 || r.InRow != 0 {
+		t.Errorf("%d distinct, the last %d repeated", r.Distinct, r.InRow)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestExhausted(t *testing.T) {
 		for range tests / c.pool {
 			var seen Repeats
 			deals := 0
-			for ; !seen.Exhausted(); deals++ {
+			for ; !seen.IsExhausted(); deals++ {
 				seen.Add([]Fingerprint{printOf(r.IntN(c.pool))})
 			}
 			if seen.Distinct < c.pool {

@@ -37,7 +37,7 @@ func moody(t *protocol.Turn) protocol.Answer {
 		fmt.Fprintln(os.Stderr, "moody: not in the mood")
 		return protocol.Answer{Move: []byte("nothing")}
 	}
-	return protocol.Answer{Move: t.Moves.At(0)}
+	return protocol.Answer{Move: t.Moves.Token(0)}
 }
 
 // named returns entrants without programs.

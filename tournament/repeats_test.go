@@ -21,7 +21,7 @@ func deterministic() []match.Bot {
 	bots[0].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
 	bots[1].Serve = func(in io.Reader, out io.Writer) error {
 		return protocol.Serve(in, out, "last", "1", func(t *protocol.Turn) protocol.Answer {
-			return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+			return protocol.Answer{Move: t.Moves.Token(t.Moves.Len() - 1)}
 		})
 	}
 	return bots

@@ -203,15 +203,15 @@ func (s *State) ask(m *Match) {
 // Exhausted returns how many deals in a row were repeated when the sequential test ended without a verdict,
 // for want of new ones; 0 where it did not.
 func (m *Match) Exhausted() int {
-	if !m.test.repeats.Exhausted() {
+	if !m.test.repeats.IsExhausted() {
 		return 0
 	}
-	return m.test.repeats.Row
+	return m.test.repeats.InRow
 }
 
 // ended reports whether a match's sequential test has come to its end.
 func (m *Match) ended() bool {
-	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.Exhausted()
+	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }
 
 // Finished reports whether a match needs no more games.

@@ -66,8 +66,8 @@ func Needs(t testing.TB, program string) {
 	}
 }
 
-// Raced reports whether the race detector is in this test binary.
-func Raced() bool {
+// HasRaceDetector reports whether the race detector is in this test binary.
+func HasRaceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -156,7 +156,7 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 	ast.Inspect(d.Node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			name := f.Qualified(n)
+			name := f.QualifiedName(n)
 			if slices.Contains(forbidden, name) || real && slices.Contains(timed, name) {
 				add(n, "%s", name)
 			}
@@ -213,7 +213,7 @@ func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, ad
 			add(n, format, args...)
 		}
 	})
-	switch q := f.Qualified(n.Fun); {
+	switch q := f.QualifiedName(n.Fun); {
 	case q == "os/exec.Command" || q == "os/exec.CommandContext":
 		if len(literals) > 0 && literals[0] == "go" {
 			add(n, "a go command")
@@ -273,7 +273,7 @@ func now(f *source.File, names map[string]bool, e ast.Expr) bool {
 		return names[id.Name]
 	}
 	call, ok := e.(*ast.CallExpr)
-	return ok && f.Qualified(call.Fun) == "time.Now"
+	return ok && f.QualifiedName(call.Fun) == "time.Now"
 }
 
 // sleeps reports whether a command sleeps for less than half a minute: one that never answers sleeps
@@ -296,7 +296,7 @@ func value(f *source.File, e ast.Expr) any {
 			return x
 		}
 	case *ast.SelectorExpr:
-		if unit, ok := strings.CutPrefix(f.Qualified(e), "time."); ok && units[unit] > 0 {
+		if unit, ok := strings.CutPrefix(f.QualifiedName(e), "time."); ok && units[unit] > 0 {
 			return units[unit]
 		}
 	case *ast.UnaryExpr:

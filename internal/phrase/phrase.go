@@ -65,7 +65,7 @@ func valueOf(verb string, value any) Text {
 		case Text:
 			return value
 		case error:
-			return Of(value)
+			return FromError(value)
 		}
 	}
 	return Plain(fmt.Sprintf(verb, value))
@@ -84,13 +84,13 @@ func (t Text) Equal(o Text) bool {
 
 // String returns the text in English.
 func (t Text) String() string {
-	text, _ := t.In(nil)
+	text, _ := t.Translate(nil)
 	return text
 }
 
-// In returns the text by the translations of formats, and whether all of it is translated: whether translations has
+// Translate returns the text by the translations of formats, and whether all of it is translated: whether translations has
 // the format of the text and of its values, if these have words. What is not translated is in English.
-func (t Text) In(translations map[string]string) (text string, complete bool) {
+func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
 	}
@@ -102,7 +102,7 @@ func (t Text) In(translations map[string]string) (text string, complete bool) {
 	known := true
 	for i, arg := range t.Args {
 		translated := false
-		if values[i], translated = arg.In(translations); arg.Format != "" {
+		if values[i], translated = arg.Translate(translations); arg.Format != "" {
 			known = known && translated
 		}
 	}
@@ -195,8 +195,8 @@ func (e *Error) Unwrap() error { return e.cause }
 // Phrase returns the text.
 func (e *Error) Phrase() Text { return e.Text }
 
-// Of returns the text of an error: what its method Phrase returns, else what it says, in every language.
-func Of(err error) Text {
+// FromError returns the text of an error: what its method Phrase returns, else what it says, in every language.
+func FromError(err error) Text {
 	if p, ok := err.(interface{ Phrase() Text }); ok {
 		return p.Phrase()
 	}

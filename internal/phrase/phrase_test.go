@@ -46,7 +46,7 @@ func TestText(t *testing.T) {
 		if got := c.text.String(); got != c.english {
 			t.Errorf("%+v is %q, want %q", c.text, got, c.english)
 		}
-		if got, complete := c.text.In(catalan); got != c.ca || complete != c.complete {
+		if got, complete := c.text.Translate(catalan); got != c.ca || complete != c.complete {
 			t.Errorf("%+v is %q, %v, want %q", c.text, got, complete, c.ca)
 		}
 		data := kit.Get[[]byte](t)(json.Marshal(c.text))
@@ -74,11 +74,11 @@ func TestError(t *testing.T) {
 	if err.Error() != "the bot has no name: file does not exist" || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is %v", err)
 	}
-	if text, _ := phrase.Of(phrase.Errorf("the bot has no name: %s", fs.ErrNotExist)).In(catalan); text != "el bot no té nom: file does not exist" {
+	if text, _ := phrase.FromError(phrase.Errorf("the bot has no name: %s", fs.ErrNotExist)).Translate(catalan); text != "el bot no té nom: file does not exist" {
 		t.Errorf("in Catalan it is %q", text)
 	}
 	wrapped := fmt.Errorf("reading: %w", phrase.Errorf("it is empty"))
-	if diff := cmp.Diff(phrase.Plain("reading: it is empty"), phrase.Of(wrapped)); diff != "" {
+	if diff := cmp.Diff(phrase.Plain("reading: it is empty"), phrase.FromError(wrapped)); diff != "" {
 		t.Errorf("an error without a text (-want +got): %s", diff)
 	}
 }

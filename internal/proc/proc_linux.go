@@ -127,8 +127,8 @@ func ChildrenOf(thread string) (pids []int) {
 	return pids
 }
 
-// Below returns a process and its descendants.
-func Below(pid int) []int {
+// ProcessTree returns a process and its descendants.
+func ProcessTree(pid int) []int {
 	pids := []int{pid}
 	for i := 0; i < len(pids); i++ {
 		pids = append(pids, Children(pids[i])...)
@@ -136,9 +136,9 @@ func Below(pid int) []int {
 	return pids
 }
 
-// Marked returns the processes, but this one, with a variable in their environment that begins with a
+// FindByEnv returns the processes, but this one, with a variable in their environment that begins with a
 // text, "NAME=VALUE".
-func Marked(variable string) (pids []int) {
+func FindByEnv(variable string) (pids []int) {
 	want := []byte("\x00" + variable)
 	for _, pid := range Numbers("/proc") {
 		// It is empty for a process that has ended but was not waited for.

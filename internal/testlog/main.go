@@ -24,7 +24,7 @@ import (
 // event is a line of go test -json.
 type event struct {
 	Action, Package, Test, Output, FailedBuild string
-	Elapsed                                    float64
+	Seconds                                    float64 `json:"Elapsed"`
 }
 
 // timed is what has taken a while.
@@ -38,7 +38,7 @@ type summary struct {
 	mu              sync.Mutex
 	packages, tests []timed
 	leftOut         map[string]int // how often for each reason
-	failed          []string
+	failures        []string
 	processor       time.Duration
 }
 
@@ -81,7 +81,7 @@ func (s *summary) run(args []string) (passed bool) {
 		fmt.Fprintln(os.Stderr, err)
 		return false
 	}
-	r := &reader{summary: s, said: map[string][]said{}}
+	r := &reader{summary: s, output: map[string][]outputLine{}}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -90,7 +90,7 @@ func (s *summary) run(args []string) (passed bool) {
 			e = event{Action: "build-output", Output: lines.Text() + "\n"}
 		}
 		s.mu.Lock()
-		r.take(e)
+		r.handle(e)
 		s.mu.Unlock()
 	}
 	err = cmd.Wait()
@@ -100,37 +100,37 @@ func (s *summary) run(args []string) (passed bool) {
 	return err == nil && lines.Err() == nil
 }
 
-// said is a line of a package's output, and the test that has printed it, if any.
-type said struct{ test, text string }
+// outputLine is a line of a package's output, and the test that has printed it, if any.
+type outputLine struct{ test, text string }
 
 // reader reads the events of one run.
 type reader struct {
 	*summary
-	said map[string][]said // what is still of interest, by package
+	output map[string][]outputLine // what is still of interest, by package
 }
 
 var place = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
 
-func (r *reader) take(e event) {
+func (r *reader) handle(e event) {
 	switch e.Action {
 	case "build-output":
 		fmt.Print(e.Output)
 	case "output":
-		r.said[e.Package] = append(r.said[e.Package], said{e.Test, e.Output})
+		r.output[e.Package] = append(r.output[e.Package], outputLine{e.Test, e.Output})
 	case "pass", "skip", "fail":
 		if e.Test == "" {
-			r.end(e)
+			r.printPackage(e)
 			return
 		}
 		if !strings.Contains(e.Test, "/") {
-			r.tests = append(r.tests, timed{e.Package + " " + e.Test, e.Elapsed})
+			r.tests = append(r.tests, timed{e.Package + " " + e.Test, e.Seconds})
 		}
 		if e.Action == "fail" {
-			r.failed = append(r.failed, e.Package+" "+e.Test)
+			r.failures = append(r.failures, e.Package+" "+e.Test)
 			return
 		}
 		reason := ""
-		r.said[e.Package] = slices.DeleteFunc(r.said[e.Package], func(s said) bool {
+		r.output[e.Package] = slices.DeleteFunc(r.output[e.Package], func(s outputLine) bool {
 			if s.test == e.Test && reason == "" && place.MatchString(s.text) {
 				reason = strings.TrimSpace(place.ReplaceAllString(s.text, ""))
 			}
@@ -142,17 +142,17 @@ func (r *reader) take(e event) {
 	}
 }
 
-// end prints a package: its line, or all that it has said if it has failed.
-func (r *reader) end(e event) {
-	r.packages = append(r.packages, timed{e.Package, e.Elapsed})
-	for _, line := range r.said[e.Package] {
+// printPackage prints a package: its line, or all that it has said if it has failed.
+func (r *reader) printPackage(e event) {
+	r.packages = append(r.packages, timed{e.Package, e.Seconds})
+	for _, line := range r.output[e.Package] {
 		if e.Action == "fail" || strings.HasPrefix(line.text, "ok  \t") {
 			fmt.Print(line.text)
 		}
 	}
-	delete(r.said, e.Package)
+	delete(r.output, e.Package)
 	if e.Action == "fail" && e.FailedBuild != "" {
-		r.failed = append(r.failed, e.Package)
+		r.failures = append(r.failures, e.Package)
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *summary) print(wall time.Duration) {
 		}
 	}
 	fmt.Printf("\n%.0f s, and %.0f s of processor time for building and testing\n", wall.Seconds(), s.processor.Seconds())
-	for _, name := range s.failed {
+	for _, name := range s.failures {
 		fmt.Println("failed:", name)
 	}
 	var reasons []string

@@ -32,11 +32,11 @@ func TestSummary(t *testing.T) {
 	stdout := os.Stdout
 	os.Stdout = w
 	s := &summary{leftOut: map[string]int{}}
-	reader := &reader{summary: s, said: map[string][]said{}}
+	reader := &reader{summary: s, output: map[string][]outputLine{}}
 	for line := range strings.Lines(events) {
 		var e event
 		kit.Must(t, json.Unmarshal([]byte(line), &e))
-		reader.take(e)
+		reader.handle(e)
 	}
 	t.Setenv("TESTLOG_LEFT_OUT", "NOT ROOT")
 	s.print(3 * time.Second)

@@ -110,7 +110,7 @@ func HashSource(dir string) (string, error) {
 				continue
 			}
 			fmt.Fprintf(w, "%q %t %d\n", f.Path, f.Mode&0o111 != 0, f.Size)
-			if _, err := copyFile(w, f.in(dir)); err != nil {
+			if _, err := copyFile(w, f.pathIn(dir)); err != nil {
 				return err
 			}
 		}
@@ -156,7 +156,7 @@ func (w *Writer) copy(f File, dir string) error {
 	if f.Mode.IsDir() {
 		return w.Add(f, nil)
 	}
-	in, err := os.Open(f.in(dir))
+	in, err := os.Open(f.pathIn(dir))
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ func (w *Writer) copy(f File, dir string) error {
 	return w.Add(f, in)
 }
 
-// in returns the path of a file of the tree in a directory.
-func (f File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
+// pathIn returns the path of a file of the tree in a directory.
+func (f File) pathIn(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
 // copyFile writes the content of a file.
 func copyFile(w io.Writer, path string) (int64, error) {

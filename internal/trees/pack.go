@@ -42,7 +42,7 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	if err := t.WriteHeader(h); err != nil || h.Typeflag != tar.TypeReg {
 		return err
 	}
-	n, err := copyFile(t, f.in(dir))
+	n, err := copyFile(t, f.pathIn(dir))
 	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != f.Size {
 		return &ChangedError{f.Path}
 	}

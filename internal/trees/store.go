@@ -29,12 +29,12 @@ import (
 // changed, only under the lock of .trees/lock.
 type Store struct {
 	Options
-	dir     string
-	mu      sync.Mutex // taken before .trees/lock, so that one thread of this process waits for that
-	turns   sync.Map   // for each key a channel that has an element while Add works on it
-	checked sync.Map   // keys of the entries whose hash is right
-	sizes   sync.Map   // bytes of entries by their keys
-	bytes   atomic.Int64
+	dir          string
+	mu           sync.Mutex // taken before .trees/lock, so that one thread of this process waits for that
+	turns        sync.Map   // for each key a channel that has an element while Add works on it
+	verifiedKeys sync.Map   // keys of the entries whose hash is right
+	sizes        sync.Map   // bytes of entries by their keys
+	bytes        atomic.Int64
 }
 
 // Options are how a store keeps its entries.
@@ -54,9 +54,9 @@ type Limits struct {
 
 // Entry is a tree, or a file, in a store. Its size is measured once.
 type Entry struct {
-	Key   string
-	Bytes int64
-	Used  time.Time // the last time
+	Key    string
+	Bytes  int64
+	UsedAt time.Time // the last time
 }
 
 // NewStore returns the store in a directory, which is made when it is needed.
@@ -102,8 +102,8 @@ func (s *Store) isKey(name string) bool {
 
 func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermissions(0o644)) }
 
-// locked calls do while nobody else changes the directory.
-func (s *Store) locked(do func() error) (err error) {
+// withLock calls do while nobody else changes the directory.
+func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := os.MkdirAll(s.work(""), 0o755); err != nil {
@@ -172,7 +172,7 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	if !s.isKey(key) {
 		return nil, fmt.Errorf("trees: %q cannot be a key", key)
 	}
-	err = s.locked(func() (err error) {
+	err = s.withLock(func() (err error) {
 		if _, err := os.Lstat(s.Path(key)); err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 // damaged one is removed.
 func (s *Store) getChecked(key string) (*Hold, error) {
 	h, err := s.Get(key)
-	if _, checked := s.checked.Load(key); err != nil || checked {
+	if _, checked := s.verifiedKeys.Load(key); err != nil || checked {
 		return h, err
 	}
 	damage := s.check(key, h.Path)
@@ -228,7 +228,7 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 	}
 	h.Release()
 	s.Log.Warn("an entry is damaged and is made again", "path", h.Path, "err", damage)
-	if err := s.locked(func() error { return s.discard(key) }); err != nil {
+	if err := s.withLock(func() error { return s.discard(key) }); err != nil {
 		return nil, err
 	}
 	return nil, fs.ErrNotExist
@@ -246,18 +246,18 @@ func (s *Store) check(key, path string) error {
 	case hash != key:
 		return fmt.Errorf("trees: the files have the hash %s, not %s", hash, key)
 	}
-	s.checked.Store(key, true)
+	s.verifiedKeys.Store(key, true)
 	return nil
 }
 
-// Doubt makes Add check an entry again.
-func (s *Store) Doubt(key string) { s.checked.Delete(key) }
+// Recheck makes Add check an entry again.
+func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
 // add makes an entry.
 func (s *Store) add(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock
-	err = s.locked(func() (err error) {
+	err = s.withLock(func() (err error) {
 		if dir, err = os.MkdirTemp(s.work(""), "new-"); err != nil {
 			return wrap(err)
 		}
@@ -278,7 +278,7 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 	if err := s.check(key, path); err != nil {
 		return nil, err
 	}
-	err = s.locked(func() error {
+	err = s.withLock(func() error {
 		if _, missing := os.Lstat(s.Path(key)); missing != nil { // else another process has made it at the same time
 			if err := os.Rename(path, s.Path(key)); err != nil {
 				return wrap(err)
@@ -333,7 +333,7 @@ func (s *Store) Entries() ([]Entry, error) {
 		}
 		e := Entry{Key: n.Name()}
 		if err == nil {
-			e.Used = info.ModTime()
+			e.UsedAt = info.ModTime()
 			e.Bytes, err = s.size(e.Key)
 		}
 		if err != nil {
@@ -341,7 +341,7 @@ func (s *Store) Entries() ([]Entry, error) {
 		}
 		list = append(list, e)
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return cmp.Or(a.Used.Compare(b.Used), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(list, func(a, b Entry) int { return cmp.Or(a.UsedAt.Compare(b.UsedAt), cmp.Compare(a.Key, b.Key)) })
 	return list, nil
 }
 
@@ -361,7 +361,7 @@ func (s *Store) size(key string) (int64, error) {
 func (l Limits) Surplus(list []Entry, now time.Time, needed func(key string) bool) (surplus []Entry) {
 	total := sum(list)
 	for _, e := range list {
-		isOld, isTooMuch := l.Age > 0 && e.Used.Before(now.Add(-l.Age)), l.Bytes > 0 && total > l.Bytes
+		isOld, isTooMuch := l.Age > 0 && e.UsedAt.Before(now.Add(-l.Age)), l.Bytes > 0 && total > l.Bytes
 		if (isOld || isTooMuch) && (needed == nil || !needed(e.Key)) {
 			surplus = append(surplus, e)
 			total -= e.Bytes
@@ -377,24 +377,24 @@ func sum(list []Entry) (bytes int64) {
 	return bytes
 }
 
-// Evicted is what Evict has done.
-type Evicted struct {
-	Entries int   // that were removed
-	Bytes   int64 // of them
-	Left    int64 // bytes of those that are left
+// Eviction is what Evict has done.
+type Eviction struct {
+	Entries        int   // that were removed
+	Bytes          int64 // of them
+	RemainingBytes int64 // bytes of those that are left
 }
 
 // Evict removes entries until the limits hold, those first that were not used for the longest time. Entries that are in
 // use or needed stay, even if the limits do not hold then; needed may be nil. It also removes what processes have left
 // that ended while they made an entry. Of what cannot be removed it returns the errors.
-func (s *Store) Evict(l Limits, needed func(key string) bool) (done Evicted, err error) {
+func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, err error) {
 	var unused []string
-	err = s.locked(func() error {
+	err = s.withLock(func() error {
 		list, err := s.Entries()
 		if err != nil {
 			return err
 		}
-		done.Left = sum(list)
+		done.RemainingBytes = sum(list)
 		stays := func(key string) bool { return needed != nil && needed(key) || isLocked(s.useLock(key)) }
 		for _, e := range l.Surplus(list, s.Now(), stays) {
 			if failed := s.discard(e.Key); failed != nil {
@@ -403,21 +403,21 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Evicted, err
 			}
 			done.Entries++
 			done.Bytes += e.Bytes
-			done.Left -= e.Bytes
+			done.RemainingBytes -= e.Bytes
 		}
-		unused = s.unused()
+		unused = s.findAbandoned()
 		return err
 	})
 	for _, path := range unused {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
-	s.bytes.Store(done.Left)
+	s.bytes.Store(done.RemainingBytes)
 	return done, err
 }
 
-// unused returns the directories of entries that nobody makes any more. It removes the locks of entries that are not
+// findAbandoned returns the directories of entries that nobody makes any more. It removes the locks of entries that are not
 // there. It is called in locked.
-func (s *Store) unused() (dirs []string) {
+func (s *Store) findAbandoned() (dirs []string) {
 	names, _ := os.ReadDir(s.work(""))
 	for _, n := range names {
 		path := s.work(n.Name())

@@ -104,13 +104,13 @@ func TestEvict(t *testing.T) {
 		surplus = append(surplus, e.Key)
 	}
 	done, err := s.Evict(limits, needed)
-	if diff := cmp.Diff([]string{"old", "b"}, surplus); diff != "" || err != nil || done != (Evicted{2, 20, 30}) {
+	if diff := cmp.Diff([]string{"old", "b"}, surplus); diff != "" || err != nil || done != (Eviction{2, 20, 30}) {
 		t.Errorf("%v are surplus, %+v, %v", surplus, done, err)
 	}
 	if got := standing(t, s); got != "needed:10 c:10 d:10" {
 		t.Error(got)
 	}
-	if done, err := s.Evict(Limits{Bytes: 5}, needed); err != nil || done != (Evicted{2, 20, 10}) {
+	if done, err := s.Evict(Limits{Bytes: 5}, needed); err != nil || done != (Eviction{2, 20, 10}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if _, err := os.Stat(s.Path("notes")); err != nil {
@@ -128,7 +128,7 @@ func TestMeasured(t *testing.T) {
 	if got := standing(t, s); got != "before:7 a:15" {
 		t.Error(got)
 	}
-	if done, err := s.Evict(Limits{Age: time.Hour}, nil); err != nil || done != (Evicted{1, 7, 15}) {
+	if done, err := s.Evict(Limits{Age: time.Hour}, nil); err != nil || done != (Eviction{1, 7, 15}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	h.Release()
@@ -168,7 +168,7 @@ func TestRemains(t *testing.T) {
 	}
 	alive := newLock(dirLock(s.work("new-alive")))
 	kit.Must(t, alive.Lock())
-	kit.Get[Evicted](t)(s.Evict(Limits{}, nil))
+	kit.Get[Eviction](t)(s.Evict(Limits{}, nil))
 	var left []string
 	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(s.work(""))) {
 		left = append(left, e.Name())
@@ -213,7 +213,7 @@ func TestChecked(t *testing.T) {
 	add(s)
 	want(1, 2)
 	kit.Must(t, os.WriteFile(file, []byte("evil"), 0o644))
-	s.Doubt(key)
+	s.Recheck(key)
 	add(s)
 	add(s)
 	want(2, 4) // the damaged one, and what is made
@@ -295,7 +295,7 @@ func TestStoresTogether(t *testing.T) {
 		t.Error("nothing was removed meanwhile")
 	}
 	done, err := NewStore(dir, Options{}).Evict(Limits{Bytes: 250}, nil)
-	if err != nil || done.Left > 200 {
+	if err != nil || done.RemainingBytes > 200 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -32,7 +32,7 @@ var shapes = map[*rules.Game]func(options any) shape{
 		func(tute.Rules) (int, string) { return 9, "sing:b" }), // eight cards and an exchange
 	podrida.Game: entry(observePodrida,
 		podridaPoints,
-		func(r podrida.Rules) (int, string) { return r.Max() + 1, fmt.Sprintf("bid:%d", r.Max()) }),
+		func(r podrida.Rules) (int, string) { return r.MaxHand() + 1, fmt.Sprintf("bid:%d", r.MaxHand()) }),
 	tebes.Game: entry(observeTebes, noPoints,
 		func(r tebes.Rules) (int, string) { return rules.MaxMoves, lastMove(int(r.Size)) }),
 	// Four pieces with eight neighbours each are more than the squares that may be placed on.

@@ -160,7 +160,7 @@ func (r *row) table(t *baraja.Table, seat int) {
 	r.cards("hand", t.Hands[seat])
 	r.cards("trump", single(t.Trump))
 	r.tricks(int(t.Leader), t.Trick(), seat, played[:players])
-	r.seatCards("known", 0, seat, t.Known[:players])
+	r.seatCards("known", 0, seat, t.KnownCards[:players])
 	r.add("trumps", int(t.Trumps()))
 	r.add("stock", t.Stock())
 	r.add("leader", relative(int(t.Leader), seat, players))
@@ -171,9 +171,9 @@ func observeBrisca(s *brisca.State, seat int, r *row) { r.table(&s.Table, seat) 
 
 func observeTute(s *tute.State, seat int, r *row) {
 	r.table(&s.Table, seat)
-	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.Declared[seat]) - 1 })
+	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.DeclaredSuits[seat]) - 1 })
 	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
-		r.add(name, int(s.Sung>>suit&1))
+		r.add(name, int(s.SungSuits>>suit&1))
 	}
 	r.flag("choosing", s.Choice != 0)
 }
@@ -183,15 +183,15 @@ func observePodrida(s *podrida.State, seat int, r *row) {
 	var played [rules.MaxSeats]baraja.Set
 	s.PlayedBy(&played)
 	r.cards("hand", s.Hand(seat))
-	r.cards("turned", single(s.Turned()))
+	r.cards("turned", single(s.TrumpCard()))
 	r.tricks(s.Leader(), s.Trick(), seat, played[:players])
 	r.add("trumps", int(s.Trumps()))
 	r.add("cards", s.Cards())
 	r.add("dealer", relative(s.Dealer(), seat, players))
 	r.add("leader", relative(s.Leader(), seat, players))
-	r.flag("bidding", s.Bidding())
+	r.flag("bidding", s.IsBidding())
 	r.seatNumbers("bid", players, seat, s.BidOf)
-	r.seatNumbers("won", players, seat, s.Won)
+	r.seatNumbers("won", players, seat, s.TricksWon)
 	r.seatNumbers("points", players, seat, s.PointsOf)
 }
 
@@ -203,7 +203,7 @@ func observeTebes(s *tebes.State, seat int, r *row) {
 	r.add("seat", seat)
 	r.flag("extra+0", s.HasExtra(seat))
 	r.flag("extra+1", s.HasExtra(1-seat))
-	r.flag("bonus", s.Bonus())
+	r.flag("bonus", s.IsExtraMove())
 }
 
 const teekoSize = 5
@@ -212,5 +212,5 @@ func observeTeeko(s *teeko.State, seat int, r *row) {
 	r.board("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
 	r.board("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
 	r.add("seat", seat)
-	r.flag("placing", s.Placing())
+	r.flag("placing", s.IsPlacing())
 }

@@ -103,10 +103,10 @@ func (c *cache) prune() error {
 	}
 	s := trees.NewStore(c.dir, trees.Options{IsKey: isTraining})
 	done, err := s.Evict(trees.Limits{Bytes: c.maxBytes}, func(name string) bool { return c.used[name] })
-	if err == nil && done.Left > c.maxBytes {
+	if err == nil && done.RemainingBytes > c.maxBytes {
 		const large = "models: directory %q has %d MiB of this experiment, more than the %d of --models-size: " +
 			"allow more, or train less with --train-scale"
-		err = fmt.Errorf(large, c.dir, done.Left>>20, c.maxBytes>>20)
+		err = fmt.Errorf(large, c.dir, done.RemainingBytes>>20, c.maxBytes>>20)
 	}
 	return err
 }

@@ -153,7 +153,7 @@ func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
 			return r, err
 		}
 		if step.Next == nil {
-			r.Ending = step.State.(*tebes.State).Ending()
+			r.Ending = step.State.(*tebes.State).EndReason()
 		}
 	}
 	return r, nil

@@ -83,7 +83,7 @@ func NotPrepared(b Bot, err error) *Failure {
 
 // Failed returns the result of a job that this machine could not play.
 func Failed(j Job, err error) Result {
-	f := &Failure{Kind: FailedMachine, Text: phrase.Of(err)}
+	f := &Failure{Kind: FailedMachine, Text: phrase.FromError(err)}
 	if errors.Is(err, context.Canceled) {
 		f.Kind = FailedCancelled
 	}

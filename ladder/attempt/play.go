@@ -66,7 +66,7 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 	case err == nil, errors.Is(err, errEarly):
 		return nil
 	case ctx.Err() != nil:
-		return &Failure{Kind: FailedCancelled, Text: phrase.Of(ctx.Err())}
+		return &Failure{Kind: FailedCancelled, Text: phrase.FromError(ctx.Err())}
 	case errors.As(err, &failed) && failed.Kind != FailedHouse:
 		return failed
 	}
@@ -78,7 +78,7 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 	if failed != nil {
 		return failed
 	}
-	return &Failure{Kind: FailedReferee, Text: phrase.Of(err)}
+	return &Failure{Kind: FailedReferee, Text: phrase.FromError(err)}
 }
 
 func (p *run) play(ctx context.Context) (err error) {

@@ -88,7 +88,7 @@ func packInto(path, dir string) error {
 // doubt makes put check the packed files of a bot: a machine could not use what it fetched.
 func (b *builds) doubt(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
-		b.Doubt(tree.(string))
+		b.Recheck(tree.(string))
 	}
 }
 

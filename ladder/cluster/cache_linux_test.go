@@ -26,7 +26,7 @@ func TestCacheChecks(t *testing.T) {
 	file := kit.Get[[]string](t)(filepath.Glob(filepath.Join(w.Dir, "bots", "*", "bot.sh")))[0]
 	whole := kit.Get[[]byte](t)(os.ReadFile(file))
 	kit.Must(t, errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte("evil"), 0o600)))
-	w.cache.Doubt(filepath.Base(filepath.Dir(file))) // as in another run
+	w.cache.Recheck(filepath.Base(filepath.Dir(file))) // as in another run
 	play()
 	if got := kit.Get[[]byte](t)(os.ReadFile(file)); !bytes.Equal(got, whole) {
 		t.Errorf("the bot plays with the file %q", got)

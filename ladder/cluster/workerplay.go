@@ -96,7 +96,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 		return trees.Unpack(packed.from(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
-		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Of(fmt.Errorf("bot: %w", err))}
+		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.FromError(fmt.Errorf("bot: %w", err))}
 	}
 	context.AfterFunc(ctx, files.Release)
 	w.metrics.cache.Set(float64(w.cache.Bytes()))

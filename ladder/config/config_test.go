@@ -49,7 +49,7 @@ func TestDefaultLadders(t *testing.T) {
 			t.Fatalf("%s: %v", l.Name, err)
 		}
 		got = append(got, row{l.Name, l.Game, v.Settings.String(), l.Bots, sides})
-		if !v.Chance {
+		if !v.HasChance {
 			t.Errorf("%s: every deal is the same", l.Name)
 		}
 		if len(l.Options) != len(v.Settings) {

@@ -98,7 +98,7 @@ func TestOverOwnTime(t *testing.T) {
 							out.(match.Holder).Hold(true)
 							time.Sleep(c.held)
 							out.(match.Holder).Hold(false)
-							return protocol.Answer{Move: turn.Moves.At(0)}
+							return protocol.Answer{Move: turn.Moves.Token(0)}
 						})
 					}
 					return b, nil

@@ -176,7 +176,7 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 
 // fingerprints returns those of the games of a match between versions, by slot; none where no deals are alike.
 func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
-	if v.Unique {
+	if v.UniqueDeals {
 		return nil
 	}
 	for _, r := range replays {

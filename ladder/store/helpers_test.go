@@ -227,7 +227,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 					return house.Run("first", lines, answers)
 				case "plays-last":
 					return protocol.Serve(lines, answers, "last", "1", func(t *protocol.Turn) protocol.Answer {
-						return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+						return protocol.Answer{Move: t.Moves.Token(t.Moves.Len() - 1)}
 					})
 				}
 				return house.Run(spec, lines, answers)
@@ -391,7 +391,7 @@ func makeTemplate(tb testing.TB) string {
 
 // checks is how often a property is checked. A check here is a whole competition: fewer than usual are
 // enough, unless more are asked for.
-var checks = map[bool]string{false: "12", true: "4"}[kit.Raced()] // with the race detector SQLite is ten times slower
+var checks = map[bool]string{false: "12", true: "4"}[kit.HasRaceDetector()] // with the race detector SQLite is ten times slower
 
 // modes are what the test binary can be when a test starts it again.
 var modes = refereetest.Modes{}

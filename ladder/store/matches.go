@@ -337,7 +337,7 @@ func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Ma
 	m, err = tx.matchIn(ctx, id, ladder.Running)
 	if err != nil {
 		if ladder.CodeOf(err) == ladder.Conflict {
-			err = &ladder.Error{Code: ladder.Conflict, Text: phrase.Of(err), Err: ErrOver}
+			err = &ladder.Error{Code: ladder.Conflict, Text: phrase.FromError(err), Err: ErrOver}
 		}
 		return m, a, err
 	}

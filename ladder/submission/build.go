@@ -108,7 +108,7 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 func (m *made) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
-		return refuse("%s", phrase.Of(err).Map(func(text string) string {
+		return refuse("%s", phrase.FromError(err).Map(func(text string) string {
 			text = strings.ReplaceAll(text, m.dir+string(filepath.Separator), "")
 			return strings.ReplaceAll(text, m.dir, "the bot's directory")
 		}))

@@ -46,7 +46,7 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 
 // SweepBuilds removes builds by the rules of the configuration. Those that a version or a match needs, or that somebody
 // has resolved and may still use, stay. A removed build is made again from its upload when it is resolved.
-func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Evicted, err error) {
+func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
 	needed, err := needed(ctx, p.Store)
 	if err != nil {
 		return done, err

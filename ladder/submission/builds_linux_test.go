@@ -31,10 +31,10 @@ func (w *world) aged(hash string, age time.Duration) {
 }
 
 // sweep sweeps, and wants these builds to stand after it.
-func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Evicted {
+func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Eviction {
 	w.t.Helper()
 	w.Config.Storage = rules
-	done := kit.Get[trees.Evicted](w.t)(w.SweepBuilds(w.t.Context()))
+	done := kit.Get[trees.Eviction](w.t)(w.SweepBuilds(w.t.Context()))
 	var found []string
 	for _, e := range kit.Get[[]trees.Entry](w.t)(w.builds.Entries()) {
 		found = append(found, e.Key)
@@ -90,7 +90,7 @@ func TestSweepBuilds(t *testing.T) {
 	over()
 	kit.Until(t, "the build that nobody uses any more goes", func() bool {
 		w.aged(old.Hash, 31*day) // the end of the use is one
-		done := kit.Get[trees.Evicted](t)(w.SweepBuilds(t.Context()))
+		done := kit.Get[trees.Eviction](t)(w.SweepBuilds(t.Context()))
 		return done.Entries == 1 && done.Bytes > 0
 	})
 	w.sweep(rules, live.Hash)
@@ -127,16 +127,16 @@ func TestSweepRoom(t *testing.T) {
 	for _, c := range []struct {
 		room int64
 		goes []string
-		done trees.Evicted
+		done trees.Eviction
 	}{
-		{4 * each, nil, trees.Evicted{Left: 4 * each}},
-		{4*each - 1, hashes[:1], trees.Evicted{Entries: 1, Bytes: each, Left: 3 * each}},
-		{each - 1, hashes[1:3], trees.Evicted{Entries: 2, Bytes: 2 * each, Left: each}},
+		{4 * each, nil, trees.Eviction{RemainingBytes: 4 * each}},
+		{4*each - 1, hashes[:1], trees.Eviction{Entries: 1, Bytes: each, RemainingBytes: 3 * each}},
+		{each - 1, hashes[1:3], trees.Eviction{Entries: 2, Bytes: 2 * each, RemainingBytes: each}},
 	} {
 		if diff := cmp.Diff(c.goes, surplus(c.room)); diff != "" {
 			t.Errorf("with room for %d: %s", c.room, diff)
 		}
-		if done := w.sweep(ladder.Storage{Room: size.Bytes(c.room)}, hashes[len(hashes)-int(c.done.Left/each):]...); done != c.done {
+		if done := w.sweep(ladder.Storage{Room: size.Bytes(c.room)}, hashes[len(hashes)-int(c.done.RemainingBytes/each):]...); done != c.done {
 			t.Errorf("with room for %d: %+v", c.room, done)
 		}
 	}

@@ -46,7 +46,7 @@ func TestTimeOfTrial(t *testing.T) {
 						out.(match.Holder).Hold(true)
 						time.Sleep(c.held)
 						out.(match.Holder).Hold(false)
-						return protocol.Answer{Move: turn.Moves.At(0)}
+						return protocol.Answer{Move: turn.Moves.Token(0)}
 					})
 				}}
 				random := match.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}

@@ -32,8 +32,8 @@ func (w List) Len() int {
 	return bytes.Count(w, []byte{' '}) + 1
 }
 
-// At returns token i, nil if there is none.
-func (w List) At(i int) []byte {
+// Token returns token i, nil if there is none.
+func (w List) Token(i int) []byte {
 	for word := range w.All() {
 		if i == 0 {
 			return word

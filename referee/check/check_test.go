@@ -206,7 +206,7 @@ func TestCreditTakesNoTime(t *testing.T) {
 			if turn.Ply < 2 {
 				held()
 			}
-			return protocol.Answer{Move: turn.Moves.At(0)}
+			return protocol.Answer{Move: turn.Moves.Token(0)}
 		})
 	}, func(o *Options) {
 		o.Clock, o.Time = referee.DefaultClock, hold
@@ -244,7 +244,7 @@ func TestLateWithCredit(t *testing.T) {
 			time.Sleep(60 * time.Millisecond)
 			out.(match.Holder).Hold(false)
 			time.Sleep(55 * time.Millisecond)
-			return protocol.Answer{Move: turn.Moves.At(0)}
+			return protocol.Answer{Move: turn.Moves.Token(0)}
 		})
 	}, func(o *Options) { o.Clock = referee.DefaultClock }}})
 	verdict{First, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])

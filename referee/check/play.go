@@ -89,7 +89,7 @@ func (s *session) play(g *game) (p played, err error) {
 		Seats:   make([]referee.ReplaySeat, g.variant.Players),
 	}
 	head.Seats[g.seat].Seed = g.botSeed()
-	s.game = &progress{game: g, state: referee.NewGame(g.variant, head, rules.Only(g.seat)), silences: map[string]int{}}
+	s.game = &progress{game: g, state: referee.NewGame(g.variant, head, rules.OneSeat(g.seat)), silences: map[string]int{}}
 	s.out.style = g.style
 	err = s.turns()
 	s.out.style = style{}

@@ -100,7 +100,7 @@ func TestSandbox(t *testing.T) {
 		"processes":                           {outside, "start fewer, or allow more with --processes; the limit was 24"},
 	}
 	for level := sandbox.Probe().Level; level > sandbox.Weak; level-- {
-		if level < sandbox.Full && kit.Raced() {
+		if level < sandbox.Full && kit.HasRaceDetector() {
 			break // those levels allow too little memory for the race detector
 		}
 		hold := &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit}

@@ -78,7 +78,7 @@ func (b *Processes) Ready() Threads {
 			ready.add("/proc/" + string(tid))
 		}
 	} else if pid := b.process.Pid(); pid > 0 {
-		for _, pid := range proc.Below(pid) {
+		for _, pid := range proc.ProcessTree(pid) {
 			dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 			for _, tid := range proc.Numbers(dir) {
 				ready.add(dir + strconv.Itoa(tid))

@@ -32,7 +32,7 @@ func TestUsageOfTree(t *testing.T) {
 	if !ok || got.CPU < 20*time.Millisecond || got.AliveCPU <= 0 || got.endedCPU() < proc.Tick {
 		t.Errorf("it has %+v, known: %v", got, ok)
 	}
-	if below := proc.Below(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
+	if below := proc.ProcessTree(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
 		t.Errorf("below it are %v, want it and one child", below)
 	}
 	in.Close()

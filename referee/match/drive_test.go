@@ -68,7 +68,7 @@ func TestClocksOutsideAMatch(t *testing.T) {
 				defer p.Close()
 				kit.Get[string](t)(p.Greet())
 				v := variant(t, "brisca", "")
-				g := referee.NewGame(v, referee.Replay{Clock: clock.InReplay(), Seats: make([]referee.ReplaySeat, v.Players)}, rules.All)
+				g := referee.NewGame(v, referee.Replay{Clock: clock.InReplay(), Seats: make([]referee.ReplaySeat, v.Players)}, rules.AllSeats)
 				g.Begin()
 				bot.reads = time.Now().Add(c.takes - think)
 				err := p.Ask(g)

@@ -82,7 +82,7 @@ func drawMoody(t *rapid.T) *moody {
 	dice := rules.NewRand(rapid.Uint64().Draw(t, "dice"))
 	c.think = func() time.Duration { return time.Duration(dice.Below(9_000_000)) }
 	c.answer = func(l protocol.RefLine) string {
-		pick := l.Moves.At(dice.Below(l.Moves.Len()))
+		pick := l.Moves.Token(dice.Below(l.Moves.Len()))
 		if dice.Below(10) == 0 {
 			return "info score=1\n# idle\ninfo depth=2\nmove " + string(pick)
 		}
@@ -110,7 +110,7 @@ func drawMoody(t *rapid.T) *moody {
 			if turns--; turns >= 0 {
 				return nil
 			}
-			text, err := mood(string(l.Moves.At(0)))
+			text, err := mood(string(l.Moves.Token(0)))
 			c.lines = nil
 			if text != "" {
 				c.lines = bytes.Split([]byte(text), lf)
@@ -260,7 +260,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 				if turns++; turns < 3 {
 					return firstMove(l)
 				}
-				lines, _ := moods[mood](string(l.Moves.At(0)))
+				lines, _ := moods[mood](string(l.Moves.Token(0)))
 				return lines
 			}}
 		}}

@@ -77,7 +77,7 @@ func (c *talker) Stderr() []byte                                     { return ni
 func (c *talker) Close(time.Duration)                                {}
 
 // firstMove answers with the first move of the list.
-func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
+func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.Token(0)) }
 
 // starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
 type starter map[string]func() Conn
@@ -181,4 +181,4 @@ func codeOf(err error) protocol.Code {
 }
 
 // raced reports whether the race detector is in this test binary.
-var raced = kit.Raced
+var raced = kit.HasRaceDetector

@@ -314,7 +314,7 @@ func TestClocksHeld(t *testing.T) {
 					time.Sleep(time.Minute)
 					hold(false)
 				}
-				return protocol.Answer{Move: turn.Moves.At(0)}
+				return protocol.Answer{Move: turn.Moves.Token(0)}
 			})
 		}
 		m.Bots[1].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }

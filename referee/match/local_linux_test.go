@@ -106,7 +106,7 @@ func untimedBot(t *testing.T) {
 			if turn.Ply < 2 {
 				time.Sleep(5 * time.Millisecond)
 			}
-			return protocol.Answer{Move: turn.Moves.At(0)}
+			return protocol.Answer{Move: turn.Moves.Token(0)}
 		})
 	}
 	m := &Match{Variant: variant(t, "teeko", "limit=10"), Bots: []Bot{inside("slow", slow), houseBot("first")}, Seed: rules.Seed{6},

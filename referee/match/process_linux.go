@@ -447,7 +447,7 @@ func (p *process) over() bool {
 		return len(f) == 0 || string(f[0]) == "Z" || string(f[0]) == "X"
 	}
 	lives := func(pid int) bool { return !ended(pid) }
-	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.Below(init)[1:], lives)
+	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.ProcessTree(init)[1:], lives)
 }
 
 // wake resumes a stopped bot.

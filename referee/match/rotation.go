@@ -47,7 +47,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 		}
 	}()
 	began := time.Now()
-	g := referee.NewGame(r.match.Variant, r.head(deal), rules.All)
+	g := referee.NewGame(r.match.Variant, r.head(deal), rules.AllSeats)
 	for _, s := range r.seats {
 		s.log = nil
 	}

@@ -161,7 +161,7 @@ type brittleState struct {
 	game brittle
 }
 
-func (s brittleState) Start(l *rules.Log) { s.game.crack("start"); s.State.Start(l) }
+func (s brittleState) LogStart(l *rules.Log) { s.game.crack("start"); s.State.LogStart(l) }
 func (s brittleState) Legal(dst []rules.Move) []rules.Move {
 	s.game.crack("legal")
 	return s.State.Legal(dst)

@@ -22,7 +22,7 @@ func TestReplaysWalk(t *testing.T) {
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	state := v.Deal(&stream)
 	var log, want rules.Log
-	state.Start(&want)
+	state.LogStart(&want)
 	var faults []referee.Fault
 	ply := 0
 	for s, err := range r.Walk(v, &log) {
@@ -30,7 +30,7 @@ func TestReplaysWalk(t *testing.T) {
 		if got, want := views(s.State, v), views(state, v); got != want || s.State.Ply() != ply {
 			t.Fatalf("ply %d: the position is %s, want %s", ply, got, want)
 		}
-		if diff := cmp.Diff(want.Open(), log.Open()); diff != "" {
+		if diff := cmp.Diff(want.OpenEvents(), log.OpenEvents()); diff != "" {
 			t.Fatalf("ply %d: events differ: %s", ply, diff)
 		}
 		for _, f := range s.Faults {
@@ -98,7 +98,7 @@ func TestReplaysWithOpening(t *testing.T) {
 	}
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
-		if told := log.Open(); err != nil || step.State.Ply() != 0 || len(told) != 4 || told[0] != "opening 3" {
+		if told := log.OpenEvents(); err != nil || step.State.Ply() != 0 || len(told) != 4 || told[0] != "opening 3" {
 			t.Error(err, step.State.Ply(), told)
 		}
 		break
@@ -108,7 +108,7 @@ func TestReplaysWithOpening(t *testing.T) {
 	for _, block := range traffic {
 		lines = append(lines, block.Lines...)
 	}
-	if want := "event opening 3\nevent " + log.Open()[1] + "\n"; !bytes.Contains(lines, []byte(want)) {
+	if want := "event opening 3\nevent " + log.OpenEvents()[1] + "\n"; !bytes.Contains(lines, []byte(want)) {
 		t.Errorf("seat 1 is fed %q, without %q", lines, want)
 	}
 	r.Options["opening"] = "2"

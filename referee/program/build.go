@@ -28,7 +28,7 @@ type BuildError struct{ err error }
 func (e *BuildError) Error() string { return e.err.Error() }
 
 // Phrase returns the text of the error.
-func (e *BuildError) Phrase() phrase.Text { return phrase.Of(e.err) }
+func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 
 // Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }

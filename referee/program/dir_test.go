@@ -184,7 +184,7 @@ func TestOldBuildsGo(t *testing.T) {
 	}
 	end()
 	kit.Until(t, "the build that is not in use any more goes", func() bool {
-		kit.Get[trees.Evicted](t)(s.Evict(trees.Limits{Bytes: 1}, nil))
+		kit.Get[trees.Eviction](t)(s.Evict(trees.Limits{Bytes: 1}, nil))
 		return len(left()) == 1
 	})
 	if diff := cmp.Diff([]string{filepath.Base(other.Dir)}, left()); diff != "" {

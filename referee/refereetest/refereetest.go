@@ -39,7 +39,7 @@ func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error)
 		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
-	if bin := os.Getenv(binaries.EnvBin); kit.Raced() && bin != "" {
+	if bin := os.Getenv(binaries.EnvBin); kit.HasRaceDetector() && bin != "" {
 		house.Executable = func() (string, error) { return filepath.Join(bin, "timba"), nil }
 	}
 	os.Exit(run(m, prepare))

@@ -29,14 +29,14 @@ func TestCardsPack(t *testing.T) {
 	if got := cards(t, want); !slices.Equal(got, Pack40) {
 		t.Errorf("the pack of 40 is %v", Pack40)
 	}
-	if len(Pack48) != 48 || !slices.Contains(Pack48, Of(8, 2)) || !slices.IsSorted(Pack48) {
+	if len(Pack48) != 48 || !slices.Contains(Pack48, CardOf(8, 2)) || !slices.IsSorted(Pack48) {
 		t.Errorf("the pack of 48 is %v", Pack48)
 	}
 }
 
 func TestCardsText(t *testing.T) {
 	for _, c := range Pack48 {
-		if got, err := Parse(c.String()); err != nil || got != c || Of(c.Rank(), c.Suit()) != c {
+		if got, err := Parse(c.String()); err != nil || got != c || CardOf(c.Rank(), c.Suit()) != c {
 			t.Errorf("%v reads back as %v, %v", c, got, err)
 		}
 	}
@@ -76,8 +76,8 @@ func TestCardsSet(t *testing.T) {
 			if set.Has(c) != slices.Contains(list, c) || set.Without(c).Has(c) {
 				t.Fatalf("%v: has %v is %v", list, c, set.Has(c))
 			}
-			if set.Of(c.Suit()).Has(c) != set.Has(c) || set.Of((c.Suit()+1)%4).Has(c) {
-				t.Fatalf("%v: of the suit of %v is %s", list, c, set.Of(c.Suit()).Text(nil))
+			if set.OfSuit(c.Suit()).Has(c) != set.Has(c) || set.OfSuit((c.Suit()+1)%4).Has(c) {
+				t.Fatalf("%v: of the suit of %v is %s", list, c, set.OfSuit(c.Suit()).Text(nil))
 			}
 		}
 	})
@@ -114,7 +114,7 @@ func TestBriscaBeats(t *testing.T) {
 		{"2b", "1e", "2b 1b", "3e 12e 1o 1c"},
 		{"2b", "10b", "11b 12b 3b 1b", "7b 1e 1o"},
 	} {
-		set := Beats(cards(t, test.trumps)[0].Suit(), cards(t, test.winning)[0])
+		set := BeatingCards(cards(t, test.trumps)[0].Suit(), cards(t, test.winning)[0])
 		for _, c := range cards(t, test.beaten) {
 			if !set.Has(c) {
 				t.Errorf("trumps %s: %v does not beat %s", test.trumps, c, test.winning)

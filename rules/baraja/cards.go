@@ -28,8 +28,8 @@ const (
 	Suits = "oceb"
 )
 
-// Of returns the card of a rank (1 to 12) and a suit.
-func Of(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
+// CardOf returns the card of a rank (1 to 12) and a suit.
+func CardOf(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
 
 // Rank returns 1 to 12.
 func (c Card) Rank() int { return int(c)%Ranks + 1 }
@@ -80,7 +80,7 @@ func parse[T string | []byte](text T) Card {
 	if suit < 0 || rank == 0 || rank > Ranks {
 		return NoCard
 	}
-	return Of(rank, Suit(suit))
+	return CardOf(rank, Suit(suit))
 }
 
 // Set is a set of cards, a bit each.
@@ -101,16 +101,16 @@ func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 // First returns the lowest card of a set that is not empty.
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
-// At returns the card of a set that n lower ones come before.
-func (s Set) At(n int) Card {
+// Nth returns the card of a set that n lower ones come before.
+func (s Set) Nth(n int) Card {
 	for ; n > 0; n-- {
 		s &= s - 1
 	}
 	return s.First()
 }
 
-// Of returns the cards of one suit.
-func (s Set) Of(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
+// OfSuit returns the cards of one suit.
+func (s Set) OfSuit(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 
 const suitMask Set = 1<<Ranks - 1
 

@@ -28,18 +28,18 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each
 	case o.Ply < len(trick)+len(played):
 		v.Fail("played", "has more cards than moves are made")
 	}
-	t.play(append(played, trick...), each)
+	t.replayCards(append(played, trick...), each)
 	t.Plies = uint16(o.Ply)
 	t.readKnown(o.Seat, v, hand)
 	if v.Err() == nil {
-		t.hide(o.Seat, v, seen|hand)
+		t.dealHidden(o.Seat, v, seen|hand)
 	}
 }
 
 var set40 = SetOf(Pack40)
 
-// play plays cards from the first trick on; the hands do not matter.
-func (t *Table) play(cards []Card, each int) {
+// replayCards plays cards from the first trick on; the hands do not matter.
+func (t *Table) replayCards(cards []Card, each int) {
 	dealt := int(t.Players) * each
 	t.End = uint8(TableCards - (TableCards-dealt)%int(t.Players))
 	t.Next = uint8(dealt)
@@ -47,8 +47,8 @@ func (t *Table) play(cards []Card, each int) {
 		if t.Mover == rules.Over {
 			return
 		}
-		if t.Put(c) {
-			t.Collect(0, nil)
+		if t.PlayCard(c) {
+			t.CollectTrick(0, nil)
 			t.Next = min(t.Next+t.Players, t.End)
 		}
 	}
@@ -58,7 +58,7 @@ func (t *Table) play(cards []Card, each int) {
 // that sees.
 func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	text := v.Value("known")
-	all := SetOf(t.Pack[:t.Played])
+	all := SetOf(t.Pack[:t.PlayedCount])
 	for other := range int(t.Players) {
 		word, rest, _ := bytes.Cut(text, []byte{'/'})
 		text = rest
@@ -68,22 +68,22 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 			return
 		}
 		all |= known
-		t.Known[other], t.Hands[other] = known, known
+		t.KnownCards[other], t.Hands[other] = known, known
 	}
 	t.Hands[seat] = hand
 }
 
-// hide fills the other hands and the stock with the cards that are not seen.
-func (t *Table) hide(seat int, v *rules.ViewReader, seen Set) {
-	for _, known := range t.Known {
+// dealHidden fills the other hands and the stock with the cards that are not seen.
+func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
+	for _, known := range t.KnownCards {
 		seen |= known
 	}
-	if t.OnTable() == seen.Has(t.Trump) {
+	if t.TrumpOnTable() == seen.Has(t.Trump) {
 		v.Fail("trump", "is not where the trump card has to be by now")
 	}
 	unseen := (set40 &^ seen).Without(t.Trump)
 	for other := range int(t.Players) {
-		missing := t.size(other) - t.Hands[other].Len()
+		missing := t.handSize(other) - t.Hands[other].Len()
 		if missing < 0 || missing > unseen.Len() || missing > 0 && other == seat {
 			v.Fail("hand", "or the cards known are not as many as are due by now")
 			return
@@ -97,26 +97,26 @@ func (t *Table) hide(seat int, v *rules.ViewReader, seen Set) {
 		t.stock()[i] = unseen.First()
 		unseen &= unseen - 1
 	}
-	if t.OnTable() {
+	if t.TrumpOnTable() {
 		t.Pack[TableCards-1] = t.Trump
 	}
 	if t.Plies == 0 {
-		t.layDeal(rules.MaxSeats, new([TableSeats]Set))
+		t.writeDeal(rules.MaxSeats, new([TableSeats]Set))
 	}
 }
 
-// size returns how many cards a seat holds by now.
-func (t *Table) size(seat int) int {
-	tricks := int(t.Played-t.InTrick) / int(t.Players)
+// handSize returns how many cards a seat holds by now.
+func (t *Table) handSize(seat int) int {
+	tricks := int(t.PlayedCount-t.InTrick) / int(t.Players)
 	size := int(t.Next)/int(t.Players) - tricks
-	if t.laid(seat) != NoCard {
+	if t.trickCard(seat) != NoCard {
 		size--
 	}
 	return size
 }
 
-// laid returns the card of a seat in the trick, NoCard where it has none.
-func (t *Table) laid(seat int) Card {
+// trickCard returns the card of a seat in the trick, NoCard where it has none.
+func (t *Table) trickCard(seat int) Card {
 	n := (seat + int(t.Players) - int(t.Leader)) % int(t.Players)
 	if n >= int(t.InTrick) {
 		return NoCard
@@ -124,9 +124,9 @@ func (t *Table) laid(seat int) Card {
 	return t.Trick()[n]
 }
 
-// Held returns the hand of a seat and its card in the trick, if it has played one.
-func (t *Table) Held(seat int) Set {
-	if c := t.laid(seat); c != NoCard {
+// HandAndTrickCard returns the hand of a seat and its card in the trick, if it has played one.
+func (t *Table) HandAndTrickCard(seat int) Set {
+	if c := t.trickCard(seat); c != NoCard {
 		return t.Hands[seat].With(c)
 	}
 	return t.Hands[seat]

@@ -2,14 +2,14 @@ package baraja
 
 import "github.com/timba-arena/timba/rules"
 
-// Stock is the place of the cards that are not dealt; lower places are seats.
-const Stock = rules.MaxSeats
+// StockPlace is the place of the cards that are not dealt; lower places are seats.
+const StockPlace = rules.MaxSeats
 
 // Hidden is the cards that a seat does not see. They are dealt anew to the other
 // hands and the stock.
 type Hidden struct {
-	// Cannot is, by seat, the cards that its hand cannot hold.
-	Cannot [Stock + 1]Set
+	// Forbidden is, by seat, the cards that its hand cannot hold.
+	Forbidden [StockPlace + 1]Set
 
 	n     int // cards
 	dealt int // of them to hands; the stock comes after these
@@ -17,12 +17,12 @@ type Hidden struct {
 	place [Cards]uint8 // of each card
 }
 
-// Lay sets the cards that are hidden and how many of them each hand holds: the
+// Reset sets the cards that are hidden and how many of them each hand holds: the
 // others are the stock. It reports whether there are enough.
-func (h *Hidden) Lay(cards Set, hands []int) bool {
+func (h *Hidden) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
-		h.cards[h.n], h.place[h.n] = cards.First(), Stock
+		h.cards[h.n], h.place[h.n] = cards.First(), StockPlace
 		h.n++
 	}
 	for seat, size := range hands {
@@ -37,15 +37,15 @@ func (h *Hidden) Lay(cards Set, hands []int) bool {
 	return true
 }
 
-// Give adds to each hand the cards dealt to it.
-func (h *Hidden) Give(hands []Set) {
+// AddToHands adds to each hand the cards dealt to it.
+func (h *Hidden) AddToHands(hands []Set) {
 	for i, c := range h.cards[:h.dealt] {
 		hands[h.place[i]] |= c.bit()
 	}
 }
 
-// Rest shuffles the cards that are left as the stock and returns them.
-func (h *Hidden) Rest(r *rules.Rand) []Card {
+// ShuffleStock shuffles the cards that are left as the stock and returns them.
+func (h *Hidden) ShuffleStock(r *rules.Rand) []Card {
 	rest := h.cards[h.dealt:h.n]
 	for i := len(rest) - 1; i > 0; i-- {
 		j := r.Below(i + 1)
@@ -54,15 +54,15 @@ func (h *Hidden) Rest(r *rules.Rand) []Card {
 	return rest
 }
 
-// shuffles is how many random deals are tried before one is constructed: enough
+// maxShuffles is how many random deals are tried before one is constructed: enough
 // where few cards are left or few are ruled out, and cheap where they are not.
-const shuffles = 24
+const maxShuffles = 24
 
 // Deal deals the cards to places that may have them, and reports whether that is
 // possible. All allowed shuffles are equally likely; after too many that are not
 // allowed, it constructs a deal, which is nearly uniform.
 func (h *Hidden) Deal(r *rules.Rand) bool {
-	for range shuffles {
+	for range maxShuffles {
 		if h.shuffle(r) {
 			return true
 		}
@@ -75,7 +75,7 @@ func (h *Hidden) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
 		h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
-		if h.Cannot[p].Has(h.cards[i]) {
+		if h.Forbidden[p].Has(h.cards[i]) {
 			return false
 		}
 	}
@@ -103,13 +103,13 @@ func (h *Hidden) match(r *rules.Rand) bool {
 	for n := h.n; n > 0; n-- {
 		i := r.Below(n)
 		var tried uint16
-		if !m.give(rest[i], &tried) {
+		if !m.assign(rest[i], &tried) {
 			return false
 		}
 		rest[i] = rest[n-1]
 	}
 	n := 0
-	for _, set := range m.given { // places stay in their order
+	for _, set := range m.assigned { // places stay in their order
 		for ; set != 0; set &= set - 1 {
 			h.cards[n] = set.First()
 			n++
@@ -120,29 +120,29 @@ func (h *Hidden) match(r *rules.Rand) bool {
 
 // matching is a deal in the making, as Kuhn's algorithm makes it.
 type matching struct {
-	hidden *Hidden
-	given  [Stock + 1]Set
-	room   [Stock + 1]int // cards that a place still needs
-	rand   *rules.Rand
+	hidden   *Hidden
+	assigned [StockPlace + 1]Set
+	room     [StockPlace + 1]int // cards that a place still needs
+	rand     *rules.Rand
 }
 
-// give finds a place for a card; the places in tried are not looked at again.
-func (m *matching) give(c Card, tried *uint16) bool {
+// assign finds a place for a card; the places in tried are not looked at again.
+func (m *matching) assign(c Card, tried *uint16) bool {
 	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {
 		p := (first + k) % len(m.room)
-		if *tried>>p&1 != 0 || m.hidden.Cannot[p].Has(c) {
+		if *tried>>p&1 != 0 || m.hidden.Forbidden[p].Has(c) {
 			continue
 		}
 		*tried |= 1 << p
 		if m.room[p] > 0 {
 			m.room[p]--
-			m.given[p] = m.given[p].With(c)
+			m.assigned[p] = m.assigned[p].With(c)
 			return true
 		}
-		for set := m.given[p]; set != 0; set &= set - 1 {
-			if d := set.First(); m.give(d, tried) {
-				m.given[p] = m.given[p].Without(d).With(c)
+		for set := m.assigned[p]; set != 0; set &= set - 1 {
+			if d := set.First(); m.assign(d, tried) {
+				m.assigned[p] = m.assigned[p].Without(d).With(c)
 				return true
 			}
 		}
@@ -150,32 +150,32 @@ func (m *matching) give(c Card, tried *uint16) bool {
 	return false
 }
 
-// mixing is how often mix goes through the cards.
-const mixing = 4
+// mixRounds is how often mix goes through the cards.
+const mixRounds = 4
 
 // mix swaps random cards and moves others round by threes, where that is
 // allowed: swaps alone would not reach all deals. Each step is as likely as
 // the one that undoes it, so no deal is favoured in the long run; for that the
 // swap and the round must not share a draw.
 func (h *Hidden) mix(r *rules.Rand) {
-	for range mixing {
+	for range mixRounds {
 		for i := range h.n {
-			if j := r.Below(h.n); h.fits(i, j) && h.fits(j, i) {
+			if j := r.Below(h.n); h.canPlace(i, j) && h.canPlace(j, i) {
 				h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
 			}
 			j, k := r.Below(h.n), r.Below(h.n)
-			if i != j && j != k && k != i && h.fits(i, j) && h.fits(j, k) && h.fits(k, i) {
+			if i != j && j != k && k != i && h.canPlace(i, j) && h.canPlace(j, k) && h.canPlace(k, i) {
 				h.cards[i], h.cards[j], h.cards[k] = h.cards[j], h.cards[k], h.cards[i]
 			}
 		}
 	}
 }
 
-// fits reports whether the card at j may be at i.
-func (h *Hidden) fits(i, j int) bool { return !h.Cannot[h.place[i]].Has(h.cards[j]) }
+// canPlace reports whether the card at j may be at i.
+func (h *Hidden) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
-// redeals is how many deals of the hidden cards Redeal tries.
-const redeals = 1000
+// maxRedeals is how many deals of the hidden cards Redeal tries.
+const maxRedeals = 1000
 
 // Redeal deals the cards that a seat cannot see anew: the stock without the
 // trump card, and the other hands without the cards that all know. Hands keep
@@ -188,28 +188,28 @@ func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r
 	var sizes [TableSeats]int
 	for other := range t.Hands {
 		if other != seat {
-			hidden := t.Hands[other] &^ t.Known[other]
+			hidden := t.Hands[other] &^ t.KnownCards[other]
 			unseen |= hidden
 			sizes[other] = hidden.Len()
 		}
 	}
 	var h Hidden
-	copy(h.Cannot[:], cannot[:])
-	h.Lay(unseen, sizes[:])
-	for range redeals {
+	copy(h.Forbidden[:], cannot[:])
+	h.Reset(unseen, sizes[:])
+	for range maxRedeals {
 		if !h.Deal(r) {
 			break
 		}
 		for other := range t.Hands {
 			if other != seat {
-				t.Hands[other] &= t.Known[other]
+				t.Hands[other] &= t.KnownCards[other]
 			}
 		}
-		h.Give(t.Hands[:])
-		copy(t.stock(), h.Rest(r))
+		h.AddToHands(t.Hands[:])
+		copy(t.stock(), h.ShuffleStock(r))
 		if possible() {
 			if t.Plies == 0 {
-				t.layDeal(seat, &t.Known)
+				t.writeDeal(seat, &t.KnownCards)
 			}
 			return true
 		}
@@ -220,15 +220,15 @@ func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r
 
 // stock returns the cards to be drawn without the trump card.
 func (t *Table) stock() []Card {
-	if !t.OnTable() {
+	if !t.TrumpOnTable() {
 		return nil
 	}
 	return t.Pack[t.Next : TableCards-1]
 }
 
-// layDeal writes the hands of all but one seat to where LogDeal reads them; the
+// writeDeal writes the hands of all but one seat to where LogDeal reads them; the
 // cards kept stay in their places.
-func (t *Table) layDeal(except int, kept *[TableSeats]Set) {
+func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.Next] {
 		seat := n % int(t.Players)

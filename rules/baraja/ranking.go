@@ -20,7 +20,7 @@ func NewRanking(ranks ...int) (r Ranking) {
 	for suit := range Suit(4) {
 		var above Set
 		for i, rank := range ranks {
-			c := Of(rank, suit)
+			c := CardOf(rank, suit)
 			r.Strength[c], r.Above[c] = uint8(len(ranks)-i), above
 			above |= c.bit()
 		}
@@ -55,9 +55,9 @@ func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 // Value returns the points that a card brings in Brisca and Tute.
 func Value(c Card) int { return int(values[c&63]) }
 
-// Beats returns the cards that would win from the card that is winning a trick of
+// BeatingCards returns the cards that would win from the card that is winning a trick of
 // Brisca or Tute.
-func Beats(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
+func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
 // Duties are sets of cards, the more pressing first: a seat plays from the first of them that
 // its hand meets, or anything. A struct of so few fields stays in registers.
@@ -94,18 +94,18 @@ func Pairs(hand Set, done uint8) (pairs Set) {
 
 func ofRank(rank int) (s Set) {
 	for suit := range Suit(4) {
-		s = s.With(Of(rank, suit))
+		s = s.With(CardOf(rank, suit))
 	}
 	return s
 }
 
 func valueTable() (t [64]uint8) {
 	for suit := range Suit(4) {
-		t[Of(1, suit)] = 11
-		t[Of(3, suit)] = 10
-		t[Of(12, suit)] = 4
-		t[Of(11, suit)] = 3
-		t[Of(10, suit)] = 2
+		t[CardOf(1, suit)] = 11
+		t[CardOf(3, suit)] = 10
+		t[CardOf(12, suit)] = 4
+		t[CardOf(11, suit)] = 3
+		t[CardOf(10, suit)] = 2
 	}
 	return t
 }
@@ -115,7 +115,7 @@ func beatTable() (t [4][64]Set) {
 		for _, c := range Pack40 {
 			t[trumps][c] = TrickRanking.Above[c]
 			if c.Suit() != trumps {
-				t[trumps][c] |= set40.Of(trumps)
+				t[trumps][c] |= set40.OfSuit(trumps)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func beatTable() (t [4][64]Set) {
 
 func blackTable() (t [4]Set) {
 	for trumps := range Suit(4) {
-		t[trumps] = Of(1, trumps).bit() | Of(3, trumps).bit() | Of(12, trumps).bit()
+		t[trumps] = CardOf(1, trumps).bit() | CardOf(3, trumps).bit() | CardOf(12, trumps).bit()
 	}
 	return t
 }

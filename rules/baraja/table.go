@@ -25,24 +25,24 @@ const (
 // dealt or drawn before it is played. As long as no card is played, the front
 // is the deal: card j of a seat at j*Players+seat.
 type Table struct {
-	Hands  [TableSeats]Set   // by seat
-	Known  [TableSeats]Set   // by seat: the cards that all know to be in the hand
-	Pack   [TableCards]Card  // see above
-	Points [TableSeats]int16 // by seat
-	Plies  uint16            // moves made
+	Hands      [TableSeats]Set   // by seat
+	KnownCards [TableSeats]Set   // by seat: the cards that all know to be in the hand
+	Pack       [TableCards]Card  // see above
+	Points     [TableSeats]int16 // by seat
+	Plies      uint16            // moves made
 
-	Mover   int8  // the seat to move, or rules.Over
-	Players uint8 // seats in use
-	Leader  uint8 // the seat that leads the current trick
-	Winner  uint8 // the seat that is winning it
-	Best    Card  // the card that is winning it
-	Pot     uint8 // the value of its cards
-	InTrick uint8 // its cards so far
-	Played  uint8 // cards played in all
-	Next    uint8 // place in Pack of the next card to draw
-	End     uint8 // place behind the last card that will be drawn: 40, or 39 with the trump card left over
-	Trump   Card  // the trump card: it keeps its name here when it has been drawn
-	trumps  Suit  // its suit
+	Mover       int8  // the seat to move, or rules.Over
+	Players     uint8 // seats in use
+	Leader      uint8 // the seat that leads the current trick
+	Winner      uint8 // the seat that is winning it
+	Best        Card  // the card that is winning it
+	Pot         uint8 // the value of its cards
+	InTrick     uint8 // its cards so far
+	PlayedCount uint8 // cards played in all
+	Next        uint8 // place in Pack of the next card to draw
+	End         uint8 // place behind the last card that will be drawn: 40, or 39 with the trump card left over
+	Trump       Card  // the trump card: it keeps its name here when it has been drawn
+	trumps      Suit  // its suit
 }
 
 // Shuffle lays out a new table's pack as rules.Shuffle orders it.
@@ -77,11 +77,11 @@ func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
 // Trumps returns the suit of trumps.
 func (t *Table) Trumps() Suit { return t.trumps }
 
-// OnTable reports whether the trump card still lies on the table.
-func (t *Table) OnTable() bool { return t.Next < TableCards }
+// TrumpOnTable reports whether the trump card still lies on the table.
+func (t *Table) TrumpOnTable() bool { return t.Next < TableCards }
 
 // Trick returns the cards of the current trick, from the leader.
-func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
+func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.InTrick : t.PlayedCount] }
 
 // Play is a card that was played, and the trick before it.
 type Play struct {
@@ -95,7 +95,7 @@ type Play struct {
 func (t *Table) Plays(yield func(Play) bool) {
 	seat, winner, place := uint8(0), uint8(0), uint8(0)
 	led, best := NoCard, NoCard
-	for _, c := range t.Pack[:t.Played] {
+	for _, c := range t.Pack[:t.PlayedCount] {
 		if !yield(Play{int(seat), c, led, best}) {
 			return
 		}
@@ -126,11 +126,11 @@ func (t *Table) Stock() int { return int(t.End - t.Next) }
 // Unseen returns the cards that a seat has not seen, but for the trump card: those
 // that all know to be in a hand are among them.
 func (t *Table) Unseen(seat int) Set {
-	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.Played]) &^ t.Trump.bit()
+	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
 }
 
-// Floats returns the points of the seats in use.
-func (t *Table) Floats() []float64 {
+// FloatPoints returns the points of the seats in use.
+func (t *Table) FloatPoints() []float64 {
 	points := make([]float64, t.Players)
 	for seat := range points {
 		points[seat] = float64(t.Points[seat])
@@ -144,14 +144,14 @@ func (t *Table) Turn() int { return int(t.Mover) }
 // Ply returns the number of moves made.
 func (t *Table) Ply() int { return int(t.Plies) }
 
-// Put plays a card from the hand of the seat to move and reports whether that completes
+// PlayCard plays a card from the hand of the seat to move and reports whether that completes
 // the trick; if not, the next seat is to move.
-func (t *Table) Put(c Card) bool {
+func (t *Table) PlayCard(c Card) bool {
 	seat := uint8(t.Mover)
 	t.Hands[seat%TableSeats] &^= c.bit()
-	t.Known[seat%TableSeats] &^= c.bit()
-	t.Pack[t.Played] = c
-	t.Played++
+	t.KnownCards[seat%TableSeats] &^= c.bit()
+	t.Pack[t.PlayedCount] = c
+	t.PlayedCount++
 	t.InTrick++
 	t.Pot += values[c&63]
 	if t.InTrick == 1 || beats[t.trumps%4][t.Best&63].Has(c&63) {
@@ -167,37 +167,37 @@ func (t *Table) Put(c Card) bool {
 	return false
 }
 
-// Last reports whether a complete trick was the last.
-func (t *Table) Last() bool { return t.Played == t.End }
+// IsLastTrick reports whether a complete trick was the last.
+func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.End }
 
-// Collect gives the complete trick to its winner, who leads the next, or ends
+// CollectTrick gives the complete trick to its winner, who leads the next, or ends
 // the game after the last one, to whose points the bonus is added.
-func (t *Table) Collect(bonus int16, log *rules.Log) {
+func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	won := int16(t.Pot)
-	if t.Last() {
+	if t.IsLastTrick() {
 		won += bonus
 	}
 	t.Points[t.Winner%TableSeats] += won
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
 	t.InTrick, t.Pot = 0, 0
 	if log != nil {
-		log.Add(rules.All, "trick", int(t.Winner), int(won))
+		log.Add(rules.AllSeats, "trick", int(t.Winner), int(won))
 	}
-	if t.Last() {
+	if t.IsLastTrick() {
 		t.Mover = rules.Over
 	}
 }
 
-// Hunted reports whether the winner of a complete trick of two has hunted the 3 of trumps:
+// IsHunt3 reports whether the winner of a complete trick of two has hunted the 3 of trumps:
 // it was led and the 1 put on it, or the reverse in the last trick.
-func (t *Table) Hunted() bool {
-	led, put := t.Pack[t.Played-2], t.Pack[t.Played-1]
-	one, three := Of(1, t.trumps), Of(3, t.trumps)
-	return led == three && put == one || led == one && put == three && t.Last()
+func (t *Table) IsHunt3() bool {
+	led, put := t.Pack[t.PlayedCount-2], t.Pack[t.PlayedCount-1]
+	one, three := CardOf(1, t.trumps), CardOf(3, t.trumps)
+	return led == three && put == one || led == one && put == three && t.IsLastTrick()
 }
 
-// Draw lets every seat draw a card, the leader first, while the stock lasts.
-func (t *Table) Draw(log *rules.Log) {
+// DrawCards lets every seat draw a card, the leader first, while the stock lasts.
+func (t *Table) DrawCards(log *rules.Log) {
 	if t.Next >= t.End {
 		return
 	}
@@ -210,7 +210,7 @@ func (t *Table) Draw(log *rules.Log) {
 			t.logDraw(int(seat), c, log)
 		}
 		if t.Next == TableCards {
-			t.Known[seat%TableSeats] |= c.bit()
+			t.KnownCards[seat%TableSeats] |= c.bit()
 		}
 		if seat++; seat == t.Players {
 			seat = 0
@@ -219,56 +219,56 @@ func (t *Table) Draw(log *rules.Log) {
 }
 
 func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
-	who := rules.Only(seat)
+	who := rules.OneSeat(seat)
 	if c == t.Trump {
-		who = rules.All
+		who = rules.AllSeats
 	}
 	log.Add(who, "draw", seat, c)
-	if others := rules.All &^ who; others != 0 {
+	if others := rules.AllSeats &^ who; others != 0 {
 		log.Add(others, "draw", seat, "?")
 	}
 }
 
-// Swaps returns the card, if there is one, that the seat to move may give for the
+// LegalSwaps returns the card, if there is one, that the seat to move may give for the
 // trump card under the option of exchange.
-func (t *Table) Swaps() Set {
-	if !t.OnTable() {
+func (t *Table) LegalSwaps() Set {
+	if !t.TrumpOnTable() {
 		return 0
 	}
-	return t.Hands[t.Mover] & swapFor(t.Trump)
+	return t.Hands[t.Mover] & swapPrice(t.Trump)
 }
 
-// swapFor returns the card that the trump card may be had for: the 7 of its suit for
+// swapPrice returns the card that the trump card may be had for: the 7 of its suit for
 // 1, 3, 12, 11 and 10, the 2 for 7, 6, 5 and 4, nothing for the 2.
-func swapFor(trump Card) Set {
+func swapPrice(trump Card) Set {
 	switch trump.Rank() {
 	case 2:
 		return 0
 	case 4, 5, 6, 7:
-		return Of(2, trump.Suit()).bit()
+		return CardOf(2, trump.Suit()).bit()
 	}
-	return Of(7, trump.Suit()).bit()
+	return CardOf(7, trump.Suit()).bit()
 }
 
 // Swap takes the trump card for a card of the seat to move, which stays to move.
 func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
-	t.Known[t.Mover] = t.Known[t.Mover].Without(c).With(t.Trump)
+	t.KnownCards[t.Mover] = t.KnownCards[t.Mover].Without(c).With(t.Trump)
 	t.Trump = c
 	t.Pack[TableCards-1] = c
 	if log != nil {
-		log.Add(rules.All, "swap", int(t.Mover), c)
+		log.Add(rules.AllSeats, "swap", int(t.Mover), c)
 	}
 }
 
 // CheckSwap reports why the seat to move may not give a card for the trump card,
 // nil if it may.
 func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
-	price := swapFor(t.Trump)
+	price := swapPrice(t.Trump)
 	switch {
 	case !exchange:
 		return phrase.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
-	case !t.OnTable():
+	case !t.TrumpOnTable():
 		return phrase.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
 	case price == 0:
 		return phrase.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
@@ -280,19 +280,19 @@ func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	return nil
 }
 
-// Instants returns the seats that hold what wins at once: 1, 3 and 12 of trumps, all
+// FindInstantWins returns the seats that hold what wins at once: 1, 3 and 12 of trumps, all
 // four 12s or all four 11s. It logs them in order from the leader.
-func (t *Table) Instants(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
+func (t *Table) FindInstantWins(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
 	seat := t.Leader
 	for range t.Players {
 		hand := t.Hands[seat%TableSeats]
 		if blackhand && hand&black == black {
-			won |= rules.Only(int(seat))
+			won |= rules.OneSeat(int(seat))
 			logInstant(int(seat), "blackhand", log)
 		}
 		if tute && (hand&Twelves == Twelves || hand&Elevens == Elevens) {
-			won |= rules.Only(int(seat))
+			won |= rules.OneSeat(int(seat))
 			logInstant(int(seat), "tute", log)
 		}
 		if seat++; seat == t.Players {
@@ -306,17 +306,17 @@ func logInstant(seat int, why string, log *rules.Log) {
 	if log == nil {
 		return
 	}
-	log.Add(rules.All, "instant", seat, why)
+	log.Add(rules.AllSeats, "instant", seat, why)
 }
 
-// Instant reports whether a seat has held what wins at once since the trick began.
-func (t *Table) Instant(blackhand, tute bool) bool {
+// HasInstantWin reports whether a seat has held what wins at once since the trick began.
+func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	if !blackhand && !tute {
 		return false
 	}
 	black := black[t.trumps%4]
 	for seat := range int(t.Players) {
-		held := t.Held(seat)
+		held := t.HandAndTrickCard(seat)
 		if blackhand && held&black == black || tute && (held&Twelves == Twelves || held&Elevens == Elevens) {
 			return true
 		}
@@ -328,7 +328,7 @@ func (t *Table) Instant(blackhand, tute bool) bool {
 // hunted the 3 of trumps.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
-	t.WinAtOnce(rules.Only(int(t.Winner)), full)
+	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
 // WinAtOnce ends the game: the seats that won have the full points each, the
@@ -336,7 +336,7 @@ func (t *Table) WinHunt(full int16, log *rules.Log) {
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0
-		if won&rules.Only(seat) != 0 {
+		if won&rules.OneSeat(seat) != 0 {
 			t.Points[seat] = full
 		}
 	}

@@ -17,9 +17,9 @@ func (t *Table) LogDeal(log *rules.Log) {
 		for n := seat; n < int(t.Next); n += players {
 			hand = append(hand, t.Pack[n])
 		}
-		log.Add(rules.Only(seat), "deal", string(Text(nil, hand)))
+		log.Add(rules.OneSeat(seat), "deal", string(Text(nil, hand)))
 	}
-	log.Add(rules.All, "trump", t.Trump)
+	log.Add(rules.AllSeats, "trump", t.Trump)
 }
 
 // View appends what a seat may know: the keys that the games have in common.
@@ -39,9 +39,9 @@ func (t *Table) View(dst []byte, seat int) []byte {
 		dst = strconv.AppendInt(dst, int64(p), 10)
 	}
 	dst = append(dst, " played="...)
-	dst = Text(dst, t.Pack[:t.Played-t.InTrick])
+	dst = Text(dst, t.Pack[:t.PlayedCount-t.InTrick])
 	dst = t.leaders(append(dst, " leaders="...))
-	for i, known := range t.Known[:t.Players] {
+	for i, known := range t.KnownCards[:t.Players] {
 		dst = append(dst, separator(i, " known=", "/")...)
 		dst = known.Text(dst)
 	}
@@ -50,7 +50,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 
 // leaders appends the seats that led the finished tricks, in order, or "-".
 func (t *Table) leaders(dst []byte) []byte {
-	finished := int(t.Played-t.InTrick) / int(t.Players)
+	finished := int(t.PlayedCount-t.InTrick) / int(t.Players)
 	if finished == 0 {
 		return append(dst, '-')
 	}

@@ -20,15 +20,15 @@ func (s *State) redeal(seat int, r *rules.Rand) bool {
 }
 
 // possible reports whether the game has come so far: no hand has won at once.
-func (s *State) possible() bool { return !s.Table.Instant(s.rules.BlackHand, false) }
+func (s *State) possible() bool { return !s.Table.HasInstantWin(s.rules.BlackHand, false) }
 
 // fromView returns a position that a seat may be in: see rules.Variant.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
-	reader := o.Read(name, int(r.Players))
+	reader := o.Reader(name, int(r.Players))
 	s.Table.FromView(o, &reader, int(r.Players), handCards)
 	if reader.Err() == nil && !s.redeal(o.Seat, rand) {
 		reader.Fail("hand", "has won at once")
 	}
-	return reader.Made(s)
+	return reader.Finish(s)
 }

@@ -31,7 +31,7 @@ func TestBriscaFromViewReach(t *testing.T) {
 			stream := rules.FastStream(r)
 			v := newVariant(Game, nil, c.rules)
 			s := v.Deal(&stream).(*State)
-			for s.Turn() >= 0 && int(s.Played) < c.played {
+			for s.Turn() >= 0 && int(s.PlayedCount) < c.played {
 				legal := s.Legal(nil)
 				s.Apply(legal[len(legal)-1-r.Below(len(legal))/2], nil)
 			}
@@ -65,21 +65,21 @@ func arrangements(s *State, seat int) (n int) {
 	c := *s
 	for p := range c.Hands {
 		if p != seat {
-			free |= s.Hands[p] &^ s.Known[p]
-			c.Hands[p] &= s.Known[p]
+			free |= s.Hands[p] &^ s.KnownCards[p]
+			c.Hands[p] &= s.KnownCards[p]
 		}
 	}
 	stock := 0
-	if s.OnTable() {
+	if s.TrumpOnTable() {
 		stock = baraja.TableCards - 1 - int(s.Next)
 		free |= baraja.SetOf(s.Pack[s.Next : baraja.TableCards-1])
 	}
 	var give func(free baraja.Set, stock, ways int)
 	give = func(free baraja.Set, stock, ways int) {
 		if free == 0 {
-			if black := baraja.SetOf([]baraja.Card{baraja.Of(1, c.Trumps()), baraja.Of(3, c.Trumps()), baraja.Of(12, c.Trumps())}); c.rules.BlackHand {
+			if black := baraja.SetOf([]baraja.Card{baraja.CardOf(1, c.Trumps()), baraja.CardOf(3, c.Trumps()), baraja.CardOf(12, c.Trumps())}); c.rules.BlackHand {
 				for p := range c.Hands {
-					if black&^c.Held(p) == 0 {
+					if black&^c.HandAndTrickCard(p) == 0 {
 						return
 					}
 				}

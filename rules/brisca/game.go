@@ -36,7 +36,7 @@ type Rules = baraja.TableRules
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: int(r.Players), Sides: r.Sides(), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
+		Players: int(r.Players), Sides: r.Sides(), HasChance: true, UniqueDeals: true, MaxPlies: r.MaxPlies(),
 		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}

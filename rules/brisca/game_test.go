@@ -15,7 +15,7 @@ import (
 )
 
 func TestBriscaConformance(t *testing.T) {
-	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
+	rulestest.Run(t, Game, rulestest.Options{CheckTotal: checkTotal})
 }
 
 // checkTotal: every card's points are won, but for the trump card left over with
@@ -73,7 +73,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	s := new(State)
 	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
 	log := new(rules.Log)
-	s.Start(log)
+	s.LogStart(log)
 	for word := range strings.FieldsSeq(c.moves) {
 		m := kit.Get[rules.Move](t)(s.ParseMove(word))
 		log.Reset()
@@ -84,7 +84,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 
 // events returns what a seat was told last, separated by semicolons.
 func events(log *rules.Log, seat int) string {
-	return strings.ReplaceAll(strings.TrimSuffix(string(log.Events(nil, seat, "")), "\n"), "\n", "; ")
+	return strings.ReplaceAll(strings.TrimSuffix(string(log.AppendEvents(nil, seat, "")), "\n"), "\n", "; ")
 }
 
 // key returns the value of a key in a seat's view.
@@ -97,7 +97,7 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
-	s.Start(&log)
+	s.LogStart(&log)
 	for seat, want := range []string{"deal 12e,6c,4e; trump 5c", "deal 11e,7c,3o; trump 5c"} {
 		if got := events(&log, seat); got != want {
 			t.Errorf("seat %d is told %q, not %q", seat, got, want)
@@ -167,7 +167,7 @@ func TestBriscaTrick(t *testing.T) {
 // lastDraws plays the lowest cards until the trump card has been drawn.
 func lastDraws(t *testing.T, s *State, log *rules.Log) {
 	t.Helper()
-	for s.OnTable() {
+	for s.TrumpOnTable() {
 		log.Reset()
 		kit.Must(t, rules.Play(s, s.Legal(nil)[0], log))
 	}
@@ -241,7 +241,7 @@ func TestBriscaExchange(t *testing.T) {
 // and what lies there counts for nobody.
 func TestBriscaExchangeOfThree(t *testing.T) {
 	s, _ := scene{"players=3 exchange=yes", "7b 3o 2b 4c 12o 5e 2o 4o 5o 1b", ""}.play(t)
-	seven := rules.Move(baraja.Of(7, 3))
+	seven := rules.Move(baraja.CardOf(7, 3))
 	for s.Turn() != 0 || s.Hands[0].Len() > 1 {
 		m := s.Legal(nil)[0]
 		if m == seven {
@@ -310,14 +310,14 @@ func TestBriscaHunt3(t *testing.T) {
 
 // The last trick of two: one seat leads, the other follows, with these cards.
 func TestBriscaHunt3LastTrick(t *testing.T) {
-	one, three := baraja.Of(1, 3), baraja.Of(3, 3)
+	one, three := baraja.CardOf(1, 3), baraja.CardOf(3, 3)
 	for _, test := range []struct {
 		leads, follows baraja.Card
 		winner         int
 	}{{one, three, 0}, {three, one, 1}} {
 		s, _ := scene{"hunt3=yes last10=yes", "1b 3o 3b 4c 1o 5e 4b", ""}.play(t)
 		playOn(s) // then set back to before the last trick
-		s.Mover, s.Leader, s.Played = 0, 0, s.Played-2
+		s.Mover, s.Leader, s.PlayedCount = 0, 0, s.PlayedCount-2
 		s.Hands[0], s.Hands[1] = baraja.Set(0).With(test.leads), baraja.Set(0).With(test.follows)
 		var log rules.Log
 		s.Apply(rules.Move(test.leads), nil)
@@ -419,14 +419,14 @@ func TestBriscaRedeal(t *testing.T) {
 	for range 200 {
 		before := *s
 		s.Redeal(1, r)
-		if s.Hands[1] != before.Hands[1] || !s.Hands[0].Has(baraja.Of(1, 3)) || s.Hands[0].Len() != 2 || s.Hands[2].Len() != 3 {
+		if s.Hands[1] != before.Hands[1] || !s.Hands[0].Has(baraja.CardOf(1, 3)) || s.Hands[0].Len() != 2 || s.Hands[2].Len() != 3 {
 			t.Fatalf("hands %v become %v", before.Hands, s.Hands)
 		}
 		all := s.Hands[0] | s.Hands[1] | s.Hands[2]
 		for _, c := range s.Pack[s.Next:] {
 			all = all.With(c)
 		}
-		if all.Len() != 39 || s.Trump != before.Trump || all.Has(baraja.Of(2, 0)) {
+		if all.Len() != 39 || s.Trump != before.Trump || all.Has(baraja.CardOf(2, 0)) {
 			t.Fatalf("cards %s", all.Text(nil))
 		}
 		places[s.Hands[2]] = true

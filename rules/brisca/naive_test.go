@@ -19,7 +19,7 @@ type naive struct{ *barajatest.Naive }
 // newNaive deals from a shuffled pack.
 func newNaive(option map[string]string, pack []string) *naive {
 	g := &naive{barajatest.NewNaive(option, pack, 3)}
-	g.Instants(false)
+	g.CheckInstantWins(false)
 	return g
 }
 
@@ -35,9 +35,9 @@ func (g *naive) Play(text string) {
 	g.Plies++
 	if card, ok := strings.CutPrefix(text, "swap:"); ok {
 		g.Swap(card)
-		g.Instants(false)
-	} else if g.Put(text) && g.EndTrick(func(int) {}) {
-		g.Instants(false)
+		g.CheckInstantWins(false)
+	} else if g.PlayCard(text) && g.FinishTrick(func(int) {}) {
+		g.CheckInstantWins(false)
 	}
 }
 
@@ -71,7 +71,7 @@ func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	for i, rank := range []int{1, 3, 12, 7, 2} {
 		j := i + r.Below(len(places)-i)
 		places[i], places[j] = places[j], places[i]
-		at := slices.Index(pack, baraja.Of(rank, suit))
+		at := slices.Index(pack, baraja.CardOf(rank, suit))
 		if at != n*handCards {
 			pack[at], pack[places[i]] = pack[places[i]], pack[at]
 		}
@@ -92,7 +92,7 @@ func TestBriscaAgainstNaive(t *testing.T) {
 			for p.Naive.Turn() >= 0 {
 				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
 			}
-			for event, n := range p.Naive.Met {
+			for event, n := range p.Naive.EventCounts {
 				met[event] += n
 			}
 		}

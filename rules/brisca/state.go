@@ -30,14 +30,14 @@ func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 // begin deals from the shuffled pack.
 func (s *State) begin() {
 	s.Table.Deal(int(s.rules.Players), handCards)
-	s.blackHand(nil)
+	s.checkBlackHand(nil)
 }
 
 // Rules returns the options that the position is played with.
 func (s *State) Rules() Rules { return s.rules }
 
 // Points returns the points by seat.
-func (s *State) Points() []float64 { return s.Floats() }
+func (s *State) Points() []float64 { return s.FloatPoints() }
 
 // Legal appends the cards in hand, then the exchanges.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
@@ -46,7 +46,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	}
 	dst = s.Hands[s.Mover].Moves(dst)
 	if s.rules.Exchange {
-		for c := s.Swaps(); c != 0; c &= c - 1 {
+		for c := s.LegalSwaps(); c != 0; c &= c - 1 {
 			dst = append(dst, baraja.SwapMove+rules.Move(c.First()))
 		}
 	}
@@ -74,13 +74,13 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	if m >= baraja.SwapMove {
 		s.Swap(baraja.Card(m-baraja.SwapMove), log)
-		s.blackHand(log)
+		s.checkBlackHand(log)
 		return
 	}
 	if log != nil {
-		log.Add(rules.All, "play", int(s.Mover), baraja.Card(m))
+		log.Add(rules.AllSeats, "play", int(s.Mover), baraja.Card(m))
 	}
-	if s.Put(baraja.Card(m)) {
+	if s.PlayCard(baraja.Card(m)) {
 		s.finishTrick(log)
 	}
 }
@@ -88,23 +88,23 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 // finishTrick follows the last card of a trick: points, the hunt, the draw and
 // what the new trick begins with.
 func (s *State) finishTrick(log *rules.Log) {
-	hunted := s.rules.Hunt3 && s.Hunted()
-	s.Collect(s.rules.Bonus(), log)
+	hunted := s.rules.Hunt3 && s.IsHunt3()
+	s.CollectTrick(s.rules.Bonus(), log)
 	switch {
 	case hunted:
 		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
 	case s.Mover >= 0:
-		s.Draw(log)
-		s.blackHand(log)
+		s.DrawCards(log)
+		s.checkBlackHand(log)
 	}
 }
 
-// blackHand ends the game when a seat holds 1, 3 and 12 of trumps and that counts.
-func (s *State) blackHand(log *rules.Log) {
+// checkBlackHand ends the game when a seat holds 1, 3 and 12 of trumps and that counts.
+func (s *State) checkBlackHand(log *rules.Log) {
 	if !s.rules.BlackHand {
 		return
 	}
-	if won := s.Instants(true, false, log); won != 0 {
+	if won := s.FindInstantWins(true, false, log); won != 0 {
 		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
 	}
 }

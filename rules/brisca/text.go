@@ -5,11 +5,11 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Start logs the deal, the trump card and a win by the deal alone.
-func (s *State) Start(log *rules.Log) {
+// LogStart logs the deal, the trump card and a win by the deal alone.
+func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
-		s.Instants(s.rules.BlackHand, false, log)
+		s.FindInstantWins(s.rules.BlackHand, false, log)
 	}
 }
 

@@ -80,8 +80,8 @@ func TestRulesCardValues(t *testing.T) {
 		slices.Reverse(strongest)
 		for i, rank := range strongest {
 			card, err := baraja.Parse(strings.TrimSpace(ranks[i]) + "o")
-			if err != nil || card != baraja.Of(rank, 0) || strings.TrimSpace(points[i]) != strconv.Itoa(baraja.Value(card)) {
-				t.Errorf("%s: card %d is %s with %s points, want %d with %d", name, i+1, ranks[i], points[i], rank, baraja.Value(baraja.Of(rank, 0)))
+			if err != nil || card != baraja.CardOf(rank, 0) || strings.TrimSpace(points[i]) != strconv.Itoa(baraja.Value(card)) {
+				t.Errorf("%s: card %d is %s with %s points, want %d with %d", name, i+1, ranks[i], points[i], rank, baraja.Value(baraja.CardOf(rank, 0)))
 			}
 		}
 	}

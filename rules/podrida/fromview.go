@@ -34,17 +34,17 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	if s.turn < 0 {
 		return
 	}
-	h := s.hidden(seat, k)
+	h := s.takeHidden(seat, k)
 	h.Deal(r) // the actual deal shows that one exists
-	h.Give(s.hands[:])
+	h.AddToHands(s.hands[:])
 }
 
-// hidden takes the cards that a seat does not know out of the other hands.
-func (s *State) hidden(seat int, k Knowledge) baraja.Hidden {
+// takeHidden takes the cards that a seat does not know out of the other hands.
+func (s *State) takeHidden(seat int, k Knowledge) baraja.Hidden {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
 	if k != OwnHand {
-		seen |= s.Shown()
+		seen |= s.ShownCards()
 	}
 	for p := range s.hands {
 		sizes[p] = (s.hands[p] &^ seen).Len()
@@ -52,21 +52,21 @@ func (s *State) hidden(seat int, k Knowledge) baraja.Hidden {
 	}
 	var h baraja.Hidden
 	if k == Failures {
-		h.Cannot = s.cannotHold()
+		h.Forbidden = s.cannotHold()
 	}
-	h.Lay(s.rules.packSet()&^seen, sizes[:s.rules.Players])
+	h.Reset(s.rules.packSet()&^seen, sizes[:s.rules.Players])
 	return h
 }
 
-// Shown returns the cards of this round that all have seen: those played, and the one that shows the
+// ShownCards returns the cards of this round that all have seen: those played, and the one that shows the
 // trumps.
-func (s *State) Shown() baraja.Set {
-	return baraja.SetOf(s.played[:s.count]).With(s.turned)
+func (s *State) ShownCards() baraja.Set {
+	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
 // cannotHold is, by seat, the cards that the play of this round rules out: those with which
 // the seat would have had to play another card.
-func (s *State) cannotHold() (cannot [baraja.Stock + 1]baraja.Set) {
+func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
 			if duty.Has(p.card) {
@@ -87,10 +87,10 @@ type play struct {
 
 // plays yields the cards of this round in order.
 func (s *State) plays(yield func(play) bool) {
-	t := cleared(s.table.trumps)
+	t := emptyTable(s.table.trumps)
 	seat := s.next(s.dealer)
 	winner := seat
-	for i, c := range s.played[:s.count] {
+	for i, c := range s.playedCards[:s.playedCount] {
 		if !yield(play{seat, c, t}) {
 			return
 		}
@@ -99,7 +99,7 @@ func (s *State) plays(yield func(play) bool) {
 		}
 		seat = s.next(seat)
 		if (i+1)%int(s.rules.Players) == 0 {
-			t = cleared(s.table.trumps)
+			t = emptyTable(s.table.trumps)
 			seat = winner
 		}
 	}
@@ -108,13 +108,13 @@ func (s *State) plays(yield func(play) bool) {
 // fromView returns a position that a seat may be in: see rules.Variant.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, last: uint8(r.Rounds()), stream: rules.FastStream(rand)}
-	reader := o.Read(name, int(r.Players))
+	reader := o.Reader(name, int(r.Players))
 	s.readRound(&reader)
 	s.readPlay(&reader, baraja.ReadSet(&reader, "hand", r.packSet()), o.Seat)
 	if reader.Err() == nil {
-		s.hide(&reader, o.Seat, rand)
+		s.dealHidden(&reader, o.Seat, rand)
 	}
-	return reader.Made(s)
+	return reader.Finish(s)
 }
 
 // readRound reads what is known when a round begins.
@@ -142,7 +142,7 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 		return
 	}
 	for s.toBid > 0 && bids[s.turn] != noBid {
-		if bids[s.turn] == s.Refused() {
+		if bids[s.turn] == s.ForbiddenBid() {
 			v.Fail("bids", "has a last bid that makes them add up to the cards")
 			return
 		}
@@ -163,21 +163,21 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	s.hands[seat] = hand
 }
 
-// hide deals the cards that a seat does not see.
-func (s *State) hide(v *rules.ViewReader, seat int, r *rules.Rand) {
-	h := baraja.Hidden{Cannot: s.cannotHold()}
-	hand, seen := s.hands[seat], s.hands[seat]|s.Shown()
-	if h.Cannot[seat]&hand != 0 {
+// dealHidden deals the cards that a seat does not see.
+func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
+	h := baraja.Hidden{Forbidden: s.cannotHold()}
+	hand, seen := s.hands[seat], s.hands[seat]|s.ShownCards()
+	if h.Forbidden[seat]&hand != 0 {
 		v.Fail("hand", "has a card that had to be played before")
 	}
 	players := int(s.rules.Players)
 	used := players*int(s.cards) == int(s.rules.Deck) // the dealer was dealt the card that shows the trumps
-	played := baraja.SetOf(s.played[:s.count]).Has(s.turned)
+	played := baraja.SetOf(s.playedCards[:s.playedCount]).Has(s.trumpCard)
 	switch holds := used && !played; {
-	case hand.Has(s.turned) != (holds && seat == int(s.dealer)), played && !used:
+	case hand.Has(s.trumpCard) != (holds && seat == int(s.dealer)), played && !used:
 		v.Fail("trump", "is not where the card that shows the trumps has to be by now")
 	case holds:
-		s.hands[s.dealer] = s.hands[s.dealer].With(s.turned)
+		s.hands[s.dealer] = s.hands[s.dealer].With(s.trumpCard)
 	}
 	var sizes [maxSeats]int
 	for p := range players {
@@ -186,16 +186,16 @@ func (s *State) hide(v *rules.ViewReader, seat int, r *rules.Rand) {
 	if sizes[seat] != 0 {
 		v.Fail("hand", "is not of as many cards as are due by now")
 	}
-	if !h.Lay(s.rules.packSet()&^seen, sizes[:players]) || !h.Deal(r) {
+	if !h.Reset(s.rules.packSet()&^seen, sizes[:players]) || !h.Deal(r) {
 		v.Fail("played", "leaves no deal that is possible")
 	}
-	h.Give(s.hands[:])
+	h.AddToHands(s.hands[:])
 }
 
 // playedBy returns how many cards a seat has played in this round.
 func (s *State) playedBy(seat int) int {
 	players := int(s.rules.Players)
-	n := (int(s.count) - int(s.inTrick)) / players
+	n := (int(s.playedCount) - int(s.inTrick)) / players
 	if (seat+players-int(s.leader))%players < int(s.inTrick) {
 		n++
 	}

@@ -22,7 +22,7 @@ func texts(s baraja.Set) []string {
 // possible replays a round from the hands that would have been dealt, by the
 // naive rules: the play so far must have been legal.
 func possible(s *State) error {
-	trump := s.turned.Suit().String()
+	trump := s.trumpCard.Suit().String()
 	seat := int(s.next(s.dealer))
 	players := int(s.rules.Players)
 	hands := map[int][]string{}
@@ -37,7 +37,7 @@ func possible(s *State) error {
 	}
 	var acts []act
 	var trick []string
-	for _, c := range s.played[:s.count] {
+	for _, c := range s.playedCards[:s.playedCount] {
 		acts = append(acts, act{seat, slices.Clone(trick), c.String()})
 		hands[seat] = append(hands[seat], c.String())
 		trick = append(trick, c.String())
@@ -84,7 +84,7 @@ func TestPodridaRedealIsPossible(t *testing.T) {
 			if c.hands != s.hands {
 				moved++
 			}
-			if bad := all & set(s.played[:s.count]); bad != 0 {
+			if bad := all & set(s.playedCards[:s.playedCount]); bad != 0 {
 				t.Fatalf("%+v, ply %d: %s are dealt again", r, s.ply, bad.Text(nil))
 			}
 			c.stream, c.hands = s.stream, s.hands
@@ -119,9 +119,9 @@ func TestPodridaRedealIsEven(t *testing.T) {
 	})
 	t.Run("constructed", func(t *testing.T) {
 		countDeals(t, positions, func(s *State, r *rules.Rand) {
-			h := s.hidden(0, Failures)
+			h := s.takeHidden(0, Failures)
 			h.Construct(r)
-			h.Give(s.hands[:])
+			h.AddToHands(s.hands[:])
 		})
 	})
 }
@@ -133,7 +133,7 @@ func countDeals(t *testing.T, positions int, redeal func(*State, *rules.Rand)) {
 		stream := rules.FastStream(rand)
 		var s State
 		s.dealRound(Rules{Players: 4, Deck: 40}, 10, &stream)
-		for s.count < 8*4 {
+		for s.playedCount < 8*4 {
 			legal := s.Legal(nil)
 			s.Apply(legal[rand.Below(len(legal))], nil)
 		}
@@ -181,7 +181,7 @@ func allDeals(s State, seat int) (deals [][maxSeats]baraja.Set) {
 			}
 			return
 		}
-		shown := c.hands[c.dealer].Has(c.turned) == s.hands[s.dealer].Has(s.turned)
+		shown := c.hands[c.dealer].Has(c.trumpCard) == s.hands[s.dealer].Has(s.trumpCard)
 		if shown && possible(&c) == nil {
 			deals = append(deals, c.hands)
 		}

@@ -52,8 +52,8 @@ type Rules struct {
 	Short   bool
 }
 
-// Max returns the number of cards of the largest hand.
-func (r Rules) Max() int {
+// MaxHand returns the number of cards of the largest hand.
+func (r Rules) MaxHand() int {
 	largest := int(r.Deck / r.Players)
 	if r.Short {
 		return min(largest, shortCards)
@@ -64,14 +64,14 @@ func (r Rules) Max() int {
 // Rounds returns how many rounds a game has.
 func (r Rules) Rounds() int {
 	if r.UpDown {
-		return 2*r.Max() - 1
+		return 2*r.MaxHand() - 1
 	}
-	return r.Max()
+	return r.MaxHand()
 }
 
 // Cards returns the size of the hands of a round, counted from 1.
 func (r Rules) Cards(round int) int {
-	if largest := r.Max(); round > largest {
+	if largest := r.MaxHand(); round > largest {
 		return 2*largest - round
 	}
 	return round
@@ -109,7 +109,7 @@ func (r Rules) MaxPlies() int { return int(r.plies(r.Rounds() + 1)) }
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: int(r.Players), Sides: int(r.Players), Chance: true, Unique: true, MaxPlies: r.MaxPlies(),
+		Players: int(r.Players), Sides: int(r.Players), HasChance: true, UniqueDeals: true, MaxPlies: r.MaxPlies(),
 		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}

@@ -14,7 +14,7 @@ import (
 func TestPodridaConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{
 		Games: 60, // they are long
-		Total: func(v *rules.Variant, s rules.State) error {
+		CheckTotal: func(v *rules.Variant, s rules.State) error {
 			for seat, p := range s.Points() {
 				// -10, or 10 and the tricks, in each round.
 				if worst := float64(-10 * v.Rules.(Rules).Rounds()); p < worst {
@@ -74,10 +74,10 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
-	s.Start(&log)
+	s.LogStart(&log)
 	for seat, want := range []string{"11c", "9e", "8e", "3o"} {
 		want = "round 1 cards=1 dealer=3\ndeal " + want + "\ntrump o 12o\n"
-		if got := string(log.Events(nil, seat, "")); got != want {
+		if got := string(log.AppendEvents(nil, seat, "")); got != want {
 			t.Errorf("seat %d is told\n%swant\n%s", seat, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 	}
 	// Dealt from seat 1 on, the seat after dealer 0: 11o 3o 9e 5c, then once more.
 	for seat, want := range []string{"5c", "11o", "3o", "9e"} {
-		got := string(log.Events(nil, seat, ""))
+		got := string(log.AppendEvents(nil, seat, ""))
 		for _, line := range []string{"\nround 2 cards=2 dealer=0\ndeal " + want + ",", "\ntrump b 10b\n"} {
 			if !strings.Contains(got, line) {
 				t.Errorf("seat %d is told\n%swithout %q", seat, got, line)
@@ -110,9 +110,9 @@ func TestPodridaDealUsesThePackUp(t *testing.T) {
 	for _, r := range everyRules() {
 		stream := rules.NewStream(rules.Seed{})
 		var s State
-		s.dealRound(r, r.Max(), &stream)
-		used := r.Max()*int(r.Players) == int(r.Deck)
-		if got := s.hands[s.dealer].Has(s.turned); got != used {
+		s.dealRound(r, r.MaxHand(), &stream)
+		used := r.MaxHand()*int(r.Players) == int(r.Deck)
+		if got := s.hands[s.dealer].Has(s.trumpCard); got != used {
 			t.Fatalf("%+v: the dealer holds the card turned up: %v", r, got)
 		}
 		if !used {
@@ -120,12 +120,12 @@ func TestPodridaDealUsesThePackUp(t *testing.T) {
 		}
 		rand := rules.NewRand(1)
 		for s.turn >= 0 {
-			played := set(s.played[:s.count]).Has(s.turned)
+			played := set(s.playedCards[:s.playedCount]).Has(s.trumpCard)
 			for seat := range int(r.Players) {
 				c := s
 				c.Redeal(seat, rand)
-				if c.hands[c.dealer].Has(c.turned) == played {
-					t.Fatalf("%+v: played is %v, and seat %d's redeal moves the dealer's %s", r, played, seat, s.turned)
+				if c.hands[c.dealer].Has(c.trumpCard) == played {
+					t.Fatalf("%+v: played is %v, and seat %d's redeal moves the dealer's %s", r, played, seat, s.trumpCard)
 				}
 			}
 			legal := s.Legal(nil)
@@ -198,7 +198,7 @@ func TestPodridaPlay(t *testing.T) {
 		{"void without trumps: anything", "7o 11b", "2c 3e", "2c 3e"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			on := cleared(everyCard.Of(3))
+			on := emptyTable(everyCard.OfSuit(3))
 			for _, card := range cards(t, c.trick) {
 				on.put(card)
 			}
@@ -223,7 +223,7 @@ func TestPodridaTrick(t *testing.T) {
 		{"7o 1b 3b", 1},
 		{"7b 12b 1b", 2},
 	} {
-		on, got := cleared(everyCard.Of(3)), -1
+		on, got := emptyTable(everyCard.OfSuit(3)), -1
 		for i, card := range cards(t, c.trick) {
 			if on.put(card) {
 				got = i
@@ -248,7 +248,7 @@ func TestPodridaScore(t *testing.T) {
 		kit.Must(t, rules.Play(&s, m, &log))
 	}
 	want := "play 3 3o\ntrick 3\nscore -10 10 10 11\nround 2 cards=2 dealer=0\n"
-	if got := string(log.Events(nil, 0, "")); !strings.HasPrefix(got, want) {
+	if got := string(log.AppendEvents(nil, 0, "")); !strings.HasPrefix(got, want) {
 		t.Errorf("told\n%swant first\n%s", got, want)
 	}
 	if got, want := fmt.Sprint(s.Points()), "[-10 10 10 11]"; got != want {
@@ -266,12 +266,12 @@ func TestPodridaErrors(t *testing.T) {
 	}
 	playing := bidding
 	playing.Apply(bidMove, nil)
-	playing.table = cleared(everyCard.Of(3))
+	playing.table = emptyTable(everyCard.OfSuit(3))
 	playing.hands[playing.turn] = set(cards(t, "2o 10o 1b"))
-	playing.table.put(baraja.Of(7, 0))
+	playing.table.put(baraja.CardOf(7, 0))
 	void := playing
-	void.table = cleared(everyCard.Of(3))
-	void.table.put(baraja.Of(7, 1))
+	void.table = emptyTable(everyCard.OfSuit(3))
+	void.table.put(baraja.CardOf(7, 1))
 	over := playing
 	over.turn = rules.Over
 	for _, c := range []struct {

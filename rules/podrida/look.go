@@ -19,30 +19,30 @@ func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
 // Unseen returns the cards that a seat has not seen in this round.
 func (s *State) Unseen(seat int) baraja.Set {
-	return s.rules.packSet() &^ s.hands[seat] &^ s.Shown()
+	return s.rules.packSet() &^ s.hands[seat] &^ s.ShownCards()
 }
 
 // Trumps returns the suit of trumps.
-func (s *State) Trumps() baraja.Suit { return s.turned.Suit() }
+func (s *State) Trumps() baraja.Suit { return s.trumpCard.Suit() }
 
-// Turned returns the card that shows the trumps.
-func (s *State) Turned() baraja.Card { return s.turned }
+// TrumpCard returns the card that shows the trumps.
+func (s *State) TrumpCard() baraja.Card { return s.trumpCard }
 
 // Dealer returns the seat that deals in this round.
 func (s *State) Dealer() int { return int(s.dealer) }
 
 // Trick returns the cards of the current trick, from the leader.
-func (s *State) Trick() []baraja.Card { return s.played[s.count-s.inTrick : s.count] }
+func (s *State) Trick() []baraja.Card { return s.playedCards[s.playedCount-s.inTrick : s.playedCount] }
 
 // Leader returns the seat that leads the current trick, or will when the bids are made.
 func (s *State) Leader() int { return int(s.leader) }
 
-// Won returns how many tricks a seat has won in this round.
-func (s *State) Won(seat int) int { return int(s.tricks[seat]) }
+// TricksWon returns how many tricks a seat has won in this round.
+func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 
-// Missing returns how many tricks a seat still needs for its bid; negative if it has won
+// MissingTricks returns how many tricks a seat still needs for its bid; negative if it has won
 // more.
-func (s *State) Missing(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
+func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
 // EndWithRound makes this round the last of the game, for a search that looks no further: the
 // position after it is over, and Missing still tells how the seats fulfilled their bids.
@@ -62,8 +62,8 @@ func (s *State) Bids() (seats, sum int) {
 	return int(s.rules.Players - s.toBid), int(s.bidSum)
 }
 
-// Bidding reports whether the next move is a bid.
-func (s *State) Bidding() bool { return s.toBid > 0 }
+// IsBidding reports whether the next move is a bid.
+func (s *State) IsBidding() bool { return s.toBid > 0 }
 
 // Playable returns the cards that the seat to move may play when the bids are made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
@@ -76,11 +76,11 @@ func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	}
 }
 
-// Winning returns the cards that would now win the trick.
-func (s *State) Winning() baraja.Set { return s.table.beat }
+// WinningCards returns the cards that would now win the trick.
+func (s *State) WinningCards() baraja.Set { return s.table.beat }
 
-// Beats returns the cards that would win from a card that is winning a trick.
-func (s *State) Beats(c baraja.Card) baraja.Set { return s.table.above(c) }
+// BeatingCards returns the cards that would win from a card that is winning a trick.
+func (s *State) BeatingCards(c baraja.Card) baraja.Set { return s.table.above(c) }
 
 // Bid returns the number of a move that is a bid.
 func Bid(m rules.Move) (n int, ok bool) { return int(m) - int(bidMove), m >= bidMove }

@@ -257,7 +257,7 @@ func (g *naive) View(seat int) string {
 		g.leader, list(g.trick), list(g.earlier), list(g.led), bySeat(g.points, ""))
 }
 
-func (g *naive) Told(seat int) []string {
+func (g *naive) NewEvents(seat int) []string {
 	told := g.told[seat]
 	delete(g.told, seat)
 	return told
@@ -276,7 +276,7 @@ func (g *naive) Points() (points []float64) {
 
 func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	s := rulestest.Dealt(newVariant(Game, nil, r), seed)
+	s := rulestest.FirstPosition(newVariant(Game, nil, r), seed)
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), s, newNaive(r, seed), rules.Hex(seed)))
 }
 

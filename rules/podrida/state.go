@@ -29,8 +29,8 @@ type table struct {
 	beat   baraja.Set // the cards that would now win; every card while nothing is led
 }
 
-// cleared returns the table before a lead.
-func cleared(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
+// emptyTable returns the table before a lead.
+func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
 // duties returns the duties of the next seat. Once a trick of another suit is trumped, beat
 // holds only trumps, so that the first set is empty.
@@ -55,7 +55,7 @@ func (t *table) put(c baraja.Card) bool {
 		return false
 	}
 	if t.led == everyCard {
-		t.led = everyCard.Of(c.Suit())
+		t.led = everyCard.OfSuit(c.Suit())
 	}
 	t.beat = t.above(c)
 	return true
@@ -63,27 +63,27 @@ func (t *table) put(c baraja.Card) bool {
 
 // State is a position of La Podrida: a value that can be copied and compared.
 type State struct {
-	table  table
-	hands  [maxSeats]baraja.Set
-	points [maxSeats]int16
-	bids   [maxSeats]int8 // of this round, noBid where not yet
-	tricks [maxSeats]int8 // won in this round
-	played [baraja.Cards]baraja.Card
+	table       table
+	hands       [maxSeats]baraja.Set
+	points      [maxSeats]int16
+	bids        [maxSeats]int8 // of this round, noBid where not yet
+	tricks      [maxSeats]int8 // won in this round
+	playedCards [baraja.Cards]baraja.Card
 
-	rules   Rules
-	ply     uint16
-	count   uint8 // cards played in this round, the first of played
-	inTrick uint8 // how many of them lie on the table
-	toBid   uint8 // seats that have yet to bid
-	bidSum  uint8
-	round   uint8 // counted from 1
-	last    uint8 // the round that ends the game
-	cards   uint8 // dealt to each seat in this round
-	dealer  int8
-	leader  int8 // to the trick on the table
-	winner  int8 // of the trick as it lies
-	turn    int8
-	turned  baraja.Card // the card that shows the trumps
+	rules       Rules
+	ply         uint16
+	playedCount uint8 // cards played in this round, the first of played
+	inTrick     uint8 // how many of them lie on the table
+	toBid       uint8 // seats that have yet to bid
+	bidSum      uint8
+	round       uint8 // counted from 1
+	last        uint8 // the round that ends the game
+	cards       uint8 // dealt to each seat in this round
+	dealer      int8
+	leader      int8 // to the trick on the table
+	winner      int8 // of the trick as it lies
+	turn        int8
+	trumpCard   baraja.Card // the card that shows the trumps
 
 	stream rules.Stream // that the coming rounds are dealt from
 }
@@ -129,13 +129,13 @@ func (s *State) nextRound(log *rules.Log) {
 // startRound begins the bids of a round, its trumps being shown by a card.
 func (s *State) startRound(turned baraja.Card) {
 	s.cards = uint8(s.rules.Cards(int(s.round)))
-	s.turned = turned
-	s.table = cleared(everyCard.Of(turned.Suit()))
+	s.trumpCard = turned
+	s.table = emptyTable(everyCard.OfSuit(turned.Suit()))
 	s.tricks = [maxSeats]int8{}
 	for i := range s.bids {
 		s.bids[i] = noBid
 	}
-	s.count, s.inTrick, s.bidSum, s.toBid = 0, 0, 0, s.rules.Players
+	s.playedCount, s.inTrick, s.bidSum, s.toBid = 0, 0, 0, s.rules.Players
 	s.leader = s.next(s.dealer)
 	s.turn, s.winner = s.leader, s.leader
 }
@@ -146,8 +146,8 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply returns the number of bids made and cards played.
 func (s *State) Ply() int { return int(s.ply) }
 
-// Refused returns the bid that the seat to move may not make, noBid, which is below 0, if all are allowed.
-func (s *State) Refused() int {
+// ForbiddenBid returns the bid that the seat to move may not make, noBid, which is below 0, if all are allowed.
+func (s *State) ForbiddenBid() int {
 	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
 		return int(s.cards - s.bidSum)
 	}
@@ -162,7 +162,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.toBid == 0 {
 		return s.table.playable(s.hands[s.turn]).Moves(dst)
 	}
-	refused := s.Refused()
+	refused := s.ForbiddenBid()
 	for n := range int(s.cards) + 1 {
 		if n != refused {
 			dst = append(dst, bidMove+rules.Move(n))
@@ -207,7 +207,7 @@ func (s *State) checkBid(m rules.Move) error {
 		return phrase.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
 	case m > bidMove+rules.Move(s.cards):
 		return phrase.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
-	case int(m-bidMove) == s.Refused():
+	case int(m-bidMove) == s.ForbiddenBid():
 		return phrase.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
 	}
 	return nil
@@ -225,7 +225,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 
 func (s *State) bid(n int8, log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "bid", int(s.turn), int(n))
+		log.Add(rules.AllSeats, "bid", int(s.turn), int(n))
 	}
 	s.bids[s.turn] = n
 	s.bidSum += uint8(n)
@@ -235,11 +235,11 @@ func (s *State) bid(n int8, log *rules.Log) {
 
 func (s *State) play(c baraja.Card, log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "play", int(s.turn), c)
+		log.Add(rules.AllSeats, "play", int(s.turn), c)
 	}
 	s.hands[s.turn] &^= 1 << (c & 63)
-	s.played[s.count] = c
-	s.count++
+	s.playedCards[s.playedCount] = c
+	s.playedCount++
 	if s.table.put(c) {
 		s.winner = s.turn
 	}
@@ -252,12 +252,12 @@ func (s *State) play(c baraja.Card, log *rules.Log) {
 
 func (s *State) endTrick(log *rules.Log) {
 	if log != nil {
-		log.Add(rules.All, "trick", int(s.winner))
+		log.Add(rules.AllSeats, "trick", int(s.winner))
 	}
 	s.tricks[s.winner]++
 	s.leader, s.turn = s.winner, s.winner
 	s.inTrick = 0
-	s.table = cleared(s.table.trumps)
+	s.table = emptyTable(s.table.trumps)
 	if s.hands[s.winner] == 0 {
 		s.endRound(log)
 	}
@@ -272,7 +272,7 @@ func (s *State) endRound(log *rules.Log) {
 		}
 	}
 	if log != nil {
-		log.Add(rules.All, "score", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
+		log.Add(rules.AllSeats, "score", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
 	}
 	if s.round == s.last {
 		s.turn = rules.Over

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Start logs the deal of the first round.
-func (s *State) Start(log *rules.Log) {
+// LogStart logs the deal of the first round.
+func (s *State) LogStart(log *rules.Log) {
 	// One card each: the hands tell the order in which they were dealt.
 	dealt := make([]baraja.Card, 0, maxSeats)
 	for seat, n := s.dealer, s.rules.Players; n > 0; n-- {
@@ -23,7 +23,7 @@ func (s *State) Start(log *rules.Log) {
 
 // logRound logs a round's deal, the cards given in the order dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
-	log.Add(rules.All, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.cards, s.dealer))
+	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.cards, s.dealer))
 	players := int(s.rules.Players)
 	first := int(s.next(s.dealer))
 	var hand []baraja.Card
@@ -32,9 +32,9 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 		for i := (seat - first + players) % players; i < len(dealt); i += players {
 			hand = append(hand, dealt[i])
 		}
-		log.Add(rules.Only(seat), "deal", string(baraja.Text(nil, hand)))
+		log.Add(rules.OneSeat(seat), "deal", string(baraja.Text(nil, hand)))
 	}
-	log.Add(rules.All, "trump", s.turned.Suit(), s.turned)
+	log.Add(rules.AllSeats, "trump", s.trumpCard.Suit(), s.trumpCard)
 }
 
 // View appends the complete view of a seat.
@@ -42,21 +42,21 @@ func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
 	dst = number(dst, " cards=", int(s.cards))
 	dst = number(dst, " dealer=", int(s.dealer))
-	dst = append(append(dst, " trump="...), s.turned.String()...)
+	dst = append(append(dst, " trump="...), s.trumpCard.String()...)
 	dst = s.hands[seat].Text(append(dst, " hand="...))
 	dst = bySeat(append(dst, " bids="...), s.bids[:s.rules.Players], noBid)
 	dst = bySeat(append(dst, " tricks="...), s.tricks[:s.rules.Players], noBid)
 	dst = number(dst, " leader=", int(s.leader))
-	earlier := s.count - s.inTrick
+	earlier := s.playedCount - s.inTrick
 	dst = baraja.Text(append(dst, " trick="...), s.Trick())
-	dst = baraja.Text(append(dst, " played="...), s.played[:earlier])
+	dst = baraja.Text(append(dst, " played="...), s.playedCards[:earlier])
 	dst = s.leaders(append(dst, " leaders="...))
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
 // leaders appends the seats that led finished tricks of this round, in order, or "-".
 func (s *State) leaders(dst []byte) []byte {
-	finished := int(s.count-s.inTrick) / int(s.rules.Players)
+	finished := int(s.playedCount-s.inTrick) / int(s.rules.Players)
 	if finished == 0 {
 		return append(dst, '-')
 	}

@@ -16,16 +16,16 @@ func checkShape(v *rules.Variant) error {
 	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct {
 		return fmt.Errorf("shape: the state is a %v, not a pointer to a struct", p.Type())
 	}
-	return flat(p.Elem().Type(), p.Elem().Type().Name())
+	return checkFlat(p.Elem().Type(), p.Elem().Type().Name())
 }
 
-func flat(t reflect.Type, path string) error {
+func checkFlat(t reflect.Type, path string) error {
 	switch t.Kind() {
 	case reflect.Array:
-		return flat(t.Elem(), path+"[]")
+		return checkFlat(t.Elem(), path+"[]")
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if err := flat(t.Field(i).Type, path+"."+t.Field(i).Name); err != nil {
+			if err := checkFlat(t.Field(i).Type, path+"."+t.Field(i).Name); err != nil {
 				return err
 			}
 		}
@@ -36,11 +36,11 @@ func flat(t reflect.Type, path string) error {
 	return nil
 }
 
-// value returns a copy of the state's value, comparable with ==.
-func value(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
+// valueOf returns a copy of the state's value, comparable with ==.
+func valueOf(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 
-// set makes dst what src is; both are of the same type.
-func set(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
+// copyState makes dst what src is; both are of the same type.
+func copyState(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
 // checkDeal deals from some seeds: the same gives the same position, and
 // others differ where the variant has chance.
@@ -49,15 +49,15 @@ func checkDeal(v *rules.Variant) error {
 	positions := map[any]bool{}
 	for n := range uint64(seeds) {
 		s := deal(v, n)
-		if value(deal(v, n)) != value(s) {
+		if valueOf(deal(v, n)) != valueOf(s) {
 			return fmt.Errorf("deal: seed %d gives two different positions", n)
 		}
 		if s.Ply() != 0 {
 			return fmt.Errorf("deal: the first ply is %d", s.Ply())
 		}
-		positions[value(s)] = true
+		positions[valueOf(s)] = true
 	}
-	if chance := v.Chance; chance && len(positions) == 1 {
+	if chance := v.HasChance; chance && len(positions) == 1 {
 		return errors.New("deal: every seed gives the same position")
 	} else if !chance && len(positions) > 1 {
 		return errors.New("deal: the position depends on the seed")

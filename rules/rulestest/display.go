@@ -19,7 +19,7 @@ func checkDisplay(v *rules.Variant) error {
 	case d.Cards != nil && d.Board != nil:
 		return errors.New("display: there are both cards and a board")
 	case d.Cards != nil:
-		return haveKeys(view, d.Cards.Hand, d.Cards.Trick)
+		return checkKeys(view, d.Cards.Hand, d.Cards.Trick)
 	case d.Board != nil:
 		return checkBoard(d.Board, view)
 	}
@@ -31,7 +31,7 @@ func checkBoard(b *rules.Board, view protocol.Pairs) error {
 	if b.Colours != "" {
 		keys = append(keys, b.Colours)
 	}
-	if err := haveKeys(view, keys...); err != nil {
+	if err := checkKeys(view, keys...); err != nil {
 		return err
 	}
 	for _, key := range keys {
@@ -49,7 +49,7 @@ func checkBoard(b *rules.Board, view protocol.Pairs) error {
 	return nil
 }
 
-func haveKeys(view protocol.Pairs, keys ...string) error {
+func checkKeys(view protocol.Pairs, keys ...string) error {
 	for _, key := range keys {
 		if _, ok := view.Lookup(key); !ok {
 			return fmt.Errorf("display: the view has no key %q", key)

@@ -10,20 +10,20 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromViews tries the seat to move and any seat.
-func (w *walk) fromViews() error {
+// checkFromViews tries the seat to move and any seat.
+func (w *walk) checkFromViews() error {
 	seat := w.r.Below(w.v.Players)
 	if turn := w.s.Turn(); turn >= 0 && turn != seat {
-		if err := w.fromView(turn); err != nil {
+		if err := w.checkFromView(turn); err != nil {
 			return err
 		}
 	}
-	return w.fromView(seat)
+	return w.checkFromView(seat)
 }
 
-// fromView makes a position from what a seat sees, and wants the seat to see the
+// checkFromView makes a position from what a seat sees, and wants the seat to see the
 // same in it, the game to go on from it to its end, and wrong views to be refused.
-func (w *walk) fromView(seat int) error {
+func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {
 		return fmt.Errorf("view: %d bytes are more than a line", len(o.View))
@@ -45,19 +45,19 @@ func (w *walk) fromView(seat int) error {
 	if err := sameObservation(o, rules.Observe(made, seat)); err != nil {
 		return err
 	}
-	if again, err := w.v.FromView(o, &r); err != nil || value(again) != value(made) || r != *w.r {
+	if again, err := w.v.FromView(o, &r); err != nil || valueOf(again) != valueOf(made) || r != *w.r {
 		return fmt.Errorf("from view: the same draws give another position, %v", err)
 	}
 	if err := w.checkPosition(made, made.Legal(nil)); err != nil {
 		return fmt.Errorf("from view: %w", err)
 	}
 	if w.r.Below(64) == 0 {
-		if err := w.wrongViews(o); err != nil {
+		if err := w.checkWrongViews(o); err != nil {
 			return err
 		}
 	}
 	if w.hidden > 0 && w.r.Below(32) == 0 { // a redeal that changes nothing is found by itself
-		if err := w.reach(o); err != nil {
+		if err := w.checkArrangements(o); err != nil {
 			return err
 		}
 	}
@@ -82,8 +82,8 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// wrongViews leaves out and changes each key of a view.
-func (w *walk) wrongViews(o rules.Observation) error {
+// checkWrongViews leaves out and changes each key of a view.
+func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
 		without := strings.Trim(strings.Replace(" "+string(o.View)+" ", " "+pair+" ", " ", 1), " ")
@@ -95,7 +95,7 @@ func (w *walk) wrongViews(o rules.Observation) error {
 		}
 		for _, junk := range []string{"?", "-", "0", "1", "-1", "99999", "1o", "8b", "1o,1o", "wb", string(value) + ",", string(value) + "1"} {
 			wrong.View = protocol.Pairs(strings.Replace(string(o.View), pair, string(key)+"="+junk, 1))
-			if err := w.wrongView(wrong); err != nil {
+			if err := w.checkWrongView(wrong); err != nil {
 				return err
 			}
 		}
@@ -103,9 +103,9 @@ func (w *walk) wrongViews(o rules.Observation) error {
 	return nil
 }
 
-// wrongView wants a view, whatever it is, to be refused with a good error or to be
+// checkWrongView wants a view, whatever it is, to be refused with a good error or to be
 // that of the position made.
-func (w *walk) wrongView(o rules.Observation) error {
+func (w *walk) checkWrongView(o rules.Observation) error {
 	made, err := w.v.FromView(o, w.r)
 	if err == nil {
 		for key, want := range protocol.Pairs(made.View(nil, o.Seat)).All() {
@@ -129,11 +129,11 @@ const (
 	manyDraws = 40 * fewHands
 )
 
-// reach wants FromView to give every arrangement of the hands that Redeal gives,
+// checkArrangements wants FromView to give every arrangement of the hands that Redeal gives,
 // and the real one, where there are few. It gives others only to a seat that is
 // not to move, for which Redeal may leave the seat to move its choice.
-func (w *walk) reach(o rules.Observation) error {
-	dealt, many := w.arrangements(func() (rules.State, error) { return redealt(w.s, o.Seat, w.r), nil })
+func (w *walk) checkArrangements(o rules.Observation) error {
+	dealt, many := w.arrangements(func() (rules.State, error) { return redealCopy(w.s, o.Seat, w.r), nil })
 	if many {
 		return nil
 	}

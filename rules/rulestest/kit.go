@@ -13,11 +13,11 @@ import (
 
 // Options is what the kit cannot know of a game by itself.
 type Options struct {
-	// Total checks that the points of a finished game add up. Nil: no check.
-	Total func(v *rules.Variant, s rules.State) error
-	// Sound checks what must hold inside a state at any time, after a redeal
+	// CheckTotal checks that the points of a finished game add up. Nil: no check.
+	CheckTotal func(v *rules.Variant, s rules.State) error
+	// CheckState checks what must hold inside a state at any time, after a redeal
 	// too, such as that every card is in one place. Nil: no check.
-	Sound func(v *rules.Variant, s rules.State) error
+	CheckState func(v *rules.Variant, s rules.State) error
 	// Variants are the options to try. Nil: every combination of the words and
 	// a few values of each number, a sample of them when there are many.
 	Variants []map[string]string

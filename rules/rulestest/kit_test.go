@@ -68,7 +68,7 @@ var gameFaults = map[string]struct {
 		}
 	}},
 	"sides":  {"settings: there is only one side", changed(func(v *rules.Variant) { v.Sides = 1 })},
-	"chance": {"deal: the position depends on the seed", changed(func(v *rules.Variant) { v.Chance = false })},
+	"chance": {"deal: the position depends on the seed", changed(func(v *rules.Variant) { v.HasChance = false })},
 	"most plies": {"most plies: a game has 40, which is more than 39",
 		changed(func(v *rules.Variant) { v.MaxPlies = 39 })},
 }
@@ -196,16 +196,16 @@ func (s *state) Apply(m rules.Move, log *rules.Log) {
 	case s.has("apply log"):
 		s.noise++
 	case s.has("event leaks"):
-		log.Add(rules.All, "next", s.Pack[30])
+		log.Add(rules.AllSeats, "next", s.Pack[30])
 	case s.has("event text"):
-		log.Add(rules.All, "next", "")
+		log.Add(rules.AllSeats, "next", "")
 	}
 }
 
-func (s *state) Start(log *rules.Log) {
-	s.State.Start(log)
+func (s *state) LogStart(log *rules.Log) {
+	s.State.LogStart(log)
 	if s.has("start leaks") {
-		log.Add(rules.All, "next", s.Hands[1].First())
+		log.Add(rules.AllSeats, "next", s.Hands[1].First())
 	} else if s.has("start changes") {
 		s.noise++
 	}
@@ -282,13 +282,13 @@ func find(change func(g *rules.Game)) error {
 	change(&g)
 	return check(&g, Options{
 		Variants: []map[string]string{nil}, Games: 12,
-		Sound: func(_ *rules.Variant, s rules.State) error {
+		CheckState: func(_ *rules.Variant, s rules.State) error {
 			if s, ok := s.(*state); ok && s.Hands[0]&s.Hands[1] != 0 {
 				return fmt.Errorf("%s is in two hands", (s.Hands[0] & s.Hands[1]).Text(nil))
 			}
 			return nil
 		},
-		Total: func(_ *rules.Variant, s rules.State) error {
+		CheckTotal: func(_ *rules.Variant, s rules.State) error {
 			if p := s.Points(); p[0]+p[1] != 120 {
 				return fmt.Errorf("points %v do not make 120", p)
 			}

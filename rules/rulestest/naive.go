@@ -22,7 +22,7 @@ type Naive interface {
 	Legal() []string
 	Play(move string)
 	View(seat int) string
-	Told(seat int) []string // events since the last call
+	NewEvents(seat int) []string // events since the last call
 	Points() []float64
 }
 
@@ -39,12 +39,12 @@ type Pair[N Naive] struct {
 // deal, such as the seed.
 func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
-	p.State.Start(&p.log)
+	p.State.LogStart(&p.log)
 	return p, p.compare()
 }
 
-// Dealt returns the first position of a seed.
-func Dealt(v *rules.Variant, seed rules.Seed) rules.State {
+// FirstPosition returns the first position of a seed.
+func FirstPosition(v *rules.Variant, seed rules.Seed) rules.State {
 	stream := rules.NewStream(seed)
 	return v.Deal(&stream)
 }
@@ -69,15 +69,15 @@ func (p *Pair[N]) compare() error {
 			fast.Views = append(fast.Views, string(p.State.View(nil, seat)))
 			slow.Views = append(slow.Views, p.Naive.View(seat))
 		}
-		fast.Events = append(fast.Events, string(p.log.Events(nil, seat, "")))
-		slow.Events = append(slow.Events, strings.Join(append(p.Naive.Told(seat), ""), "\n"))
+		fast.Events = append(fast.Events, string(p.log.AppendEvents(nil, seat, "")))
+		slow.Events = append(slow.Events, strings.Join(append(p.Naive.NewEvents(seat), ""), "\n"))
 		slow.Ranks = append(slow.Ranks, p.rank(seat, slow.Points))
 	}
 	p.log.Reset()
 	if reflect.DeepEqual(slow, fast) {
 		return nil
 	}
-	return p.failed("(-naive +fast)\n%s", cmp.Diff(slow, fast))
+	return p.errorf("(-naive +fast)\n%s", cmp.Diff(slow, fast))
 }
 
 // rank returns the rank of a seat: 1, and 1 more for each side that has more points.
@@ -95,7 +95,7 @@ func (p *Pair[N]) rank(seat int, points []float64) int {
 	return rank
 }
 
-func (p *Pair[N]) failed(format string, args ...any) error {
+func (p *Pair[N]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
@@ -103,17 +103,17 @@ func (p *Pair[N]) failed(format string, args ...any) error {
 // must refuse it and stay as it is.
 func (p *Pair[N]) Try(text string) error {
 	legal := slices.Contains(p.Naive.Legal(), text)
-	before := value(p.State)
+	before := valueOf(p.State)
 	m, err := p.State.ParseMove(text)
 	if err == nil {
 		err = rules.Play(p.State, m, &p.log)
 	}
 	if legal != (err == nil) {
-		return p.failed("%q is legal: %v, but the answer is %v", text, legal, err)
+		return p.errorf("%q is legal: %v, but the answer is %v", text, legal, err)
 	}
 	if !legal {
-		if value(p.State) != before {
-			return p.failed("refusing %q changes the state", text)
+		if valueOf(p.State) != before {
+			return p.errorf("refusing %q changes the state", text)
 		}
 		return nil
 	}

@@ -30,10 +30,10 @@ func checkOpening(v *rules.Variant) error {
 			continue
 		}
 		var log rules.Log
-		s.Start(&log)
-		told := log.Seen(0)
-		if !slices.Equal(told, log.Seen(1)) {
-			return fmt.Errorf("opening: seat 0 is told %q, seat 1 %q", told, log.Seen(1))
+		s.LogStart(&log)
+		told := log.EventsFor(0)
+		if !slices.Equal(told, log.EventsFor(1)) {
+			return fmt.Errorf("opening: seat 0 is told %q, seat 1 %q", told, log.EventsFor(1))
 		}
 		made, err := makeOpening(from, told)
 		if err != nil {
@@ -92,7 +92,7 @@ func makeOpening(s rules.State, told []string) (plies int, err error) {
 		}
 		plies++
 	}
-	want := append([]string{fmt.Sprintf("%s %d", rules.OpeningOption.Name, plies)}, log.Seen(0)...)
+	want := append([]string{fmt.Sprintf("%s %d", rules.OpeningOption.Name, plies)}, log.EventsFor(0)...)
 	if !slices.Equal(told, want) {
 		return 0, fmt.Errorf("%q is told, the plies are %q", told, want)
 	}
@@ -116,8 +116,8 @@ func winsAtOnce(s rules.State) bool {
 func WithoutGoodOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log
-	s.Start(&log)
-	if told := log.Seen(0); !slices.Equal(told, []string{rules.OpeningOption.Name + " 0"}) {
+	s.LogStart(&log)
+	if told := log.EventsFor(0); !slices.Equal(told, []string{rules.OpeningOption.Name + " 0"}) {
 		t.Errorf("%s: %q is told", v.Settings, told)
 	}
 	r := rules.NewRand(1)

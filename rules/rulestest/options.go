@@ -68,7 +68,7 @@ func checkRefusals(g *rules.Game, o rules.Option) error {
 	}
 	for _, value := range bad {
 		_, err := g.Resolve(map[string]string{o.Name: value})
-		if err == nil || !strings.Contains(err.Error(), o.Allowed()) || !strings.Contains(err.Error(), strconv.Quote(value)) {
+		if err == nil || !strings.Contains(err.Error(), o.AllowedText()) || !strings.Contains(err.Error(), strconv.Quote(value)) {
 			return fmt.Errorf("the value %q gives the error %v", value, err)
 		}
 	}

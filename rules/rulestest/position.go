@@ -63,11 +63,11 @@ func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) err
 	if err == nil {
 		return fmt.Errorf("check: accepts the move %d, which is not listed", m)
 	}
-	if value(s) != before {
+	if valueOf(s) != before {
 		return fmt.Errorf("check: refusing the move %d changes the state", m)
 	}
 	for seat := range v.Players {
-		if said := log.Events(nil, seat, ""); len(said) > 0 {
+		if said := log.AppendEvents(nil, seat, ""); len(said) > 0 {
 			return fmt.Errorf("check: the refused move %d says %q", m, said)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// redealt returns a position with all that is hidden from a seat dealt anew. Where
+// redealCopy returns a position with all that is hidden from a seat dealt anew. Where
 // seats see everything it is the same.
-func redealt(s rules.State, seat int, r *rules.Rand) rules.State {
+func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	c := s.Clone()
 	if c, ok := c.(rules.Redealer); ok {
 		c.Redeal(seat, r)
@@ -17,13 +17,13 @@ func redealt(s rules.State, seat int, r *rules.Rand) rules.State {
 	return c
 }
 
-// redeal wants a seat not to be able to tell a redeal, and the position that a
+// checkRedeal wants a seat not to be able to tell a redeal, and the position that a
 // redeal makes to be a sound one.
-func (w *walk) redeal(seat int) error {
+func (w *walk) checkRedeal(seat int) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
 	}
-	c := redealt(w.s, seat, w.r)
+	c := redealCopy(w.s, seat, w.r)
 	if got, want := string(c.View(nil, seat)), string(w.s.View(nil, seat)); got != want {
 		return fmt.Errorf("redeal: seat %d's view leaks\n was %s\n now %s", seat, want, got)
 	}
@@ -59,7 +59,7 @@ func (w *walk) compareEvents(m rules.Move) error {
 		return nil
 	}
 	seat := w.r.Below(w.v.Players)
-	a, b := w.s.Clone(), redealt(w.s, seat, w.r)
+	a, b := w.s.Clone(), redealCopy(w.s, seat, w.r)
 	if b.Check(m) != nil {
 		return nil // the mover no longer holds it
 	}
@@ -69,7 +69,7 @@ func (w *walk) compareEvents(m rules.Move) error {
 	if string(a.View(nil, seat)) != string(b.View(nil, seat)) {
 		return nil
 	}
-	if ea, eb := la.Events(nil, seat, ""), lb.Events(nil, seat, ""); string(ea) != string(eb) {
+	if ea, eb := la.AppendEvents(nil, seat, ""), lb.AppendEvents(nil, seat, ""); string(ea) != string(eb) {
 		return fmt.Errorf("events: seat %d can tell a redeal by %q and %q", seat, ea, eb)
 	}
 	return nil

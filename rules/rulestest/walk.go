@@ -33,13 +33,13 @@ func newWalk(v *rules.Variant, o Options, seed uint64) *walk {
 }
 
 func (w *walk) run() error {
-	if err := w.start(); err != nil {
+	if err := w.checkStart(); err != nil {
 		return err
 	}
 	for {
 		w.legal = w.s.Legal(w.legal[:0])
 		if w.s.Ply() < densePlies || w.r.Below(64) == 0 || len(w.legal) == 0 {
-			if err := w.position(); err != nil {
+			if err := w.checkReached(); err != nil {
 				return err
 			}
 		}
@@ -50,59 +50,59 @@ func (w *walk) run() error {
 			return err
 		}
 		if w.redealing && w.r.Below(8) == 0 {
-			w.s = redealt(w.s, w.r.Below(w.v.Players), w.r)
+			w.s = redealCopy(w.s, w.r.Below(w.v.Players), w.r)
 		}
 	}
-	if err := w.finish(); err != nil {
+	if err := w.checkEnd(); err != nil {
 		return err
 	}
 	if w.redealing {
 		return nil // the moves do not fit the seed any more
 	}
-	return w.replay()
+	return w.checkReplay()
 }
 
-// start checks what is said before the first move.
-func (w *walk) start() error {
-	before := value(w.s)
+// checkStart checks what is said before the first move.
+func (w *walk) checkStart() error {
+	before := valueOf(w.s)
 	var log rules.Log
-	w.s.Start(&log)
-	if value(w.s) != before {
+	w.s.LogStart(&log)
+	if valueOf(w.s) != before {
 		return errors.New("start: changes the state")
 	}
 	for seat := range w.v.Players {
-		said := string(log.Events(nil, seat, ""))
+		said := string(log.AppendEvents(nil, seat, ""))
 		if err := checkEvents(said); err != nil {
 			return fmt.Errorf("start: seat %d: %w", seat, err)
 		}
 		var other rules.Log
-		redealt(w.s, seat, w.r).Start(&other)
-		if got := string(other.Events(nil, seat, "")); got != said {
+		redealCopy(w.s, seat, w.r).LogStart(&other)
+		if got := string(other.AppendEvents(nil, seat, "")); got != said {
 			return fmt.Errorf("start: seat %d sees %q, after a redeal %q", seat, said, got)
 		}
 	}
 	return nil
 }
 
-// position checks the position reached. The first error names its check.
-func (w *walk) position() error {
-	before := value(w.s)
+// checkReached checks the position reached. The first error names its check.
+func (w *walk) checkReached() error {
+	before := valueOf(w.s)
 	if err := w.checkPosition(w.s, w.legal); err != nil {
 		return err
 	}
-	if err := w.refused(); err != nil {
+	if err := w.tryIllegal(); err != nil {
 		return err
 	}
-	if err := w.copies(); err != nil {
+	if err := w.checkCopies(); err != nil {
 		return err
 	}
-	if err := w.redeal(w.r.Below(w.v.Players)); err != nil {
+	if err := w.checkRedeal(w.r.Below(w.v.Players)); err != nil {
 		return err
 	}
-	if err := w.fromViews(); err != nil {
+	if err := w.checkFromViews(); err != nil {
 		return err
 	}
-	if value(w.s) != before {
+	if valueOf(w.s) != before {
 		return errors.New("position: looking at the state changes it")
 	}
 	return nil
@@ -113,17 +113,17 @@ func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err
 	}
-	if w.o.Sound != nil {
-		if err := w.o.Sound(w.v, s); err != nil {
+	if w.o.CheckState != nil {
+		if err := w.o.CheckState(w.v, s); err != nil {
 			return fmt.Errorf("sound: %w", err)
 		}
 	}
 	return nil
 }
 
-// refused tries numbers that are not legal moves.
-func (w *walk) refused() error {
-	before := value(w.s)
+// tryIllegal tries numbers that are not legal moves.
+func (w *walk) tryIllegal() error {
+	before := valueOf(w.s)
 	try := func(m rules.Move) error {
 		if _, legal := slices.BinarySearch(w.legal, m); legal {
 			return nil
@@ -150,25 +150,25 @@ func (w *walk) refused() error {
 	return nil
 }
 
-// copies wants a clone to be the same and to stay apart.
-func (w *walk) copies() error {
-	before := value(w.s)
+// checkCopies wants a clone to be the same and to stay apart.
+func (w *walk) checkCopies() error {
+	before := valueOf(w.s)
 	c := w.s.Clone()
-	if value(c) != before {
+	if valueOf(c) != before {
 		return errors.New("clone: is not the same position")
 	}
 	if len(w.legal) == 0 {
 		return nil
 	}
 	c.Apply(w.legal[w.r.Below(len(w.legal))], nil)
-	if value(w.s) != before {
+	if valueOf(w.s) != before {
 		return errors.New("clone: a move made on it changes the original")
 	}
 	c = w.s.Clone()
-	played := value(c)
+	played := valueOf(c)
 	w.s.Apply(w.legal[w.r.Below(len(w.legal))], nil)
-	apart := value(c) == played
-	set(w.s, c)
+	apart := valueOf(c) == played
+	copyState(w.s, c)
 	if !apart {
 		return errors.New("clone: a move made on the original changes it")
 	}
@@ -180,7 +180,7 @@ func (w *walk) playOn(s rules.State) error {
 	if playOn(s, w.r); s.Turn() != rules.Over {
 		return fmt.Errorf("legal: 0 moves at ply %d, and over is false", s.Ply())
 	}
-	return w.total(s)
+	return w.checkTotal(s)
 }
 
 // playOn makes random legal moves as long as there are any.
@@ -205,14 +205,14 @@ func (w *walk) step(m rules.Move) error {
 	if err := rules.Play(w.s, m, &log); err != nil {
 		return fmt.Errorf("play: refuses a legal move: %w", err)
 	}
-	if value(w.s) != value(quiet) {
+	if valueOf(w.s) != valueOf(quiet) {
 		return errors.New("apply: gives another position without a log")
 	}
 	if w.s.Ply() != ply+1 {
 		return fmt.Errorf("ply: is %d after %d", w.s.Ply(), ply)
 	}
 	for seat := range w.v.Players {
-		if err := checkEvents(string(log.Events(nil, seat, ""))); err != nil {
+		if err := checkEvents(string(log.AppendEvents(nil, seat, ""))); err != nil {
 			return fmt.Errorf("apply: seat %d: %w", seat, err)
 		}
 	}
@@ -220,8 +220,8 @@ func (w *walk) step(m rules.Move) error {
 	return nil
 }
 
-// finish checks a game that has ended.
-func (w *walk) finish() error {
+// checkEnd checks a game that has ended.
+func (w *walk) checkEnd() error {
 	if w.s.Turn() != rules.Over {
 		return errors.New("legal: is empty before the end")
 	}
@@ -231,23 +231,23 @@ func (w *walk) finish() error {
 	if most := w.v.MaxPlies; w.s.Ply() > most {
 		return fmt.Errorf("most plies: a game has %d, which is more than %d", w.s.Ply(), most)
 	}
-	return w.total(w.s)
+	return w.checkTotal(w.s)
 }
 
-func (w *walk) total(s rules.State) error {
+func (w *walk) checkTotal(s rules.State) error {
 	if err := checkPoints(w.v, s); err != nil {
 		return err
 	}
-	if w.o.Total != nil {
-		if err := w.o.Total(w.v, s); err != nil {
+	if w.o.CheckTotal != nil {
+		if err := w.o.CheckTotal(w.v, s); err != nil {
 			return fmt.Errorf("total: %w", err)
 		}
 	}
 	return nil
 }
 
-// replay makes the same moves from the same seed.
-func (w *walk) replay() error {
+// checkReplay makes the same moves from the same seed.
+func (w *walk) checkReplay() error {
 	s := deal(w.v, w.seed)
 	var text []string
 	for _, m := range w.moves {
@@ -260,7 +260,7 @@ func (w *walk) replay() error {
 			return fmt.Errorf("replay: %w", err)
 		}
 	}
-	if value(s) != value(w.s) {
+	if valueOf(s) != valueOf(w.s) {
 		return fmt.Errorf("replay: %s end elsewhere the second time", strings.Join(text, " "))
 	}
 	return nil

@@ -12,14 +12,14 @@ import (
 // earlier positions only those are known that a move would bring back now: the
 // moves that are missing from the list. They stay forbidden as in the real game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), since: uint16(o.Ply)}
-	reader := o.Read(name, 2)
+	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
+	reader := o.Reader(name, 2)
 	s.readBoard(&reader)
 	s.readTurn(&reader)
 	if reader.Err() == nil && s.turn >= 0 && len(o.Moves) > 0 && !s.rules.Cycles {
-		s.remember(o.Moves)
+		s.restorePast(o.Moves)
 	}
-	return reader.Made(s)
+	return reader.Finish(s)
 }
 
 // readBoard reads the squares and the pieces.
@@ -76,11 +76,11 @@ func (s *State) readTurn(v *rules.ViewReader) {
 	s.finish(from.any() != 0)
 }
 
-// remember makes a past in which what the moves would bring back that are not
+// restorePast makes a past in which what the moves would bring back that are not
 // listed has been there. Squares off the board keep the steps between from being
 // positions of their own: of each four, the third alone leads back to the other
 // side's pieces as they stand.
-func (s *State) remember(listed []byte) {
+func (s *State) restorePast(listed []byte) {
 	var space [rules.MaxMoves]rules.Move
 	var text [8]byte
 	off := step{62, 63}
@@ -91,12 +91,12 @@ func (s *State) remember(listed []byte) {
 			continue
 		}
 		move, _ := s.cells(m)
-		if move.from>>3 != move.to>>3 {
+		if move.start>>3 != move.end>>3 {
 			continue // it cannot bring anything back, so the list is wrong
 		}
 		for i, past := range [...]step{off, move, off, move} {
-			s.past[(s.since-1-uint16(i))%memory] = past
+			s.past[(s.irreversiblePly-1-uint16(i))%maxPast] = past
 		}
-		s.since -= 4
+		s.irreversiblePly -= 4
 	}
 }

@@ -51,7 +51,7 @@ func sideways(s *State, r *rules.Rand) rules.Move {
 	legal := s.Legal(nil)
 	for range 20 {
 		m := legal[r.Below(len(legal))]
-		if step, _ := s.cells(m); step.from>>3 == step.to>>3 {
+		if step, _ := s.cells(m); step.start>>3 == step.end>>3 {
 			return m
 		}
 	}
@@ -67,13 +67,13 @@ func stillForbids(t *testing.T, s *State, m rules.Move, tried *int) {
 	before := *s
 	for _, there := range s.Legal(nil) {
 		c := before
-		if c.Apply(there, nil); c.since != before.since || c.turn < 0 || there/maxSquares == m/maxSquares {
+		if c.Apply(there, nil); c.irreversiblePly != before.irreversiblePly || c.turn < 0 || there/maxSquares == m/maxSquares {
 			continue // not sideways, a capture, or the end
 		}
 		for _, answer := range c.Legal(nil) {
 			d, home := c, reverse(there)
 			d.Apply(answer, nil)
-			if rules.Play(&d, m, nil) != nil || rules.Play(&d, reverse(answer), nil) != nil || d.since != before.since {
+			if rules.Play(&d, m, nil) != nil || rules.Play(&d, reverse(answer), nil) != nil || d.irreversiblePly != before.irreversiblePly {
 				continue
 			}
 			if d.Check(home) == nil {

@@ -14,13 +14,13 @@ import (
 
 func TestTebesConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{
-		Total: func(_ *rules.Variant, s rules.State) error {
+		CheckTotal: func(_ *rules.Variant, s rules.State) error {
 			if p := s.Points(); p[0]+p[1] != 1 {
 				return fmt.Errorf("points %v are not 1 together", p)
 			}
 			return nil
 		},
-		Sound: func(_ *rules.Variant, state rules.State) error {
+		CheckState: func(_ *rules.Variant, state rules.State) error {
 			s := state.(*State)
 			g := s.geometry()
 			if both := s.pieces[0] & s.pieces[1]; both != 0 || (s.pieces[0]|s.pieces[1]|s.black)&^g.all != 0 {
@@ -77,7 +77,7 @@ func play(t *testing.T, s rules.State, moves string) string {
 			t.Fatalf("after %d moves: %v", s.Ply(), err)
 		}
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(string(log.Events(nil, 0, "")), "\n"), "\n", "; ")
+	return strings.ReplaceAll(strings.TrimSuffix(string(log.AppendEvents(nil, 0, "")), "\n"), "\n", "; ")
 }
 
 // legal returns the legal moves from a square: where they end.
@@ -257,7 +257,7 @@ func TestTebesEnd(t *testing.T) {
 			if over != (row.points != nil) || over && !slices.Equal(s.Points(), row.points) {
 				t.Errorf("over %v, points %v, want %v", over, s.Points(), row.points)
 			}
-			if got := s.Ending(); got != row.ending {
+			if got := s.EndReason(); got != row.ending {
 				t.Errorf("ending %q, want %q", got, row.ending)
 			}
 		})

@@ -40,10 +40,10 @@ func (s *State) Captures(seat int) (n int) {
 	return n
 }
 
-// Ends returns the cells that a move starts from and ends on.
-func (s *State) Ends(m rules.Move) (from, to int) {
+// MoveCells returns the cells that a move starts from and ends on.
+func (s *State) MoveCells(m rules.Move) (from, to int) {
 	move, _ := s.cells(m)
-	return int(move.from), int(move.to)
+	return int(move.start), int(move.end)
 }
 
 // Corners returns how many of the opponent's corners a seat holds.
@@ -54,8 +54,8 @@ func (s *State) Corners(seat int) int {
 // HasExtra reports whether the extra move of a seat is still to come.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
-// Bonus reports whether the move to come is an extra move.
-func (s *State) Bonus() bool { return s.bonus }
+// IsExtraMove reports whether the move to come is an extra move.
+func (s *State) IsExtraMove() bool { return s.bonus }
 
 // Row returns how many pieces of a seat stand in a row, counted from the top.
 func (s *State) Row(seat, row int) int {
@@ -70,9 +70,9 @@ func (s *State) Winner() int {
 	return int(s.winner)
 }
 
-// Ending returns why the game is over: "corners", "too few pieces", "no moves" or "limit"; "" while
+// EndReason returns why the game is over: "corners", "too few pieces", "no moves" or "limit"; "" while
 // it is not.
-func (s *State) Ending() string {
+func (s *State) EndReason() string {
 	if s.turn >= 0 {
 		return ""
 	}

@@ -115,7 +115,7 @@ func (n *naive) findMoves() {
 			}
 			if n.seen != nil {
 				next := n.after(from, to)
-				if ply, ok := n.seen[next.position()]; ok && n.plies-ply <= memory {
+				if ply, ok := n.seen[next.position()]; ok && n.plies-ply <= maxPast {
 					n.forbidden++
 					continue
 				} else if ok {
@@ -163,8 +163,8 @@ func (n *naive) Legal() (texts []string) {
 
 func (n *naive) Play(text string) { n.apply(n.moves[slices.Index(n.Legal(), text)]) }
 
-// Told is the same to both seats: the second one that asks ends it.
-func (n *naive) Told(seat int) []string {
+// NewEvents is the same to both seats: the second one that asks ends it.
+func (n *naive) NewEvents(seat int) []string {
 	told := n.told
 	if seat == 1 {
 		n.told = nil
@@ -296,7 +296,7 @@ func (c *tallies) look(s *State, n *naive) {
 	}
 	if n.forbidden > 0 {
 		c.forbidden++
-		if s.ply-s.since > 20 {
+		if s.ply-s.irreversiblePly > 20 {
 			c.far++
 		}
 	}
@@ -365,9 +365,9 @@ func TestTebesCyclesMemory(t *testing.T) {
 		s := position(t, fmt.Sprintf("limit=%d", limit), "...... .bb... .b..b. w..w.. w..w.w ......")
 		var seen tallies
 		kit.Must(t, newNaive(s).compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen))
-		t.Logf("limit %d: %d sideways moves, %+v", limit, s.ply-s.since, seen)
-		if seen.forbidden < 100 || limit == 0 && seen.forgotten < 100 || limit > 0 && s.since > 0 {
-			t.Errorf("limit %d: %d sideways moves in a row are too tame: %+v", limit, s.ply-s.since, seen)
+		t.Logf("limit %d: %d sideways moves, %+v", limit, s.ply-s.irreversiblePly, seen)
+		if seen.forbidden < 100 || limit == 0 && seen.forgotten < 100 || limit > 0 && s.irreversiblePly > 0 {
+			t.Errorf("limit %d: %d sideways moves in a row are too tame: %+v", limit, s.ply-s.irreversiblePly, seen)
 		}
 	}
 }
@@ -385,6 +385,6 @@ func FuzzPlay(f *testing.F) {
 		if r.Opening > 0 {
 			n, _ = n.open(int(r.Opening), below)
 		}
-		return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), rulestest.Dealt(newVariant(Game, nil, r), seed), n, rules.Hex(seed)))
+		return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), rulestest.FirstPosition(newVariant(Game, nil, r), seed), n, rules.Hex(seed)))
 	})
 }

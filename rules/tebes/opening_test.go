@@ -124,7 +124,7 @@ func TestTebesOpenings(t *testing.T) {
 				if again == 100 {
 					none++
 				}
-				s := rulestest.Dealt(newVariant(Game, nil, v), seed).(*State)
+				s := rulestest.FirstPosition(newVariant(Game, nil, v), seed).(*State)
 				if err := n.compare(s, rules.NewRand(uint64(number)), tastes["any"], 30, &seen); err != nil {
 					t.Fatalf("%+v, seed %d: %v", v, number, err)
 				}

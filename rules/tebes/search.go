@@ -21,7 +21,7 @@ type Undo struct {
 // Make makes a legal move as Apply does. A copy of a state has all its past moves; a
 // search that takes moves back copies next to nothing.
 func (s *State) Make(m rules.Move) Undo {
-	u := Undo{s.pieces, s.past[s.ply%memory], s.since, s.turn, s.winner, s.extra, s.bonus}
+	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
@@ -29,19 +29,19 @@ func (s *State) Make(m rules.Move) Undo {
 // Unmake takes back the last move, which Make has made.
 func (s *State) Unmake(u Undo) {
 	s.ply--
-	s.past[s.ply%memory] = u.past
-	s.pieces, s.since, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
+	s.past[s.ply%maxPast] = u.past
+	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// soon is how many plies before the limit a position is another one at each ply.
-const soon = 64
+// limitHorizon is how many plies before the limit a position is another one at each ply.
+const limitHorizon = 64
 
 // Key returns a hash of what decides the rest of the game: pieces, side to move, extra moves
 // still to come and, close to the limit, the ply. It leaves out the colours of the squares,
 // which a game does not change, and earlier positions.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
-	if s.last-s.ply < soon {
+	if s.last-s.ply < limitHorizon {
 		rest |= uint64(s.last-s.ply+1) << 4
 	}
 	hi, lo := bits.Mul64(uint64(s.pieces[white])^0xa0761d6478bd642f, uint64(s.pieces[black])^0xe7037ed1a0b428db)

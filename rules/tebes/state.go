@@ -7,35 +7,35 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// memory is how many sideways moves in a row are remembered, a power of two. No
+// maxPast is how many sideways moves in a row are remembered, a power of two. No
 // game with a limit has more.
-const memory = 1024
+const maxPast = 1024
 
 const draw = -1
 
 // State is a position of Tebes: a value that can be copied and compared.
 type State struct {
-	pieces [2]Board // by seat
-	black  Board    // the black squares
-	rules  Rules
-	ply    uint16
-	last   uint16 // the ply at which the game is over
-	since  uint16 // the ply of the last move that can never be undone
-	turn   int8
-	winner int8  // when the game is over: a seat or draw
-	extra  uint8 // a bit for each seat whose extra move is still to come
-	bonus  bool  // the move to come is the extra one
+	pieces          [2]Board // by seat
+	black           Board    // the black squares
+	rules           Rules
+	ply             uint16
+	last            uint16 // the ply at which the game is over
+	irreversiblePly uint16 // the ply of the last move that can never be undone
+	turn            int8
+	winner          int8  // when the game is over: a seat or draw
+	extra           uint8 // a bit for each seat whose extra move is still to come
+	bonus           bool  // the move to come is the extra one
 
 	opening rules.Opening
 
 	// past has the move of each ply at ply%memory. A move forward, a capture or the
 	// arrival that brings the extra move can never be undone, so the positions that
 	// may come back are those since then. All moves between are sideways.
-	past [memory]step
+	past [maxPast]step
 }
 
 // step is the cells that a move starts from and ends on.
-type step struct{ from, to uint8 }
+type step struct{ start, end uint8 }
 
 // Deal sets the state to the first position.
 func (s *State) Deal(r Rules, src *rules.Stream) {
@@ -49,7 +49,7 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 // begin makes the position after an opening the first of the game.
 func begin(first rules.State, o rules.Opening) {
 	s := first.(*State)
-	s.ply, s.since, s.past = 0, 0, [memory]step{}
+	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
 	s.last, s.opening = s.rules.lastPly(), o
 }
 
@@ -72,7 +72,7 @@ func (s *State) setUp(r Rules, src *rules.Stream) {
 	}
 	var from sources
 	if s.sources(&from); from.any() == 0 {
-		s.end(black) // on few boards white cannot even begin
+		s.endGame(black) // on few boards white cannot even begin
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *State) sources(from *sources) {
 		mine, theirs, near, all = theirs.flip(), mine.flip(), s.black.flip(), all.flip()
 	}
 	from.find(mine, theirs, all&^(mine|theirs), near)
-	if s.ply-s.since >= 3 && !s.rules.Cycles {
+	if s.ply-s.irreversiblePly >= 3 && !s.rules.Cycles {
 		s.forbid(from)
 	}
 }
@@ -104,9 +104,9 @@ func (s *State) sources(from *sources) {
 // turns since the last move that cannot be undone.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
-	for back := uint16(1); back <= min(s.ply-s.since, memory); back++ {
-		move := s.past[(s.ply-back)%memory]
-		moved := Board(1)<<(move.from&63) ^ Board(1)<<(move.to&63)
+	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
+		move := s.past[(s.ply-back)%maxPast]
+		moved := Board(1)<<(move.start&63) ^ Board(1)<<(move.end&63)
 		if back&1 == 0 {
 			mine ^= moved
 			continue
@@ -183,13 +183,13 @@ func (s *State) Check(m rules.Move) error {
 	}
 	var from sources
 	s.sources(&from)
-	kinds := from.kinds(int(s.turn), int(move.from))
+	kinds := from.kinds(int(s.turn), int(move.start))
 	for ; kinds != 0; kinds &= kinds - 1 {
-		if int(move.from)+int(ends[s.turn&1][bits.TrailingZeros(kinds)&15]) == int(move.to) {
+		if int(move.start)+int(ends[s.turn&1][bits.TrailingZeros(kinds)&15]) == int(move.end) {
 			return nil
 		}
 	}
-	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.why(move))
+	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.illegalReason(move))
 }
 
 // Apply makes a legal move.
@@ -214,26 +214,26 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 // decides who is next and whether that is the extra move.
 func (s *State) move(m step) (captured bool) {
 	me := s.turn & 1
-	from, to := Board(1)<<(m.from&63), Board(1)<<(m.to&63)
+	from, to := Board(1)<<(m.start&63), Board(1)<<(m.end&63)
 	captured = s.pieces[1-me]&to != 0
 	s.pieces[me] ^= from | to
 	s.pieces[1-me] &^= to
-	s.past[s.ply%memory] = m
+	s.past[s.ply%maxPast] = m
 	s.ply++
-	if captured || m.from>>3 != m.to>>3 {
-		s.since = s.ply
+	if captured || m.start>>3 != m.end>>3 {
+		s.irreversiblePly = s.ply
 	}
 	s.bonus = false
 	s.turn = 1 - me
 	goal, theirs := s.geometry().goal[me], s.pieces[1-me]
 	switch {
 	case s.pieces[me]&goal == goal, theirs&(theirs-1) == 0:
-		s.end(me)
+		s.endGame(me)
 	case to&goal != 0 && s.extra>>me&1 != 0:
 		s.extra &^= 1 << me
 		s.bonus = true
 		s.turn = me
-		s.since = s.ply
+		s.irreversiblePly = s.ply
 	}
 	return captured
 }
@@ -241,13 +241,13 @@ func (s *State) move(m step) (captured bool) {
 // finish ends the game when the side to move has no move, or at the limit.
 func (s *State) finish(moves bool) {
 	if !moves {
-		s.end(1 - s.turn)
+		s.endGame(1 - s.turn)
 	} else if s.ply >= s.last {
-		s.end(draw)
+		s.endGame(draw)
 	}
 }
 
-func (s *State) end(winner int8) {
+func (s *State) endGame(winner int8) {
 	s.winner = winner
 	s.turn = rules.Over
 	s.bonus = false

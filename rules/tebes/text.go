@@ -45,17 +45,17 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// why reports what is wrong with a move that is not legal.
-func (s *State) why(m step) phrase.Text {
+// illegalReason reports what is wrong with a move that is not legal.
+func (s *State) illegalReason(m step) phrase.Text {
 	g := s.geometry()
-	me, start, end := s.turn&1, s.pieceAt(m.from), s.pieceAt(m.to)
+	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)
 	if start != letters[me] {
-		return phrase.New("%c has no piece on %d", letters[me], g.squareOf[m.from])
+		return phrase.New("%c has no piece on %d", letters[me], g.squareOf[m.start])
 	}
 	if end == letters[me] {
-		return phrase.New("%c's own piece is on %d", letters[me], g.squareOf[m.to])
+		return phrase.New("%c's own piece is on %d", letters[me], g.squareOf[m.end])
 	}
-	ahead, across := int(m.to>>3)-int(m.from>>3), int(m.to&7)-int(m.from&7)
+	ahead, across := int(m.end>>3)-int(m.start>>3), int(m.end&7)-int(m.start&7)
 	if me == white {
 		ahead = -ahead
 	}
@@ -64,14 +64,14 @@ func (s *State) why(m step) phrase.Text {
 	if ahead < 0 || far == 0 || far > 2 || ahead != 0 && across != 0 && ahead != across {
 		return phrase.New("a piece goes one or two squares, straight or diagonally forward or straight sideways")
 	}
-	if between := (m.from + m.to) / 2; far == 2 && s.pieceAt(between) == letters[1-me] {
+	if between := (m.start + m.end) / 2; far == 2 && s.pieceAt(between) == letters[1-me] {
 		return phrase.New("the opponent's piece on %d is in the way", g.squareOf[between])
 	}
 	if end != '.' {
-		if s.black>>m.from&1 == Board(me) {
-			return phrase.New("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.from])
+		if s.black>>m.start&1 == Board(me) {
+			return phrase.New("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.start])
 		}
-		return phrase.New("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.from])
+		return phrase.New("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.start])
 	}
 	return phrase.New("it brings back an earlier position of this game")
 }
@@ -111,22 +111,22 @@ func moveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
 }
 
-// Start logs the opening. The view shows the board.
-func (s *State) Start(log *rules.Log) {
+// LogStart logs the opening. The view shows the board.
+func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
 	}
 	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, extra: 1<<white | 1<<black}
-	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
+	s.opening.Log(log, func(m rules.Move) { bare.Apply(m, log) })
 }
 
 func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
 	var text [8]byte
-	log.Add(rules.All, "play", seat, string(moveText(text[:0], m)))
+	log.Add(rules.AllSeats, "play", seat, string(moveText(text[:0], m)))
 	if captured {
-		log.Add(rules.All, "capture", seat, int(m)%maxSquares)
+		log.Add(rules.AllSeats, "capture", seat, int(m)%maxSquares)
 	}
 	if extra {
-		log.Add(rules.All, "extra", seat)
+		log.Add(rules.AllSeats, "extra", seat)
 	}
 }

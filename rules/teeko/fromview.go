@@ -9,9 +9,9 @@ import (
 // fromView returns the position that a seat sees: see rules.Variant. Nothing is hidden.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, last: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
-	reader := o.Read(name, 2)
+	reader := o.Reader(name, 2)
 	s.readBoard(&reader)
-	return reader.Made(s)
+	return reader.Finish(s)
 }
 
 // readBoard reads where the pieces stand.

@@ -55,7 +55,7 @@ func (r Rules) lastPly() uint16 {
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
 	return &rules.Variant{
 		Game: g, Settings: settings, Rules: r,
-		Players: 2, Sides: 2, Prize: 1, Chance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
+		Players: 2, Sides: 2, Prize: 1, HasChance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
 		Deal:     rules.Dealer[State](r),
 		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestTeekoConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{
-		Total: func(_ *rules.Variant, s rules.State) error {
+		CheckTotal: func(_ *rules.Variant, s rules.State) error {
 			if p := s.Points(); p[0]+p[1] != 1 {
 				return fmt.Errorf("points %v do not add up to 1", p)
 			}
@@ -26,7 +26,7 @@ func TestTeekoStartZeroSeed(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream).(*State)
-	if want := [2]Board{of([]uint8{1, 14, 10, 7}), of([]uint8{23, 15, 5, 0})}; s.board != want {
+	if want := [2]Board{boardOf([]uint8{1, 14, 10, 7}), boardOf([]uint8{23, 15, 5, 0})}; s.board != want {
 		t.Errorf("got %025b, want %025b", s.board, want)
 	}
 	const want = "board=wb...w.b..b...bw.......w. me=w phase=move"

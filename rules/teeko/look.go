@@ -8,17 +8,17 @@ import (
 
 // Accessors for bots.
 
-// soon is how many plies before the limit a position is another one at each ply.
-const soon = 64
+// limitHorizon is how many plies before the limit a position is another one at each ply.
+const limitHorizon = 64
 
 // Key returns a hash of what decides the rest of the game: pieces, side to move, whether
 // pieces are being placed and, close to the limit, the ply.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn) & 3
-	if s.Placing() {
+	if s.IsPlacing() {
 		rest |= 4
 	}
-	if s.last-s.ply < soon {
+	if s.last-s.ply < limitHorizon {
 		rest |= uint64(s.last-s.ply+1) << 3
 	}
 	board := uint64(s.board[black]) | uint64(s.board[white])<<32
@@ -27,19 +27,19 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Ends returns the squares of a move; of a placing, both are its square.
-func Ends(m rules.Move) (from, to int) {
+// MoveSquares returns the squares of a move; of a placing, both are its square.
+func MoveSquares(m rules.Move) (from, to int) {
 	if m < moveBase {
 		return int(m), int(m)
 	}
 	return split(m)
 }
 
-// Placing reports whether pieces are still being placed.
-func (s *State) Placing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
+// IsPlacing reports whether pieces are still being placed.
+func (s *State) IsPlacing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
 
-// Near returns the neighbours of a square.
-func Near(square int) Board { return neighbours[square&31] }
+// Neighbors returns the neighbours of a square.
+func Neighbors(square int) Board { return neighbours[square&31] }
 
 // Winner returns the seat that has won, -1 while nobody has.
 func (s *State) Winner() int { return int(s.winner) }
@@ -55,8 +55,8 @@ func (s *State) Shapes() []Board {
 	return standardShapes
 }
 
-// Won reports whether the pieces of a seat are a winning shape.
-func (s *State) Won(seat int) bool { return int(s.winner) == seat }
+// HasWon reports whether the pieces of a seat are a winning shape.
+func (s *State) HasWon(seat int) bool { return int(s.winner) == seat }
 
 // CanWin reports whether a seat would win with a move if it were to move.
 func (s *State) CanWin(seat int) bool {

@@ -219,8 +219,8 @@ func (g *naive) Points() []float64 {
 	return []float64{0, 0}
 }
 
-// Told is the same to both seats: the second one that asks ends it.
-func (g *naive) Told(seat int) []string {
+// NewEvents is the same to both seats: the second one that asks ends it.
+func (g *naive) NewEvents(seat int) []string {
 	told := g.told
 	if seat == 1 {
 		g.told = nil
@@ -234,7 +234,7 @@ func (g *naive) Ply() int { return g.ply }
 
 func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	s := rulestest.Dealt(newVariant(Game, nil, r), seed)
+	s := rulestest.FirstPosition(newVariant(Game, nil, r), seed)
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), s, newNaive(r, seed), rules.Hex(seed)))
 }
 

@@ -141,14 +141,14 @@ func (s *State) setUp(r Rules, src *rules.Stream) {
 			order[i] = uint8(i)
 		}
 		rules.Shuffle(src, order[:])
-		s.board = [2]Board{of(order[:pieces]), of(order[pieces : 2*pieces])}
+		s.board = [2]Board{boardOf(order[:pieces]), boardOf(order[pieces : 2*pieces])}
 		if !r.wins(s.board[black]) && !r.wins(s.board[white]) {
 			return
 		}
 	}
 }
 
-func of(list []uint8) (b Board) {
+func boardOf(list []uint8) (b Board) {
 	for _, sq := range list {
 		b |= 1 << sq
 	}
@@ -170,7 +170,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 		return dst
 	}
 	empty := everySquare &^ (s.board[0] | s.board[1])
-	if s.Placing() {
+	if s.IsPlacing() {
 		for ; empty != 0; empty &= empty - 1 {
 			dst = append(dst, rules.Move(first(empty)))
 		}
@@ -204,7 +204,7 @@ func (s *State) Check(m rules.Move) error {
 		return phrase.Errorf("teeko: %q is not a move: write a square to place a piece (12) or two to move it (12-13)", text())
 	}
 	taken := s.board[0] | s.board[1]
-	if s.Placing() {
+	if s.IsPlacing() {
 		switch {
 		case m >= moveBase:
 			return phrase.Errorf("teeko: %q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))

@@ -8,31 +8,31 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Start logs the opening. The view has the board.
-func (s *State) Start(log *rules.Log) {
+// LogStart logs the opening. The view has the board.
+func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
 	}
 	seat := black
-	s.opening.Start(log, func(m rules.Move) {
+	s.opening.Log(log, func(m rules.Move) {
 		s.logPlay(log, seat, m)
 		seat = 1 - seat
 	})
 }
 
 func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
-	log.Add(rules.All, "play", seat, string(s.MoveText(nil, m)))
+	log.Add(rules.AllSeats, "play", seat, string(s.MoveText(nil, m)))
 }
 
 // View appends the board, which side the seat is, and the phase.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = append(dst, "board="...)
 	for sq := range squares {
-		dst = append(dst, s.at(sq))
+		dst = append(dst, s.pieceAt(sq))
 	}
 	dst = append(dst, " me="...)
 	dst = append(dst, letters[seat])
-	if s.Placing() {
+	if s.IsPlacing() {
 		return append(dst, " phase=drop"...)
 	}
 	return append(dst, " phase=move"...)
@@ -40,8 +40,8 @@ func (s *State) View(dst []byte, seat int) []byte {
 
 const letters = "bw"
 
-// at returns the letter of the piece on a square, '.' for none.
-func (s *State) at(sq int) byte {
+// pieceAt returns the letter of the piece on a square, '.' for none.
+func (s *State) pieceAt(sq int) byte {
 	for side := range letters {
 		if s.board[side]>>sq&1 != 0 {
 			return letters[side]

@@ -18,7 +18,7 @@ func Game(w io.Writer, g *rules.Game, columns int) {
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n\n", g.Name, rulesOf(g))
 	Rows(w, "option|default|allowed|meaning", g.Options, func(o rules.Option) []any {
-		return []any{o.Name, o.DefaultText(), o.Allowed(), o.Help}
+		return []any{o.Name, o.DefaultText(), o.AllowedText(), o.Help}
 	})
 }
 
@@ -59,7 +59,7 @@ func narrow(w io.Writer, g *rules.Game, columns int) {
 		longest = max(longest, len(o.Name))
 	}
 	for _, o := range g.Options {
-		meaning := fmt.Sprintf("%s (%s; default %s)", o.Help, o.Allowed(), o.DefaultText())
+		meaning := fmt.Sprintf("%s (%s; default %s)", o.Help, o.AllowedText(), o.DefaultText())
 		fmt.Fprintln(w, Paragraph(fmt.Sprintf("  %-*s  ", longest, o.Name), meaning, columns))
 	}
 }

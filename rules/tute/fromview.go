@@ -18,14 +18,14 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
 	}
-	known := s.Known
+	known := s.KnownCards
 	for suit := range baraja.Suit(suits) {
 		if s.Choice>>suit&1 != 0 {
-			s.Known[s.Mover] |= Pair(suit)
+			s.KnownCards[s.Mover] |= Pair(suit)
 		}
 	}
 	s.redeal(seat, s.Choice, r)
-	s.Known = known
+	s.KnownCards = known
 }
 
 // redeal reports whether it has found a deal, with a choice if there is to be one.
@@ -37,27 +37,27 @@ func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 // possible reports whether the hands fit what is declared, and finds out who is
 // choosing a song. No hand may have won at once.
 func (s *State) possible() bool {
-	if s.Instant(s.rules.BlackHand, true) {
+	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
 	}
-	s.Choice, s.asked = 0, s.Players
+	s.Choice, s.askedCount = 0, s.Players
 	for i := range s.Players {
 		seat := int(s.Leader+i) % int(s.Players)
 		if s.Choice != 0 { // who comes after the seat that is choosing has not been asked
-			if s.Declared[seat] != 0 {
+			if s.DeclaredSuits[seat] != 0 {
 				return false
 			}
 			continue
 		}
-		pairs := s.pairs(s.Held(seat))
+		pairs := s.pairs(s.HandAndTrickCard(seat))
 		trumps := pairs & (1 << s.Trumps())
 		switch {
-		case trumps != 0 && int(s.Declared[seat]) == int(s.Trumps())+1:
-		case trumps != 0 && !s.swapped(seat):
+		case trumps != 0 && int(s.DeclaredSuits[seat]) == int(s.Trumps())+1:
+		case trumps != 0 && !s.mayHaveSwapped(seat):
 			return false
-		case pairs == trumps || s.Declared[seat] != 0:
+		case pairs == trumps || s.DeclaredSuits[seat] != 0:
 		case s.InTrick == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
-			s.Choice, s.asked = pairs, i
+			s.Choice, s.askedCount = pairs, i
 		default:
 			return false
 		}
@@ -65,16 +65,16 @@ func (s *State) possible() bool {
 	return s.InTrick > 0 || s.Choice != 0 || s.Mover == int8(s.Leader)
 }
 
-// swapped reports whether a seat may have completed the pair of trumps by an
+// mayHaveSwapped reports whether a seat may have completed the pair of trumps by an
 // exchange in this trick, too late to declare it.
-func (s *State) swapped(seat int) bool {
-	moved := seat == int(s.Mover) || s.Held(seat) != s.Hands[seat]
-	return s.rules.Exchange && moved && Pair(s.Trumps())&s.shown(seat) != 0
+func (s *State) mayHaveSwapped(seat int) bool {
+	moved := seat == int(s.Mover) || s.HandAndTrickCard(seat) != s.Hands[seat]
+	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0
 }
 
-// shown returns the cards that all know a seat to have, or to have played in this trick.
-func (s *State) shown(seat int) baraja.Set {
-	return s.Known[seat] | s.Held(seat)&^s.Hands[seat]
+// publicCards returns the cards that all know a seat to have, or to have played in this trick.
+func (s *State) publicCards(seat int) baraja.Set {
+	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
 // cannotHold is, by seat, the cards that would have bound it to another card than
@@ -82,7 +82,7 @@ func (s *State) shown(seat int) baraja.Set {
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
-		if n/int(s.Players) >= draws || n >= int(s.Played-s.InTrick) {
+		if n/int(s.Players) >= draws || n >= int(s.PlayedCount-s.InTrick) {
 			cannot[seat] |= lacked
 		}
 	})
@@ -112,16 +112,16 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 // Lack is what the play has shown of a hand: of some cards it has at most so many that
 // are not known to be in it.
 type Lack struct {
-	Seat  int
-	Cards baraja.Set
-	Most  int
+	Seat       int
+	Cards      baraja.Set
+	MaxUnknown int
 }
 
 // Lacks appends what other seats have shown by a card that they would not have been
 // allowed to play with others: what they have of these they have drawn since.
 // Redeal keeps to what was shown since the last draw alone.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
-	players, tricks := int(s.Players), int(s.Played-s.InTrick)/int(s.Players)
+	players, tricks := int(s.Players), int(s.PlayedCount-s.InTrick)/int(s.Players)
 	drawn := min(tricks, s.draws())
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
 		if seat == observer {
@@ -131,8 +131,8 @@ func (s *State) Lacks(dst []Lack, observer int) []Lack {
 		if s.rules.Exchange {
 			since += exchanges
 		}
-		since -= ((s.playedBy(seat, n+1) | s.Known[seat]) & lacked).Len()
-		if hidden := s.Hands[seat] &^ s.Known[seat]; since < hidden.Len() {
+		since -= ((s.playedBy(seat, n+1) | s.KnownCards[seat]) & lacked).Len()
+		if hidden := s.Hands[seat] &^ s.KnownCards[seat]; since < hidden.Len() {
 			dst = append(dst, Lack{seat, lacked, max(0, since)})
 		}
 	})
@@ -155,7 +155,7 @@ const exchanges = 2
 // fromView returns a position that a seat may be in: see rules.Variant.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
-	reader := o.Read(name, int(r.Players))
+	reader := o.Reader(name, int(r.Players))
 	s.Table.FromView(o, &reader, int(r.Players), handCards)
 	s.readSongs(&reader)
 	s.readPoints(&reader)
@@ -163,13 +163,13 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 		if s.InTrick == 0 {
 			s.Mover = int8(o.Turn) // who may be choosing
 		}
-		if s.Hands[o.Seat]&^s.Known[o.Seat]&s.cannotHold()[o.Seat] != 0 { // what is known it may have taken since
+		if s.Hands[o.Seat]&^s.KnownCards[o.Seat]&s.cannotHold()[o.Seat] != 0 { // what is known it may have taken since
 			reader.Fail("hand", "has a card that had to be played before")
 		} else if !s.redeal(o.Seat, 0, rand) {
 			reader.Fail("declared", "does not fit the hand")
 		}
 	}
-	return reader.Made(s)
+	return reader.Finish(s)
 }
 
 // readSongs reads what is declared and what is done.
@@ -182,16 +182,16 @@ func (s *State) readSongs(v *rules.ViewReader) {
 			continue
 		}
 		suit := strings.Index(baraja.Suits, string(word))
-		if len(word) != 1 || suit < 0 || Pair(baraja.Suit(suit))&^s.shown(seat) != 0 {
+		if len(word) != 1 || suit < 0 || Pair(baraja.Suit(suit))&^s.publicCards(seat) != 0 {
 			v.Fail("declared", "is not, by seat, the suit of a pair that is known or -")
 			return
 		}
-		s.Declared[seat] = uint8(suit) + 1
+		s.DeclaredSuits[seat] = uint8(suit) + 1
 	}
 	sung := v.Value("sung")
 	for suit := range suits {
 		if bytes.IndexByte(sung, baraja.Suits[suit]) >= 0 {
-			s.Sung |= 1 << suit
+			s.SungSuits |= 1 << suit
 		}
 	}
 }
@@ -202,8 +202,8 @@ func (s *State) readPoints(v *rules.ViewReader) {
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)
 	songs := 0
 	for suit := range baraja.Suit(suits) {
-		if s.Sung>>suit&1 != 0 {
-			songs += int(s.Song(suit))
+		if s.SungSuits>>suit&1 != 0 {
+			songs += int(s.SongPoints(suit))
 		}
 	}
 	for seat, p := range points {

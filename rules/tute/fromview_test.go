@@ -34,7 +34,7 @@ func canBe(s *State) bool {
 		card  string
 	}
 	var acts []act
-	for i, c := range s.Pack[:s.Played] {
+	for i, c := range s.Pack[:s.PlayedCount] {
 		seat := (g.Leader + len(g.Trick)) % players
 		if i/players >= (40-handCards*players)/players {
 			acts = append(acts, act{seat, g.Trick, c.String()})
@@ -45,10 +45,10 @@ func canBe(s *State) bool {
 		}
 	}
 	for seat := range players {
-		g.Hands = append(g.Hands, words(s.Held(seat)))
+		g.Hands = append(g.Hands, words(s.HandAndTrickCard(seat)))
 		var can []string
 		for _, suit := range []string{"o", "c", "e", "b"} {
-			if g.holds(seat, suit) && s.Sung>>strings.Index(baraja.Suits, suit)&1 == 0 {
+			if g.holds(seat, suit) && s.SungSuits>>strings.Index(baraja.Suits, suit)&1 == 0 {
 				can = append(can, suit)
 			}
 		}
@@ -82,7 +82,7 @@ func TestTuteFromViewReach(t *testing.T) {
 		rand := rules.NewRand(n)
 		stream := rules.FastStream(rand)
 		s := v.Deal(&stream).(*State)
-		for s.Turn() >= 0 && s.Played < 32 {
+		for s.Turn() >= 0 && s.PlayedCount < 32 {
 			legal := s.Legal(nil)
 			s.Apply(legal[rand.Below(len(legal))], nil)
 		}
@@ -121,8 +121,8 @@ func arrangements(s *State, seat int) (all [][baraja.TableSeats]baraja.Set) {
 	c := *s
 	for p := range c.Hands {
 		if p != seat {
-			free |= s.Hands[p] &^ s.Known[p]
-			c.Hands[p] &= s.Known[p]
+			free |= s.Hands[p] &^ s.KnownCards[p]
+			c.Hands[p] &= s.KnownCards[p]
 		}
 	}
 	var give func(free baraja.Set)
@@ -157,14 +157,14 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 					t.Fatalf("%s: %s", v.Settings, s.View(nil, 0))
 				}
 				for seat, cannot := range s.cannotHold() {
-					if bad := s.Hands[seat] &^ s.Known[seat] & cannot; bad != 0 {
+					if bad := s.Hands[seat] &^ s.KnownCards[seat] & cannot; bad != 0 {
 						t.Fatalf("%s: seat %d has %s: %s", v.Settings, seat, bad.Text(nil), s.View(nil, seat))
 					}
 				}
 				for observer := range int(s.Players) {
 					for _, l := range s.Lacks(nil, observer) {
-						if has := s.Hands[l.Seat] &^ s.Known[l.Seat] & l.Cards; has.Len() > l.Most || l.Seat == observer {
-							t.Fatalf("%s: seat %d has %s, more than %d: %s", v.Settings, l.Seat, has.Text(nil), l.Most, s.View(nil, observer))
+						if has := s.Hands[l.Seat] &^ s.KnownCards[l.Seat] & l.Cards; has.Len() > l.MaxUnknown || l.Seat == observer {
+							t.Fatalf("%s: seat %d has %s, more than %d: %s", v.Settings, l.Seat, has.Text(nil), l.MaxUnknown, s.View(nil, observer))
 						}
 						lacks++
 					}

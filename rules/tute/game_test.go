@@ -14,7 +14,7 @@ import (
 )
 
 func TestTuteConformance(t *testing.T) {
-	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
+	rulestest.Run(t, Game, rulestest.Options{CheckTotal: checkTotal})
 }
 
 // checkTotal: all cards and songs make the points, but for the trump card left
@@ -37,8 +37,8 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 		want -= baraja.Value(s.Trump)
 	}
 	for suit := range baraja.Suit(suits) {
-		if s.Sung>>suit&1 != 0 {
-			want += int(s.Song(suit))
+		if s.SungSuits>>suit&1 != 0 {
+			want += int(s.SongPoints(suit))
 		}
 	}
 	if sum != want {
@@ -98,7 +98,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	s := new(State)
 	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(c.pack(t, v.Players)))
 	log := new(rules.Log)
-	s.Start(log)
+	s.LogStart(log)
 	for word := range strings.FieldsSeq(c.moves) {
 		m := kit.Get[rules.Move](t)(s.ParseMove(word))
 		log.Reset()
@@ -109,7 +109,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 
 // events returns what a seat was told last, but for its deal and the trump card.
 func events(log *rules.Log, seat int) string {
-	lines := strings.Split(strings.TrimSuffix(string(log.Events(nil, seat, "")), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(log.AppendEvents(nil, seat, "")), "\n"), "\n")
 	lines = slices.DeleteFunc(lines, func(s string) bool {
 		return strings.HasPrefix(s, "deal") || strings.HasPrefix(s, "trump") || strings.HasPrefix(s, "draw")
 	})
@@ -135,8 +135,8 @@ func TestTuteDealOfZeroSeed(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
-	s.Start(&log)
-	if got, want := string(log.Events(nil, 0, "")), "deal 12e,4e,2c,3e,12b,1o,3b,10o\ntrump 11c\n"; !strings.HasPrefix(got, want) {
+	s.LogStart(&log)
+	if got, want := string(log.AppendEvents(nil, 0, "")), "deal 12e,4e,2c,3e,12b,1o,3b,10o\ntrump 11c\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("seat 0 is told %q, not %q", got, want)
 	}
 }

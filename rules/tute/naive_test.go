@@ -109,16 +109,16 @@ func (g *naive) Play(text string) {
 	g.Plies++
 	if card, ok := strings.CutPrefix(text, "swap:"); ok {
 		g.Swap(card)
-		g.Instants(true)
+		g.CheckInstantWins(true)
 	} else if suit, ok := strings.CutPrefix(text, "sing:"); ok {
 		seat := g.Turn()
-		g.Met["chosen"]++
+		g.EventCounts["chosen"]++
 		g.choosing = nil
 		g.sing(seat, suit)
 		g.asked++
 		g.ask()
-	} else if g.Put(text) {
-		goesOn := g.EndTrick(g.song)
+	} else if g.PlayCard(text) {
+		goesOn := g.FinishTrick(g.song)
 		g.declared = slices.Repeat([]string{"-"}, g.Seats)
 		if goesOn {
 			g.startTrick()
@@ -129,9 +129,9 @@ func (g *naive) Play(text string) {
 // song scores what the winner of a trick has declared, if it still can.
 func (g *naive) song(seat int) {
 	if suit := g.declared[seat]; suit != "-" && g.holds(seat, suit) {
-		g.Won[seat] += g.worthOf(suit)
+		g.Score[seat] += g.worthOf(suit)
 		g.sung = append(g.sung, suit)
-		g.TellAll("song %d %d", seat, g.worthOf(suit))
+		g.NotifyAll("song %d %d", seat, g.worthOf(suit))
 	}
 }
 
@@ -139,7 +139,7 @@ func (g *naive) song(seat int) {
 func (g *naive) startTrick() {
 	g.declared = slices.Repeat([]string{"-"}, g.Seats)
 	g.asked = 0
-	g.Instants(true)
+	g.CheckInstantWins(true)
 	if !g.Over {
 		g.ask()
 	}
@@ -184,9 +184,9 @@ func (g *naive) worthOf(suit string) int {
 func (g *naive) sing(seat int, suit string) {
 	g.declared[seat] = suit
 	for _, card := range []string{"12" + suit, "11" + suit} {
-		g.Known[seat] = append(barajatest.Without(g.Known[seat], card), card)
+		g.KnownCards[seat] = append(barajatest.RemoveCard(g.KnownCards[seat], card), card)
 	}
-	g.TellAll("sing %d %s %d", seat, suit, g.worthOf(suit))
+	g.NotifyAll("sing %d %s %d", seat, suit, g.worthOf(suit))
 }
 
 func (g *naive) View(seat int) string {
@@ -233,7 +233,7 @@ func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 func cardsOf(ranks []int, suits ...baraja.Suit) (cards []baraja.Card) {
 	for _, rank := range ranks {
 		for _, suit := range suits {
-			cards = append(cards, baraja.Of(rank, suit))
+			cards = append(cards, baraja.CardOf(rank, suit))
 		}
 	}
 	return cards
@@ -266,7 +266,7 @@ func TestTuteAgainstNaive(t *testing.T) {
 			for p.Naive.Turn() >= 0 {
 				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
 			}
-			for event, n := range p.Naive.Met {
+			for event, n := range p.Naive.EventCounts {
 				met[event] += n
 			}
 		}

@@ -15,7 +15,7 @@ const (
 // pairs returns the suits, a bit each, of which a hand holds 12 and 11 and that are
 // not done.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
-	for p := baraja.Pairs(hand, s.Sung) & baraja.Twelves; p != 0; p &= p - 1 {
+	for p := baraja.Pairs(hand, s.SungSuits) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()
 	}
 	return suits
@@ -23,11 +23,11 @@ func (s *State) pairs(hand baraja.Set) (suits uint8) {
 
 // Pair returns 12 and 11 of a suit.
 func Pair(suit baraja.Suit) baraja.Set {
-	return baraja.Set(0).With(baraja.Of(12, suit)).With(baraja.Of(11, suit))
+	return baraja.Set(0).With(baraja.CardOf(12, suit)).With(baraja.CardOf(11, suit))
 }
 
-// Song returns the points of the song in a suit.
-func (s *State) Song(suit baraja.Suit) int16 {
+// SongPoints returns the points of the song in a suit.
+func (s *State) SongPoints(suit baraja.Suit) int16 {
 	if suit == s.Trumps() {
 		return trumpPoints
 	}
@@ -37,8 +37,8 @@ func (s *State) Song(suit baraja.Suit) int16 {
 // declareAll lets the seats from the leader on declare, from the one whose turn
 // it is, until one must choose or all have. Then the leader is to move.
 func (s *State) declareAll(log *rules.Log) {
-	for ; s.asked < s.Players; s.asked++ {
-		s.Mover = int8((s.Leader + s.asked) % s.Players)
+	for ; s.askedCount < s.Players; s.askedCount++ {
+		s.Mover = int8((s.Leader + s.askedCount) % s.Players)
 		pairs := s.pairs(s.Hands[s.Mover])
 		switch {
 		case pairs == 0:
@@ -59,14 +59,14 @@ func (s *State) declareAll(log *rules.Log) {
 func (s *State) declare(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
 	s.Choice = 0
-	s.asked++
+	s.askedCount++
 }
 
 // announce declares the pair of a suit for the seat to move: from now on all
 // know its two cards.
 func (s *State) announce(suit baraja.Suit, log *rules.Log) {
-	s.Declared[s.Mover] = uint8(suit) + 1
-	s.Known[s.Mover] |= Pair(suit)
+	s.DeclaredSuits[s.Mover] = uint8(suit) + 1
+	s.KnownCards[s.Mover] |= Pair(suit)
 	s.logSong(int(s.Mover), log)
 }
 
@@ -76,12 +76,12 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	if log == nil || !ok {
 		return
 	}
-	log.Add(rules.All, "sing", seat, suit, int(s.Song(suit)))
+	log.Add(rules.AllSeats, "sing", seat, suit, int(s.SongPoints(suit)))
 }
 
 // DeclaredBy returns the suit that a seat has declared in this trick, if it has.
 func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
-	return baraja.Suit(s.Declared[seat] - 1), s.Declared[seat] != 0
+	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }
 
 // scoreSong gives the winner of the trick just collected its song, if it has
@@ -91,9 +91,9 @@ func (s *State) scoreSong(log *rules.Log) {
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {
 		return
 	}
-	s.Table.Points[s.Winner] += s.Song(suit)
-	s.Sung |= 1 << suit
+	s.Table.Points[s.Winner] += s.SongPoints(suit)
+	s.SungSuits |= 1 << suit
 	if log != nil {
-		log.Add(rules.All, "song", int(s.Winner), int(s.Song(suit)))
+		log.Add(rules.AllSeats, "song", int(s.Winner), int(s.SongPoints(suit)))
 	}
 }

@@ -16,15 +16,15 @@ const (
 // table is open to bots and training; only the methods of State change it.
 type State struct {
 	baraja.Table
-	// Declared is what each seat has declared in this trick: a suit and 1, or 0.
-	Declared [baraja.TableSeats]uint8
-	// Sung is the suits that are done, a bit each.
-	Sung uint8
+	// DeclaredSuits is what each seat has declared in this trick: a suit and 1, or 0.
+	DeclaredSuits [baraja.TableSeats]uint8
+	// SungSuits is the suits that are done, a bit each.
+	SungSuits uint8
 	// Choice is the suits, a bit each, among which the seat to move must choose
 	// what to sing; 0 when it is to play a card.
-	Choice uint8
-	asked  uint8 // seats from the leader on that have declared, or had nothing to
-	rules  Rules
+	Choice     uint8
+	askedCount uint8 // seats from the leader on that have declared, or had nothing to
+	rules      Rules
 }
 
 // Deal sets the state to the first position. The rules must be those of a Variant.
@@ -65,17 +65,17 @@ func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
 		return baraja.Duties{}
 	}
-	follow := (^baraja.Set(0)).Of(led.Suit())
+	follow := (^baraja.Set(0)).OfSuit(led.Suit())
 	if s.rules.FollowOnly {
 		return baraja.Duties{First: follow}
 	}
 	// Cards of the suit led win only while it is not trumped, else trumps alone.
-	winning := baraja.Beats(s.Trumps(), best)
+	winning := baraja.BeatingCards(s.Trumps(), best)
 	return baraja.Duties{First: follow & winning, Second: follow, Third: winning}
 }
 
 // Points returns the points by seat.
-func (s *State) Points() []float64 { return s.Floats() }
+func (s *State) Points() []float64 { return s.FloatPoints() }
 
 // Legal appends the cards that may be played, then the exchanges; or the suits
 // to choose from.
@@ -93,7 +93,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	}
 	dst = s.Playable().Moves(dst)
 	if s.rules.Exchange {
-		for c := s.Swaps(); c != 0; c &= c - 1 {
+		for c := s.LegalSwaps(); c != 0; c &= c - 1 {
 			dst = append(dst, baraja.SwapMove+rules.Move(c.First()))
 		}
 	}
@@ -157,9 +157,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		s.winAtOnce(log)
 	default:
 		if log != nil {
-			log.Add(rules.All, "play", int(s.Mover), baraja.Card(m))
+			log.Add(rules.AllSeats, "play", int(s.Mover), baraja.Card(m))
 		}
-		if s.Put(baraja.Card(m)) {
+		if s.PlayCard(baraja.Card(m)) {
 			s.finishTrick(log)
 		}
 	}
@@ -168,15 +168,15 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 // finishTrick follows the last card of a trick: points, the winner's song, the
 // hunt, the draw and what the new trick begins with.
 func (s *State) finishTrick(log *rules.Log) {
-	hunted := s.rules.Hunt3 && s.Hunted()
-	s.Collect(s.rules.Bonus(), log)
+	hunted := s.rules.Hunt3 && s.IsHunt3()
+	s.CollectTrick(s.rules.Bonus(), log)
 	s.scoreSong(log)
-	s.Declared, s.asked = [baraja.TableSeats]uint8{}, 0
+	s.DeclaredSuits, s.askedCount = [baraja.TableSeats]uint8{}, 0
 	switch {
 	case hunted:
 		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
 	case s.Mover >= 0:
-		s.Draw(log)
+		s.DrawCards(log)
 		s.beginTrick(log)
 	}
 }
@@ -191,7 +191,7 @@ func (s *State) beginTrick(log *rules.Log) {
 // winAtOnce ends the game when a seat holds four 12s or four 11s, or the black
 // hand when that counts.
 func (s *State) winAtOnce(log *rules.Log) bool {
-	won := s.Instants(s.rules.BlackHand, true, log)
+	won := s.FindInstantWins(s.rules.BlackHand, true, log)
 	if won != 0 {
 		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
 	}

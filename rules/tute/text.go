@@ -8,12 +8,12 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Start logs the deal and the trump card, then a win by the deal alone or what
+// LogStart logs the deal and the trump card, then a win by the deal alone or what
 // the seats declare.
-func (s *State) Start(log *rules.Log) {
+func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
-		s.Instants(s.rules.BlackHand, true, log)
+		s.FindInstantWins(s.rules.BlackHand, true, log)
 	}
 	for i := range int(s.Players) { // seat 0 leads
 		s.logSong(i, log)
@@ -24,7 +24,7 @@ func (s *State) Start(log *rules.Log) {
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = s.Table.View(dst, seat)
 	dst = append(dst, " declared="...)
-	for i, d := range s.Declared[:s.Players] {
+	for i, d := range s.DeclaredSuits[:s.Players] {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -35,12 +35,12 @@ func (s *State) View(dst []byte, seat int) []byte {
 		}
 	}
 	dst = append(dst, " sung="...)
-	if s.Sung == 0 {
+	if s.SungSuits == 0 {
 		return append(dst, '-')
 	}
 	before := len(dst)
 	for suit := range suits {
-		if s.Sung>>suit&1 != 0 {
+		if s.SungSuits>>suit&1 != 0 {
 			if len(dst) > before {
 				dst = append(dst, ',')
 			}

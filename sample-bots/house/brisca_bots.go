@@ -157,7 +157,7 @@ func (a *studyAnswer) strength(c baraja.Card) int {
 func gain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2
-	if partner || baraja.Beats(t.Trumps(), t.Best).Has(c) {
+	if partner || baraja.BeatingCards(t.Trumps(), t.Best).Has(c) {
 		return points
 	}
 	return -points

@@ -52,7 +52,7 @@ func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams boo
 		late = 1
 	}
 	best, top := baraja.NoCard, int32(-1<<30)
-	winning := baraja.Beats(trumps, t.Best)
+	winning := baraja.BeatingCards(trumps, t.Best)
 	partner := teams && t.Winner&1 == uint8(t.Mover)&1
 	last := t.InTrick+1 == t.Players
 	for ; playable != 0; playable &= playable - 1 {
@@ -106,7 +106,7 @@ func (t *briscaTree) Playout(r *rules.Rand) {
 // Guess returns a sensible move: an exchange is always one.
 func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	if options := t.Rules(); options.Exchange {
-		if swap := t.Swaps(); swap != 0 {
+		if swap := t.LegalSwaps(); swap != 0 {
 			return baraja.SwapMove + rules.Move(swap.First())
 		}
 	}
@@ -142,15 +142,15 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	}
 	options := t.Rules()
 	if options.Exchange {
-		if swap := t.Swaps(); swap != 0 {
+		if swap := t.LegalSwaps(); swap != 0 {
 			return baraja.SwapMove + rules.Move(swap.First())
 		}
 	}
 	song := int32(0)
 	if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
-		song = hundredths * int32(t.Song(suit))
+		song = hundredths * int32(t.SongPoints(suit))
 	}
-	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.Sung), song))
+	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
 }
 
 // pickRandom returns a random card now and then, else NoCard.
@@ -159,5 +159,5 @@ func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	if x&15 >= explore {
 		return baraja.NoCard
 	}
-	return cards.At(int(x >> 32 * uint64(cards.Len()) >> 32))
+	return cards.Nth(int(x >> 32 * uint64(cards.Len()) >> 32))
 }

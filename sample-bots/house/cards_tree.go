@@ -98,7 +98,7 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 func (t *tuteTree) fits() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
-		if hidden := t.Hands[l.Seat] &^ t.Known[l.Seat]; (hidden & l.Cards).Len() > l.Most {
+		if hidden := t.Hands[l.Seat] &^ t.KnownCards[l.Seat]; (hidden & l.Cards).Len() > l.MaxUnknown {
 			return false
 		}
 	}
@@ -120,13 +120,13 @@ func (t *tuteTree) Key() uint64 {
 		return 0
 	}
 	r := t.Rules()
-	songs := uint64(t.Declared[0])<<16 | uint64(t.Declared[1])<<12 | uint64(t.Sung)<<4 | uint64(t.Choice)
+	songs := uint64(t.DeclaredSuits[0])<<16 | uint64(t.DeclaredSuits[1])<<12 | uint64(t.SungSuits)<<4 | uint64(t.Choice)
 	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
 	h |= uint64(b2i(r.Last10)<<2 | b2i(r.Hunt3)<<1 | b2i(r.FollowOnly))
 	h = mixed(h)
 	h = mixed(h ^ uint64(t.Hands[0]))
 	h = mixed(h ^ uint64(t.Hands[1]))
-	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
+	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.CardOf(3, t.Trumps())) {
 		// A hunt makes the points what they are not by adding up.
 		h = mixed(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
 	}
@@ -158,10 +158,10 @@ func rankCard(t *baraja.Table, m rules.Move) int32 {
 	}
 	wins := false
 	if t.InTrick > 0 {
-		wins = baraja.Beats(t.Trumps(), t.Best).Has(c)
+		wins = baraja.BeatingCards(t.Trumps(), t.Best).Has(c)
 		value += int32(t.Pot)
 	} else {
-		wins = baraja.Beats(t.Trumps(), c)&t.Hands[1-t.Mover] == 0
+		wins = baraja.BeatingCards(t.Trumps(), c)&t.Hands[1-t.Mover] == 0
 	}
 	if wins {
 		return 1000 + 20*value - cost

@@ -32,7 +32,7 @@ func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 	j.ours = len(j.trick) > 0 && teams && int(t.Winner)%2 == seat%2
 }
 
-func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.Beats(j.trumps, best) }
+func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.BeatingCards(j.trumps, best) }
 
 // swapWorth is more than the value of any card: a swap costs nothing.
 const swapWorth = 1000

@@ -35,7 +35,7 @@ func (j *podridaJudge) weigh() {
 	j.ruffs = [4]float64{}
 	for suit := range baraja.Suit(4) {
 		if suit != j.trumps {
-			j.ruffs[suit] = j.lacks(j.unseen.Of(suit)) * (1 - j.lacks(j.unseen.Of(j.trumps)))
+			j.ruffs[suit] = j.lacks(j.unseen.OfSuit(suit)) * (1 - j.lacks(j.unseen.OfSuit(j.trumps)))
 		}
 	}
 	for s := j.hand; s != 0; s &= s - 1 {
@@ -59,7 +59,7 @@ func (j *podridaJudge) weigh() {
 func (j *podridaJudge) winning(c baraja.Card) float64 {
 	others, cards := j.players-1, j.hand.Len()
 	dealt := math.Min(1, float64(others*cards)/float64(max(1, j.unseen.Len()))) // the chance that a hidden card is in play
-	higher := (j.state.Beats(c) & j.unseen).Of(c.Suit()).Len()
+	higher := (j.state.BeatingCards(c) & j.unseen).OfSuit(c.Suit()).Len()
 	p := power(1-higherCounts*dealt, higher)
 	if c.Suit() == j.trumps {
 		return p + (1-p)*ruff*math.Min(1, float64(cards)/4) // a low trump wins by ruffing
@@ -86,13 +86,13 @@ func (j *podridaJudge) worth(m rules.Move) float64 {
 	c := baraja.Card(m)
 	p := j.chance(c)
 	left := (j.mine - j.force[c]) * j.scale
-	return -math.Abs(float64(j.state.Missing(j.seat))-p-left) - doubt*p*(1-p)
+	return -math.Abs(float64(j.state.MissingTricks(j.seat))-p-left) - doubt*p*(1-p)
 }
 
 // chance returns the chance that a card wins this trick.
 func (j *podridaJudge) chance(c baraja.Card) float64 {
-	if !j.state.Winning().Has(c) {
+	if !j.state.WinningCards().Has(c) {
 		return 0
 	}
-	return j.bound(c, j.state.Beats(c), j.toCome())
+	return j.bound(c, j.state.BeatingCards(c), j.toCome())
 }

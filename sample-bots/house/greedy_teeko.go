@@ -24,7 +24,7 @@ const (
 func (j *teekoJudge) worth(m rules.Move) float64 {
 	next := *j.state
 	next.Apply(m, nil)
-	if next.Won(j.seat) {
+	if next.HasWon(j.seat) {
 		return teekoWin
 	}
 	worth := float64(open(&next, j.seat) - open(&next, 1-j.seat))

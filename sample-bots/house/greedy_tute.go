@@ -30,7 +30,7 @@ func (j *tuteJudge) worth(m rules.Move) float64 {
 	broken := j.broken(c)
 	worth -= pairKept * broken
 	if suit, ok := j.state.DeclaredBy(j.seat); ok && (broken == 0 || c.Suit() != suit) {
-		worth += float64(j.state.Song(suit)) * j.chance(c)
+		worth += float64(j.state.SongPoints(suit)) * j.chance(c)
 	}
 	return worth
 }
@@ -40,8 +40,8 @@ const pairKept = 0.6
 
 // broken returns the points of the song that playing a card gives up.
 func (j *tuteJudge) broken(c baraja.Card) float64 {
-	if !baraja.Pairs(j.hand, j.state.Sung).Has(c) {
+	if !baraja.Pairs(j.hand, j.state.SungSuits).Has(c) {
 		return 0
 	}
-	return float64(j.state.Song(c.Suit()))
+	return float64(j.state.SongPoints(c.Suit()))
 }

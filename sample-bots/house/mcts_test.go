@@ -205,7 +205,7 @@ func TestTebesWeightsAreNoWin(t *testing.T) {
 func TestBudgetOfNothing(t *testing.T) {
 	came := time.Now()
 	turn := func(settings string) *protocol.Turn {
-		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, Came: came}
+		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, ReceivedAt: came}
 	}
 	for _, l := range []limits{{}, {late: firstLate}, {time: 4 * time.Second}, {nodes: 1000}} {
 		if got := l.budget(turn("bank=60000 inc=100")).Deadline; !got.Equal(came) {

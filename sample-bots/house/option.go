@@ -28,7 +28,7 @@ func (o Option) Allowed() string {
 	if o.kind != nil {
 		return o.kind.allowed
 	}
-	return o.Option.Allowed()
+	return o.Option.AllowedText()
 }
 
 // Resolve returns the canonical text of a value, or an error.

@@ -45,7 +45,7 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 		before, _ := s.Bids()
 		for w.Turn() != rules.Over {
 			move := rules.Move(0)
-			if w.Bidding() {
+			if w.IsBidding() {
 				move = podrida.BidMove(w.bid())
 			} else {
 				move = rules.Move(w.card(r))
@@ -59,14 +59,14 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 			if before == 0 {
 				bids++
 			}
-			if before == 0 && w.Missing(a) == 0 {
+			if before == 0 && w.MissingTricks(a) == 0 {
 				kept++
 			}
 			if scores[a] < 0 || scores[a] > 1 {
 				t.Fatalf("a score of %v", scores[a])
 			}
 			for b := range w.round.players {
-				if w.Missing(a) == 0 && w.Missing(b) != 0 && scores[a] <= scores[b] {
+				if w.MissingTricks(a) == 0 && w.MissingTricks(b) != 0 && scores[a] <= scores[b] {
 					t.Fatalf("%v for a bid fulfilled, %v for one that is not", scores[a], scores[b])
 				}
 			}
@@ -99,10 +99,10 @@ func TestPodridaEstimate(t *testing.T) {
 				}
 				sum, n = sum+e, n+1
 			}
-			best, worst := podridaHonours.Of(w.Trumps())&w.Pack(), baraja.Set(0)
+			best, worst := podridaHonours.OfSuit(w.Trumps())&w.Pack(), baraja.Set(0)
 			for suit := range baraja.Suit(4) {
 				if suit != w.Trumps() {
-					worst = worst.With(baraja.Of(2, suit))
+					worst = worst.With(baraja.CardOf(2, suit))
 				}
 			}
 			if cards >= 3 && round.tricks(best) <= round.tricks(worst) {

@@ -25,7 +25,7 @@ type podridaTree struct{ podrida.State }
 
 // Halves returns the half points of a side when the round is over.
 func (t *podridaTree) Halves(side int) int {
-	if t.Missing(side) == 0 {
+	if t.MissingTricks(side) == 0 {
 		return 2
 	}
 	return 0

@@ -27,7 +27,7 @@ type podridaTruth struct {
 
 func (tr *podridaTruth) newRound() {
 	tr.cards = tr.state.Cards()
-	tr.seen, tr.void, tr.below = tr.state.Shown(), [rules.MaxSeats][4]bool{}, [rules.MaxSeats]baraja.Set{}
+	tr.seen, tr.void, tr.below = tr.state.ShownCards(), [rules.MaxSeats][4]bool{}, [rules.MaxSeats]baraja.Set{}
 }
 
 // apply makes a move and notes what all can see.
@@ -37,23 +37,23 @@ func (tr *podridaTruth) apply(m rules.Move) {
 	if _, bid := podrida.Bid(m); !bid {
 		c := baraja.Card(m)
 		if len(trick) > 0 {
-			led, beats := trick[0].Suit(), s.Winning()
+			led, beats := trick[0].Suit(), s.WinningCards()
 			switch {
 			case c.Suit() == led && !beats.Has(c):
-				tr.below[seat] |= beats.Of(led)
+				tr.below[seat] |= beats.OfSuit(led)
 			case c.Suit() != led:
 				tr.void[seat][led] = true
 				if c.Suit() != s.Trumps() {
 					tr.void[seat][s.Trumps()] = true
 				} else if !beats.Has(c) {
-					tr.below[seat] |= beats.Of(s.Trumps())
+					tr.below[seat] |= beats.OfSuit(s.Trumps())
 				}
 			}
 		}
 		tr.seen = tr.seen.With(c)
 	}
 	s.Apply(m, nil)
-	if s.Turn() != rules.Over && s.Bidding() && len(s.Trick()) == 0 {
+	if s.Turn() != rules.Over && s.IsBidding() && len(s.Trick()) == 0 {
 		if bids, _ := s.Bids(); bids == 0 {
 			tr.newRound()
 		}
@@ -74,14 +74,14 @@ func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *pod
 		if p == seat || k == podrida.OwnHand {
 			continue
 		}
-		if bad := hand & tr.seen &^ (truth.Hand(p) & truth.Shown()); bad != 0 {
+		if bad := hand & tr.seen &^ (truth.Hand(p) & truth.ShownCards()); bad != 0 {
 			t.Fatalf("seat %d is dealt %s, which has been seen", p, bad.Text(nil))
 		}
 		if k == podrida.Played {
 			continue
 		}
 		for suit, void := range tr.void[p] {
-			if bad := hand.Of(baraja.Suit(suit)); void && bad != 0 {
+			if bad := hand.OfSuit(baraja.Suit(suit)); void && bad != 0 {
 				t.Fatalf("seat %d is dealt %s of a suit that it failed to follow", p, bad.Text(nil))
 			}
 		}
@@ -234,7 +234,7 @@ func TestPodridaMCTSPositions(t *testing.T) {
 // with hope, if all help.
 func fulfils(s *podrida.State, seat int, hope bool) bool {
 	if s.Turn() == rules.Over {
-		return s.Missing(seat) == 0
+		return s.MissingTricks(seat) == 0
 	}
 	any := hope || s.Turn() == seat
 	for _, m := range s.Legal(nil) {
@@ -270,7 +270,7 @@ func TestPodridaMCTSFindsCertainBids(t *testing.T) {
 		src := rules.FastStream(r)
 		var world podridaTree
 		world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
-		for world.Cards() < 3 || world.Bidding() {
+		for world.Cards() < 3 || world.IsBidding() {
 			legal := world.Legal(nil)
 			world.Apply(legal[r.Below(len(legal))], nil)
 		}

@@ -23,7 +23,7 @@ type podridaFacts struct {
 
 func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 	hand := s.Hand(seat)
-	trumps := hand.Of(s.Trumps())
+	trumps := hand.OfSuit(s.Trumps())
 	honours := hand & podridaHonours
 	f := podridaFacts{cards: s.Cards(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
 	f.good = honours.Len() - f.goodT
@@ -40,7 +40,7 @@ func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 // podridaHonours are the aces and kings.
 var podridaHonours = func() (s baraja.Set) {
 	for suit := range baraja.Suit(4) {
-		s = s.With(baraja.Of(1, suit)).With(baraja.Of(12, suit))
+		s = s.With(baraja.CardOf(1, suit)).With(baraja.CardOf(12, suit))
 	}
 	return s
 }()
@@ -238,13 +238,13 @@ func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, in
 // podridaByRules returns the move of the rules for the seat to move, and the number of the rule.
 // It looks at the hand of that seat alone.
 func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
-	if s.Bidding() {
+	if s.IsBidding() {
 		f := newPodridaFacts(s, seat)
 		n, rule := f.bid()
 		return podrida.BidMove(n), rule
 	}
-	t := podridaTurn{cards: s.Playable(), missing: s.Missing(seat)}
-	t.wins = t.cards&s.Winning() != 0
+	t := podridaTurn{cards: s.Playable(), missing: s.MissingTricks(seat)}
+	t.wins = t.cards&s.WinningCards() != 0
 	card, rule := t.play(s.Trumps())
 	return rules.Move(card), rule
 }

@@ -94,7 +94,7 @@ func (p *podridaRound) one(c baraja.Card, hand baraja.Set, own int) float32 {
 func (p *podridaRound) tricks(hand baraja.Set) float32 {
 	mine := float32(0)
 	for suit := range baraja.Suit(4) {
-		cards := hand.Of(suit)
+		cards := hand.OfSuit(suit)
 		own := cards.Len()
 		for ; cards != 0; cards &= cards - 1 {
 			mine += p.one(cards.First(), hand, own)
@@ -135,7 +135,7 @@ func (w *podridaWorld) misfit() (sum float32) {
 
 // Playout bids what the hands should win, and plays to fulfil the bids.
 func (w *podridaWorld) Playout(r *rules.Rand) {
-	for w.Turn() >= 0 && w.Bidding() {
+	for w.Turn() >= 0 && w.IsBidding() {
 		w.Apply(podrida.BidMove(w.bid()), nil)
 	}
 	for w.Turn() >= 0 {
@@ -147,7 +147,7 @@ func (w *podridaWorld) Playout(r *rules.Rand) {
 func (w *podridaWorld) bid() int {
 	want := w.round.tricks(w.Hand(w.Turn()))
 	n := int(want + 0.5)
-	if n != w.Refused() {
+	if n != w.ForbiddenBid() {
 		return n
 	}
 	if n == w.round.cards || n > 0 && want < float32(n) {
@@ -163,12 +163,12 @@ func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
 	if n == 1 {
 		return may.First()
 	}
-	missing := w.Missing(w.Turn())
+	missing := w.MissingTricks(w.Turn())
 	if missing < 0 || r.Below(podridaRandom) == 0 {
-		return may.At(r.Below(n))
+		return may.Nth(r.Below(n))
 	}
 	inTrick := len(w.Trick())
-	wins := may&w.Winning() != 0
+	wins := may&w.WinningCards() != 0
 	last := inTrick == w.round.players-1
 	if missing > 0 {
 		return extreme(may, w.round.trumps, wins && !last)

@@ -21,7 +21,7 @@ func (d *dice) of(t *protocol.Turn) *rules.Rand {
 
 // guess is the answer of a bot that plays at random, and says so.
 func (d *dice) guess(t *protocol.Turn) protocol.Answer {
-	return protocol.Answer{Move: t.Moves.At(d.of(t).Below(t.Moves.Len())), Info: guessed}
+	return protocol.Answer{Move: t.Moves.Token(d.of(t).Below(t.Moves.Len())), Info: guessed}
 }
 
 var guessed = []byte("play=random")
@@ -32,7 +32,7 @@ type random struct{ dice }
 func newRandom(*params) Player { return &random{} }
 
 func (r *random) Answer(t *protocol.Turn) protocol.Answer {
-	return protocol.Answer{Move: t.Moves.At(r.of(t).Below(t.Moves.Len()))}
+	return protocol.Answer{Move: t.Moves.Token(r.of(t).Below(t.Moves.Len()))}
 }
 
 // first plays the first legal move.
@@ -41,5 +41,5 @@ type first struct{}
 func newFirst(*params) Player { return first{} }
 
 func (first) Answer(t *protocol.Turn) protocol.Answer {
-	return protocol.Answer{Move: t.Moves.At(0)}
+	return protocol.Answer{Move: t.Moves.Token(0)}
 }

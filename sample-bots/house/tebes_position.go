@@ -62,7 +62,7 @@ func (p *tebesPosition) Value() int32 {
 // Rank prefers arrivals in a corner, then captures, then moves far ahead.
 func (p *tebesPosition) Rank(m rules.Move) int32 {
 	seat := p.state.Turn()
-	from, to := p.state.Ends(m)
+	from, to := p.state.MoveCells(m)
 	end := tebes.Board(1) << to
 	rank := int32(to>>3 - from>>3)
 	if seat != tebesBlack {

@@ -39,7 +39,7 @@ func (p *teekoPosition) Value() int32 {
 // Rank prefers squares with own pieces around.
 func (p *teekoPosition) Rank(m rules.Move) int32 {
 	s := p.now()
-	from, to := teeko.Ends(m)
+	from, to := teeko.MoveSquares(m)
 	own := s.Pieces(s.Turn()) &^ (1 << from)
-	return 20 * int32(bits.OnesCount32(uint32(teeko.Near(to)&own)))
+	return 20 * int32(bits.OnesCount32(uint32(teeko.Neighbors(to)&own)))
 }

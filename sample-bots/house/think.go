@@ -44,7 +44,7 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	case think == 0:
 		think = withoutClock
 	}
-	from := t.Came
+	from := t.ReceivedAt
 	if from.IsZero() {
 		from = time.Now()
 	}

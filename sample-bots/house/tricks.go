@@ -35,10 +35,10 @@ func (v *trickView) bound(best baraja.Card, better baraja.Set, n int) float64 {
 	better &= v.unseen
 	holds := 1.0
 	if best.Suit() == led {
-		holds = v.lacks(better.Of(led))
+		holds = v.lacks(better.OfSuit(led))
 	}
 	if led != v.trumps { // a seat that is void ruffs or overruffs
-		holds *= 1 - v.lacks(v.unseen.Of(led))*(1-v.lacks(better.Of(v.trumps)))
+		holds *= 1 - v.lacks(v.unseen.OfSuit(led))*(1-v.lacks(better.OfSuit(v.trumps)))
 	}
 	return power(holds, n)
 }

@@ -75,8 +75,8 @@ func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 func (p *GA) input(s *cards.Position) {
 	t, first := s.Board(), p.work.First
 	copy(first, p.played)
-	if p.counted < t.Played {
-		for ; p.counted < t.Played; p.counted++ {
+	if p.counted < t.PlayedCount {
+		for ; p.counted < t.PlayedCount; p.counted++ {
 			p.net.Add(p.work, p.encoder.SeenInput(t.Pack[p.counted]), 1)
 		}
 		copy(p.played, first)

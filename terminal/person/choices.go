@@ -93,7 +93,7 @@ func (c choices) numbered(line string) string {
 	var numbers []string
 	if found := names.FindStringSubmatch(line); found != nil {
 		for _, name := range found[1:] {
-			if n, ok := rules.SquareNamed(name, c.side); ok {
+			if n, ok := rules.ParseSquare(name, c.side); ok {
 				numbers = append(numbers, strconv.Itoa(n))
 			} else if name != "" {
 				return line

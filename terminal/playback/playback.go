@@ -67,9 +67,9 @@ func frameOf(step referee.Step, players int) Frame {
 }
 
 func eventsOf(log *rules.Log, players int) Events {
-	e := Events{All: log.Open()}
+	e := Events{All: log.OpenEvents()}
 	for seat := range players {
-		e.BySeat = append(e.BySeat, log.Seen(seat))
+		e.BySeat = append(e.BySeat, log.EventsFor(seat))
 	}
 	return e
 }

@@ -34,7 +34,7 @@ func bot(name string) match.Bot {
 			})
 		case "last":
 			return protocol.Serve(in, out, name, "1", func(t *protocol.Turn) protocol.Answer {
-				return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+				return protocol.Answer{Move: t.Moves.Token(t.Moves.Len() - 1)}
 			})
 		}
 		return house.Run(strings.TrimRight(name, "2"), in, out)

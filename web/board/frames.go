@@ -186,10 +186,10 @@ func parse(view []byte) map[string]string {
 
 // events returns the events that each seat saw.
 func events(log *rules.Log, seats int) Events {
-	e := Events{All: append([]string{}, log.Open()...)}
+	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
 	for seat := range seats {
-		seen := log.Seen(seat)
+		seen := log.EventsFor(seat)
 		same = same && slices.Equal(seen, e.All)
 		e.Seen = append(e.Seen, append([]string{}, seen...))
 	}

@@ -32,7 +32,7 @@ func NewPublicFrames(v *rules.Variant) *PublicFrames {
 func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	view := c.common(s)
 	f := Frame{
-		Turn: s.Turn(), Events: Events{All: append([]string{}, log.Common(c.seats)...)},
+		Turn: s.Turn(), Events: Events{All: append([]string{}, log.CommonEvents(c.seats)...)},
 		Common: changes(c.before, view, nil, false),
 	}
 	for key := range c.before {

@@ -41,7 +41,7 @@ func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	stream := rules.FastStream(random)
 	state, maker := v.Deal(&stream), board.NewPublicFrames(v)
 	var log rules.Log
-	state.Start(&log)
+	state.LogStart(&log)
 	for {
 		before := board.Copy(maker)
 		frame := maker.Frame(state, &log)
@@ -54,7 +54,7 @@ func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 			t.Fatalf("ply %d: with other cards hidden from seat %d the frame is\n%s, not\n%s", state.Ply(), seat, got, want)
 		}
 		for _, event := range frame.Events.All {
-			if !slices.Contains(log.Seen(seat), event) {
+			if !slices.Contains(log.EventsFor(seat), event) {
 				t.Fatalf("ply %d: seat %d has not seen %q", state.Ply(), seat, event)
 			}
 		}
@@ -82,7 +82,7 @@ func TestClosedFrame(t *testing.T) {
 		stream := rules.NewStream(rules.Seed{1})
 		state, maker := v.Deal(&stream), board.NewPublicFrames(v)
 		var log rules.Log
-		state.Start(&log)
+		state.LogStart(&log)
 		f := maker.Frame(state, &log)
 		if got := strings.Join(maker.Keys(), " "); got != want || len(f.Common) != len(maker.Keys()) {
 			t.Errorf("%s: the keys are %q of %v, want %q", name, got, f.Common, want)

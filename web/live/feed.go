@@ -79,7 +79,7 @@ func (f *feed) begin(s snapshot) {
 	*f = feed{match: f.match, number: s.number, closed: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
 	f.state = f.match.variant.Deal(&stream)
-	f.state.Start(&f.log)
+	f.state.LogStart(&f.log)
 	f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
 }
 

@@ -40,7 +40,7 @@ type Language struct {
 
 // Phrase returns a text of the program, and whether all of it is in the language.
 func (l *Language) Phrase(text phrase.Text) (words string, complete bool) {
-	words, complete = text.In(l.Phrases)
+	words, complete = text.Translate(l.Phrases)
 	return words, complete || l.Tag == Languages[0]
 }
 

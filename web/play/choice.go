@@ -95,7 +95,7 @@ func WithOpening(game string, given map[string]string) map[string]string {
 	}
 	v, err := g.Resolve(given)
 	name := rules.OpeningOption.Name
-	if _, set := given[name]; err != nil || set || v.Chance || v.Settings.Get(name) == "" {
+	if _, set := given[name]; err != nil || set || v.HasChance || v.Settings.Get(name) == "" {
 		return given
 	}
 	opened := map[string]string{name: strconv.Itoa(v.StandardOpening())}

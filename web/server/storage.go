@@ -39,8 +39,8 @@ func (s *Server) sweepBuilds(ctx context.Context, p *submission.Pipeline) error 
 	if swept.Entries > 0 {
 		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Entries, "size", bundle.Size(swept.Bytes))
 	}
-	if room := int64(s.Config.Storage.Room); room > 0 && swept.Left > room {
-		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.Size(swept.Left), "try", "a larger storage.room")
+	if room := int64(s.Config.Storage.Room); room > 0 && swept.RemainingBytes > room {
+		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.Size(swept.RemainingBytes), "try", "a larger storage.room")
 	}
 	return err
 }

@@ -215,7 +215,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 		case err == nil:
 			n.State = Over
 		case ladder.CodeOf(err) == ladder.Invalid:
-			n.State, n.Reason = Failed, phrase.Of(err)
+			n.State, n.Reason = Failed, phrase.FromError(err)
 		case n.ctx.Err() != nil:
 			n.State = Stopped
 		default:

@@ -40,7 +40,7 @@ var hints = map[string]string{
 
 // Hint returns a hint as the API and the commands word it.
 func Hint(hint phrase.Text) string {
-	text, _ := hint.In(hints)
+	text, _ := hint.Translate(hints)
 	return text
 }
 

@@ -43,7 +43,7 @@ func listGames(w io.Writer) error {
 			if o.Values != nil {
 				options = append(options, o.Name+"="+strings.Join(o.Values, "|"))
 			} else {
-				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
+				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.AllowedText()))
 			}
 		}
 		return []any{g.Name, strings.Join(options, " ")}
@@ -82,7 +82,7 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
 	given := v.Settings.Map()
-	if _, ok := given[name]; v.Chance || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+	if _, ok := given[name]; v.HasChance || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
 		return v, nil
 	}
 	given[name] = strconv.Itoa(v.StandardOpening())

@@ -21,7 +21,7 @@ func (m *mess) killed(t *testing.T) {
 		processes += len(r.family)
 	}
 	began, most := time.Now(), time.Second
-	if kit.Raced() {
+	if kit.HasRaceDetector() {
 		most = 10 * time.Second
 	}
 	m.kill(t)

@@ -30,7 +30,7 @@ type arena struct {
 // undetected returns timba without the race detector, for tests that start it often.
 func undetected(t *testing.T) (path string) {
 	t.Helper()
-	if kit.Raced() {
+	if kit.HasRaceDetector() {
 		return binaries.Program(t, "timba")
 	}
 	path = kit.Get[string](t)(exec.LookPath("timba"))

@@ -41,14 +41,14 @@ func Until(t testing.TB, what string, holds func() bool) {
 
 // Listener accepts connections in memory.
 type Listener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
+	conns     chan net.Conn
+	done      chan struct{}
+	closeOnce sync.Once
 }
 
 // Listen returns a listener. It closes at the end of the test.
 func Listen(t testing.TB) *Listener {
-	l := &Listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	l := &Listener{conns: make(chan net.Conn), done: make(chan struct{})}
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -76,14 +76,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
-	case <-l.closed:
+	case <-l.done:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close implements net.Listener.
 func (l *Listener) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.closeOnce.Do(func() { close(l.done) })
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn,
 	select {
 	case l.conns <- conn{far, l.Addr()}:
 		return conn{near, l.Addr()}, nil
-	case <-l.closed:
+	case <-l.done:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()

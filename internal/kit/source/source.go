@@ -158,7 +158,7 @@ func (f *File) declare(name, receiver string, n ast.Node) {
 	see = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			if q := f.Qualified(n); q != "" {
+			if q := f.QualifiedName(n); q != "" {
 				d.Mentions[q] = true
 				return false
 			}
@@ -174,9 +174,9 @@ func (f *File) declare(name, receiver string, n ast.Node) {
 	f.Decls = append(f.Decls, d)
 }
 
-// Qualified returns the path of a package and a name in it that an expression consists of, such as
+// QualifiedName returns the path of a package and a name in it that an expression consists of, such as
 // "os/exec.Command"; "" if it is another expression.
-func (f *File) Qualified(e ast.Expr) string {
+func (f *File) QualifiedName(e ast.Expr) string {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
 		return ""

@@ -97,7 +97,7 @@ func Move(p *cards.Position, action uint8) rules.Move {
 		return rules.Move(cards.CardAt(int(action)))
 	case action == cards.Exchange:
 		t := p.Board()
-		return baraja.SwapMove + rules.Move(t.Swaps().First())
+		return baraja.SwapMove + rules.Move(t.LegalSwaps().First())
 	}
 	return cards.SongMove(int(action))
 }

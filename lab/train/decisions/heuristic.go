@@ -43,7 +43,7 @@ var (
 
 func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	for suit := range s {
-		s[suit] = all.Of(baraja.Suit(suit))
+		s[suit] = all.OfSuit(baraja.Suit(suit))
 	}
 	return s
 }
@@ -79,7 +79,7 @@ func (h *Heuristic) Read(p *cards.Position) {
 	trick := t.Trick()
 	lying := baraja.SetOf(trick)
 	h.led = trick[0].Suit()
-	h.wins = baraja.Beats(h.trumps, t.Best)
+	h.wins = baraja.BeatingCards(h.trumps, t.Best)
 	h.big = lying&heavySet != 0
 	trumped := lying&h.trumpSet != 0
 	if follow := h.legal & suitSets[h.led] & h.wins; !trumped {
@@ -88,7 +88,7 @@ func (h *Heuristic) Read(p *cards.Position) {
 	} else {
 		h.canTrump = h.legal&h.trumpSet&h.wins != 0
 	}
-	h.three = t.Best == baraja.Of(3, h.trumps)
+	h.three = t.Best == baraja.CardOf(3, h.trumps)
 	h.partner = m.Teams && int(t.Winner)%2 == seat%2
 	h.lastMate = h.partner && t.InTrick == t.Players-1
 }
@@ -181,7 +181,7 @@ func songSuits(bits uint8) (s baraja.Set) {
 
 // overThree values the ace of trumps where the three may be taken with it.
 func (h *Heuristic) overThree(c baraja.Card) int {
-	ace := baraja.Of(1, h.trumps)
+	ace := baraja.CardOf(1, h.trumps)
 	switch {
 	case !h.three:
 	case c == ace:

@@ -38,9 +38,9 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 	p := &cards.Position{Mode: m}
 	table := p.Board()
 	table.Players = uint8(m.Players)
-	table.SetTrump(baraja.Of(2, 0))
+	table.SetTrump(baraja.CardOf(2, 0))
 	for _, c := range parse(t, s.trick) {
-		if table.Put(c) {
+		if table.PlayCard(c) {
 			t.Fatalf("the trick %s is complete", s.trick)
 		}
 	}

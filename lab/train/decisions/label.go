@@ -48,7 +48,7 @@ func (f *Follower) Step(m rules.Move) {
 	f.Decisions = append(f.Decisions, d)
 	p.Play(m)
 	if complete {
-		if t.Last() {
+		if t.IsLastTrick() {
 			points += p.Options().Bonus()
 		}
 		if scored := p.Songs().Done &^ done; scored != 0 {

@@ -54,7 +54,7 @@ func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision
 		sum += int(d.Points)
 		plays++
 	}
-	if !board.Last() || plays != int(board.Played) {
+	if !board.IsLastTrick() || plays != int(board.PlayedCount) {
 		return // won at once, or not every decision is a card of a trick
 	}
 	var final [2]int // of the winners of each trick

@@ -70,7 +70,7 @@ func testReach(t *testing.T, m cards.Mode) {
 		if legal := s.workers[0].reach(r); len(legal) < 2 {
 			t.Fatalf("%s: a position has %d moves", m, len(legal))
 		}
-		tricks[int(s.workers[0].position.Board().Played)/m.Players] = true
+		tricks[int(s.workers[0].position.Board().PlayedCount)/m.Players] = true
 	}
 	if all := baraja.TableCards / m.Players; len(tricks) < all*3/4 {
 		t.Errorf("%s: positions are of %d of %d tricks", m, len(tricks), all)
@@ -97,7 +97,7 @@ func TestTrickValue(t *testing.T) {
 		for i, m := range legal {
 			c := baraja.Card(m)
 			want := heuristic.Worth(c)
-			if baraja.Beats(board.Trumps(), board.Best).Has(c) {
+			if baraja.BeatingCards(board.Trumps(), board.Best).Has(c) {
 				want += int(board.Pot) + baraja.Value(c)
 				won++
 			}

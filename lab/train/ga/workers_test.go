@@ -18,7 +18,7 @@ func TestWorkers(t *testing.T) {
 		"tute2":        func(c *Config) { c.Rules = "1010" },
 		"brisca-teams": func(c *Config) { c.Positions, c.Playouts = 7, 3 },
 	} {
-		if kit.Raced() && mode != "brisca-teams" {
+		if kit.HasRaceDetector() && mode != "brisca-teams" {
 			continue // the detector sees the same goroutines in each
 		}
 		c := small(mode)

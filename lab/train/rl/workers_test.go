@@ -13,7 +13,7 @@ func TestWorkers(t *testing.T) {
 	for _, variant := range []string{policy.OneState, policy.ManyStates} {
 		c := Default("brisca2")
 		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
-		if kit.Raced() {
+		if kit.HasRaceDetector() {
 			c.Episodes, c.Batch = 200, 100
 		}
 		kit.Must(t, c.Check())

@@ -56,7 +56,7 @@ func TestLesson(t *testing.T) {
 			if math.Abs(sum) > 1e-4 || len(l.outputs) != len(legal) || len(l.worth) != len(legal) {
 				t.Fatalf("%+v: the sum is %v", l, sum)
 			}
-			if p.Board().Played == 37 {
+			if p.Board().PlayedCount == 37 {
 				got := l.worth[0] - l.worth[1]
 				want := forced(g, *p, legal[0]) - forced(g, *p, legal[1])
 				if compared++; math.Abs(float64(got-want)) > 1e-5 {

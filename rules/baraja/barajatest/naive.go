@@ -14,23 +14,23 @@ import (
 
 // Naive is the table: hands, stock, trick and points.
 type Naive struct {
-	Option map[string]string
-	Seats  int
-	Hands  [][]string
-	Known  [][]string
-	Stock  []string // still to be drawn, the trump card last if it will be
-	Trump  string   // the trump card
-	Table  bool     // it lies on the table
-	Leader int
-	Trick  []string
-	Played []string
-	Led    []string // by finished trick, the seat that led it
-	Won    []int    // points by seat
-	Over   bool
-	Plies  int
-	Met    map[string]int // how often seat 0 was told an event, by its words that are not numbers or cards
+	Option       map[string]string
+	Seats        int
+	Hands        [][]string
+	KnownCards   [][]string
+	Stock        []string // still to be drawn, the trump card last if it will be
+	Trump        string   // the trump card
+	TrumpOnTable bool     // it lies on the table
+	Leader       int
+	Trick        []string
+	PlayedCards  []string
+	Leaders      []string // by finished trick, the seat that led it
+	Score        []int    // points by seat
+	Over         bool
+	Plies        int
+	EventCounts  map[string]int // how often seat 0 was told an event, by its words that are not numbers or cards
 
-	told [][]string // events by seat since the last call of Told
+	unread [][]string // events by seat since the last call of Told
 }
 
 var (
@@ -50,9 +50,9 @@ func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 // NewNaive deals each seat so many cards from a shuffled pack.
 func NewNaive(option map[string]string, pack []string, each int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
-	g := &Naive{Option: option, Seats: n, Table: true, Met: map[string]int{}}
-	g.Hands, g.Known = make([][]string, n), make([][]string, n)
-	g.Won, g.told = make([]int, n), make([][]string, n)
+	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
+	g.Hands, g.KnownCards = make([][]string, n), make([][]string, n)
+	g.Score, g.unread = make([]int, n), make([][]string, n)
 	for range each {
 		for seat := range n {
 			g.Hands[seat] = append(g.Hands[seat], pack[0])
@@ -64,32 +64,32 @@ func NewNaive(option map[string]string, pack []string, each int) *Naive {
 		g.Stock = append(g.Stock, g.Trump)
 	}
 	for seat := range n {
-		g.Tell(seat, "deal "+strings.Join(g.Hands[seat], ","))
+		g.Notify(seat, "deal "+strings.Join(g.Hands[seat], ","))
 	}
-	g.TellAll("trump %s", g.Trump)
+	g.NotifyAll("trump %s", g.Trump)
 	return g
 }
 
-// Tell tells one seat an event, TellAll all of them.
-func (g *Naive) Tell(seat int, event string) {
-	g.told[seat] = append(g.told[seat], event)
+// Notify tells one seat an event, TellAll all of them.
+func (g *Naive) Notify(seat int, event string) {
+	g.unread[seat] = append(g.unread[seat], event)
 	if words := strings.Fields(event); seat == 0 && words[0] == "instant" {
-		g.Met[words[0]+" "+words[2]]++
+		g.EventCounts[words[0]+" "+words[2]]++
 	} else if seat == 0 {
-		g.Met[words[0]]++
+		g.EventCounts[words[0]]++
 	}
 }
 
-func (g *Naive) TellAll(format string, args ...any) {
+func (g *Naive) NotifyAll(format string, args ...any) {
 	for seat := range g.Seats {
-		g.Tell(seat, fmt.Sprintf(format, args...))
+		g.Notify(seat, fmt.Sprintf(format, args...))
 	}
 }
 
-// Told returns what a seat was told since the last call.
-func (g *Naive) Told(seat int) []string {
-	told := g.told[seat]
-	g.told[seat] = nil
+// NewEvents returns what a seat was told since the last call.
+func (g *Naive) NewEvents(seat int) []string {
+	told := g.unread[seat]
+	g.unread[seat] = nil
 	return told
 }
 
@@ -98,7 +98,7 @@ func (g *Naive) Ply() int { return g.Plies }
 
 // Points returns the points by seat.
 func (g *Naive) Points() (points []float64) {
-	for _, n := range g.Won {
+	for _, n := range g.Score {
 		points = append(points, float64(n))
 	}
 	return points
@@ -119,14 +119,14 @@ func InPackOrder(cards []string) []string {
 	return sorted
 }
 
-// Without returns the set without a card.
-func Without(cards []string, card string) []string {
+// RemoveCard returns the set without a card.
+func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
 // Swaps returns the exchange that a hand can make, or nothing.
 func (g *Naive) Swaps(hand []string) []string {
-	if g.Option["exchange"] == "no" || !g.Table {
+	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
 	}
 	price := ""
@@ -145,21 +145,21 @@ func (g *Naive) Swaps(hand []string) []string {
 // Swap gives a card for the trump card.
 func (g *Naive) Swap(card string) {
 	seat := g.Turn()
-	g.Hands[seat] = append(Without(g.Hands[seat], card), g.Trump)
-	g.Known[seat] = append(Without(g.Known[seat], card), g.Trump)
+	g.Hands[seat] = append(RemoveCard(g.Hands[seat], card), g.Trump)
+	g.KnownCards[seat] = append(RemoveCard(g.KnownCards[seat], card), g.Trump)
 	if slices.Contains(g.Stock, g.Trump) {
 		g.Stock[len(g.Stock)-1] = card
 	}
 	g.Trump = card
-	g.TellAll("swap %d %s", seat, card)
+	g.NotifyAll("swap %d %s", seat, card)
 }
 
-// Put plays a card and reports whether the trick is complete.
-func (g *Naive) Put(card string) bool {
+// PlayCard plays a card and reports whether the trick is complete.
+func (g *Naive) PlayCard(card string) bool {
 	seat := g.Turn()
-	g.Hands[seat], g.Known[seat] = Without(g.Hands[seat], card), Without(g.Known[seat], card)
+	g.Hands[seat], g.KnownCards[seat] = RemoveCard(g.Hands[seat], card), RemoveCard(g.KnownCards[seat], card)
 	g.Trick = append(g.Trick, card)
-	g.TellAll("play %d %s", seat, card)
+	g.NotifyAll("play %d %s", seat, card)
 	return len(g.Trick) == g.Seats
 }
 
@@ -175,9 +175,9 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// EndTrick returns the trick to its winner, and after that its song if there are
+// FinishTrick returns the trick to its winner, and after that its song if there are
 // songs. Unless the game ends here all draw, and it tells so.
-func (g *Naive) EndTrick(song func(winner int)) bool {
+func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
 	for _, card := range g.Trick {
@@ -187,15 +187,15 @@ func (g *Naive) EndTrick(song func(winner int)) bool {
 		points += 10
 	}
 	seat := (g.Leader + g.Winner()) % g.Seats
-	g.Won[seat] += points
-	g.TellAll("trick %d %d", seat, points)
+	g.Score[seat] += points
+	g.NotifyAll("trick %d %d", seat, points)
 	song(seat)
 	one, three := "1"+Suit(g.Trump), "3"+Suit(g.Trump)
 	hunted := slices.Equal(g.Trick, []string{three, one}) || last && slices.Equal(g.Trick, []string{one, three})
-	g.Led = append(g.Led, strconv.Itoa(g.Leader))
-	g.Leader, g.Played, g.Trick = seat, append(g.Played, g.Trick...), nil
+	g.Leaders = append(g.Leaders, strconv.Itoa(g.Leader))
+	g.Leader, g.PlayedCards, g.Trick = seat, append(g.PlayedCards, g.Trick...), nil
 	if hunted && g.Option["hunt3"] == "yes" {
-		g.TellAll("instant %d hunt3", seat)
+		g.NotifyAll("instant %d hunt3", seat)
 		g.win([]int{seat})
 		return false
 	}
@@ -216,21 +216,21 @@ func (g *Naive) draw(seat int) {
 	g.Stock = g.Stock[1:]
 	g.Hands[seat] = append(g.Hands[seat], card)
 	if card == g.Trump {
-		g.Table = false
-		g.Known[seat] = append(g.Known[seat], card)
+		g.TrumpOnTable = false
+		g.KnownCards[seat] = append(g.KnownCards[seat], card)
 	}
 	for other := range g.Seats {
 		if other == seat || card == g.Trump {
-			g.Tell(other, fmt.Sprintf("draw %d %s", seat, card))
+			g.Notify(other, fmt.Sprintf("draw %d %s", seat, card))
 		} else {
-			g.Tell(other, fmt.Sprintf("draw %d ?", seat))
+			g.Notify(other, fmt.Sprintf("draw %d ?", seat))
 		}
 	}
 }
 
-// Instants ends the game for the seats that hold what wins at once, told from the
+// CheckInstantWins ends the game for the seats that hold what wins at once, told from the
 // leader on: the black hand if it counts, four 12s or four 11s if tute.
-func (g *Naive) Instants(tute bool) {
+func (g *Naive) CheckInstantWins(tute bool) {
 	var winners []int
 	for i := range g.Seats {
 		seat := (g.Leader + i) % g.Seats
@@ -242,16 +242,16 @@ func (g *Naive) Instants(tute bool) {
 			}
 		}
 		if count["black"] == 3 && g.Option["blackhand"] == "yes" {
-			g.TellAll("instant %d blackhand", seat)
+			g.NotifyAll("instant %d blackhand", seat)
 			winners = append(winners, seat)
 		}
 		if tute && (count["12"] == 4 || count["11"] == 4) {
-			g.TellAll("instant %d tute", seat)
+			g.NotifyAll("instant %d tute", seat)
 			winners = append(winners, seat)
 		}
 	}
 	if len(winners) > 1 {
-		g.Met["two at once"]++
+		g.EventCounts["two at once"]++
 	}
 	if len(winners) > 0 {
 		g.win(winners)
@@ -263,9 +263,9 @@ func (g *Naive) win(seats []int) {
 	if g.Option["last10"] == "yes" {
 		full = 130
 	}
-	g.Won = make([]int, g.Seats)
+	g.Score = make([]int, g.Seats)
 	for _, seat := range seats {
-		g.Won[seat] = full
+		g.Score[seat] = full
 	}
 	g.Over = true
 }
@@ -282,12 +282,12 @@ func List(words []string) string {
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {
-		points = append(points, strconv.Itoa(g.Won[other]))
-		known = append(known, List(InPackOrder(g.Known[other])))
+		points = append(points, strconv.Itoa(g.Score[other]))
+		known = append(known, List(InPackOrder(g.KnownCards[other])))
 	}
 	return fmt.Sprintf("hand=%s trump=%s stock=%d leader=%d trick=%s points=%s played=%s leaders=%s known=%s",
 		List(InPackOrder(g.Hands[seat])), g.Trump, len(g.Stock), g.Leader, List(g.Trick),
-		strings.Join(points, ","), List(g.Played), List(g.Led), strings.Join(known, "/"))
+		strings.Join(points, ","), List(g.PlayedCards), List(g.Leaders), strings.Join(known, "/"))
 }
 
 // Pick picks one of the legal moves, by chance or with the intent of mode: 1 holds back the high

@@ -100,7 +100,7 @@ func (p *Position) Playable() baraja.Set {
 // Songs returns what has been sung: nothing in Brisca.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
-		return Songs{p.tute.Declared, p.tute.Sung, p.tute.Choice}
+		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.Choice}
 	}
 	return Songs{}
 }
@@ -108,7 +108,7 @@ func (p *Position) Songs() Songs {
 // Song returns the points of the song in a suit: none in Brisca.
 func (p *Position) Song(suit baraja.Suit) int16 {
 	if p.Mode.Tute {
-		return p.tute.Song(suit)
+		return p.tute.SongPoints(suit)
 	}
 	return 0
 }
@@ -133,12 +133,12 @@ func (p *Position) Apply(m rules.Move, log *rules.Log) {
 
 // Play makes a legal move and keeps the Watch up.
 func (p *Position) Play(m rules.Move) {
-	before := p.tute.Sung
+	before := p.tute.SungSuits
 	p.Apply(m, nil)
 	if m < baraja.SwapMove {
 		p.Watch.Seen = p.Watch.Seen.With(baraja.Card(m))
 	}
-	if scored := p.tute.Sung &^ before; scored != 0 {
+	if scored := p.tute.SungSuits &^ before; scored != 0 {
 		p.Watch.Scored[p.tute.Winner] |= scored
 	}
 }
@@ -211,7 +211,7 @@ type Watch struct {
 // the songs that are done, it is the seat that all know to hold the 12, or that has played it.
 func (p *Position) watched() Watch {
 	t := p.Board()
-	w := Watch{Seen: baraja.SetOf(t.Pack[:t.Played])}
+	w := Watch{Seen: baraja.SetOf(t.Pack[:t.PlayedCount])}
 	done := p.Songs().Done
 	if done == 0 {
 		return w
@@ -220,7 +220,7 @@ func (p *Position) watched() Watch {
 	t.PlayedBy(&by)
 	for suit := range baraja.Suit(suits) {
 		for seat := range int(t.Players) {
-			if done>>suit&1 != 0 && (by[seat] | t.Known[seat]).Has(baraja.Of(12, suit)) {
+			if done>>suit&1 != 0 && (by[seat] | t.KnownCards[seat]).Has(baraja.CardOf(12, suit)) {
 				w.Scored[seat] |= 1 << suit
 			}
 		}

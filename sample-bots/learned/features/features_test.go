@@ -77,7 +77,7 @@ func TestScaledPosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	r := m.Rules()[0b1001]
 	p := first(t, m, r, "3c 1o 4c 2o 5c 12b 7e")
-	p.Play(rules.Move(baraja.Of(3, 1)))
+	p.Play(rules.Move(baraja.CardOf(3, 1)))
 	for _, test := range []struct{ encoding, want string }{
 		// Suit e is 2; a 7 has strength 5: 4/9. Suit c is 1; a 3 has strength 9. The hand has the
 		// bits 0, 1 and 39, so that it is (2^39+3)/(2^40-1); the cards played have bit 12.

@@ -75,7 +75,7 @@ func (e *Table) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	seat, players := int(t.Mover), e.mode.Players
 	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(p.Watch.Seen)
 	a := lister{ones: ones, places: places(t, hand, seen)}
-	if t.OnTable() {
+	if t.TrumpOnTable() {
 		a.one(baraja.Strength(t.Trump)-1, ranks)
 	} else {
 		a.at += ranks
@@ -92,7 +92,7 @@ func (e *Table) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	a.cards(cards.Bits40(t.Hands[seat] & taking(t, seat)))
 	a.cards(seen)
 	for i := 1; i < players; i++ {
-		a.cards(cards.Bits40(t.Known[(seat+i)%players]))
+		a.cards(cards.Bits40(t.KnownCards[(seat+i)%players]))
 	}
 	a.one(min(t.Stock()/players, mostDraws), mostDraws+1)
 	for i := range players {
@@ -120,15 +120,15 @@ func (e *Table) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 // their suit beats.
 func taking(t *baraja.Table, seat int) (cards baraja.Set) {
 	if t.InTrick > 0 {
-		return baraja.Beats(t.Trumps(), t.Best)
+		return baraja.BeatingCards(t.Trumps(), t.Best)
 	}
 	unseen := t.Unseen(seat)
-	if t.OnTable() {
+	if t.TrumpOnTable() {
 		unseen = unseen.With(t.Trump)
 	}
 	for hand := t.Hands[seat]; hand != 0; hand &= hand - 1 {
 		c := hand.First()
-		if baraja.Beats(t.Trumps(), c).Of(c.Suit())&unseen == 0 {
+		if baraja.BeatingCards(t.Trumps(), c).OfSuit(c.Suit())&unseen == 0 {
 			cards = cards.With(c)
 		}
 	}

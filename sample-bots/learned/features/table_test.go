@@ -19,7 +19,7 @@ import (
 func TestTablePosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	p := first(t, m, m.Rules()[0b1001], "3c 1o 4o 2o 5o 12b 7e")
-	p.Play(rules.Move(baraja.Of(3, 1)))
+	p.Play(rules.Move(baraja.CardOf(3, 1)))
 	e := NewTable(m)
 	ones, places := e.Append(nil, p)
 	if want := (Places{2, 1, 0, 3}); places != want { // oros, copas, espadas, bastos
@@ -102,7 +102,7 @@ func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 	src := rules.FastStream(r)
 	rules.Shuffle(&src, pack[:])
 	other := pack
-	rename := func(c baraja.Card) baraja.Card { return baraja.Of(c.Rank(), names[c.Suit()]) }
+	rename := func(c baraja.Card) baraja.Card { return baraja.CardOf(c.Rank(), names[c.Suit()]) }
 	for i, c := range other {
 		other[i] = rename(c)
 	}

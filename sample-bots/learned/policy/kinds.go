@@ -34,7 +34,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	seat := int(t.Mover)
 	var winning baraja.Set // the cards that have the flag
 	if t.InTrick > 0 {
-		winning = baraja.Beats(t.Trumps(), t.Best)
+		winning = baraja.BeatingCards(t.Trumps(), t.Best)
 	}
 	unseen := t.Unseen(seat)
 	var pairs baraja.Set
@@ -50,7 +50,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 		c := baraja.Card(m)
 		flag := winning.Has(c)
 		if t.InTrick == 0 {
-			flag = baraja.Beats(t.Trumps(), c).Of(c.Suit())&unseen == 0
+			flag = baraja.BeatingCards(t.Trumps(), c).OfSuit(c.Suit())&unseen == 0
 		}
 		kind := 4 * worth(c, pairs, p.Mode.Tute)
 		if c.Suit() == t.Trumps() {
@@ -104,7 +104,7 @@ func situation(p *cards.Position) uint64 {
 	if p.Mode.Tute {
 		most = 1
 	}
-	x := uint64(min(most, t.Hands[t.Mover].Of(t.Trumps()).Len()))
+	x := uint64(min(most, t.Hands[t.Mover].OfSuit(t.Trumps()).Len()))
 	x = x<<2 | phase(t)
 	x = x<<2 | detail(t)
 	if t.InTrick == 0 {

@@ -80,10 +80,10 @@ func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed u
 		switch a := cards.Action(m); {
 		case a < cards.Exchange:
 			c := baraja.Card(m)
-			return rules.Move(baraja.Of(c.Rank(), order[c.Suit()]))
+			return rules.Move(baraja.CardOf(c.Rank(), order[c.Suit()]))
 		case a == cards.Exchange:
 			c := baraja.Card(m - baraja.SwapMove)
-			return baraja.SwapMove + rules.Move(baraja.Of(c.Rank(), order[c.Suit()]))
+			return baraja.SwapMove + rules.Move(baraja.CardOf(c.Rank(), order[c.Suit()]))
 		default:
 			song := m - rules.Move(a-cards.Sing)
 			return song + rules.Move(order[a-cards.Sing])

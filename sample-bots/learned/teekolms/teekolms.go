@@ -51,7 +51,7 @@ func FeaturesOf(s *teeko.State, seat int) Features {
 // adjacencies counts pairs of neighbouring pieces, from both ends.
 func adjacencies(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
-		n += bits.OnesCount32(uint32(teeko.Near(first(left)) & b))
+		n += bits.OnesCount32(uint32(teeko.Neighbors(first(left)) & b))
 	}
 	return n
 }
@@ -63,7 +63,7 @@ func longest(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		for _, step := range [...]int{1, 4, 5, 6} { // right, and the three directions down
 			run, sq := 1, first(left)
-			for ; teeko.Near(sq)&(1<<(sq+step))&b != 0; sq += step {
+			for ; teeko.Neighbors(sq)&(1<<(sq+step))&b != 0; sq += step {
 				run++
 			}
 			n = max(n, run)
@@ -79,7 +79,7 @@ func groups(b teeko.Board) (n int) {
 		for grown := teeko.Board(0); grown != group; {
 			grown = group
 			for left := grown; left != 0; left &= left - 1 {
-				group |= teeko.Near(first(left)) & b
+				group |= teeko.Neighbors(first(left)) & b
 			}
 		}
 		b &^= group
@@ -118,7 +118,7 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, 
 		next := *s
 		next.Apply(m, nil)
 		v := 1.0
-		if blind || !next.Won(seat) {
+		if blind || !next.HasWon(seat) {
 			v = w.Value(FeaturesOf(&next, seat))
 		}
 		if v > top {

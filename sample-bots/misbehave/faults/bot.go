@@ -70,7 +70,7 @@ func (b *Bot) greet() {
 }
 
 func (b *Bot) turn(l protocol.RefLine) {
-	move := string(l.Moves.At(0))
+	move := string(l.Moves.Token(0))
 	if !b.due(l.Ply) {
 		b.print("move " + move)
 		return

@@ -210,7 +210,7 @@ func (r *reaper) killAll() {
 		if r.config.Spaces {
 			syscall.Kill(-1, syscall.SIGKILL) // the whole pid namespace
 		} else {
-			for _, pid := range proc.Below(os.Getpid())[1:] {
+			for _, pid := range proc.ProcessTree(os.Getpid())[1:] {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}

@@ -22,7 +22,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
 		cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 	}
-	pids := func() []int { return proc.Below(os.Getpid())[1:] }
+	pids := func() []int { return proc.ProcessTree(os.Getpid())[1:] }
 	if r.config.Spaces {
 		pids = others
 	}

@@ -29,7 +29,7 @@ func hermit(mode string) error {
 		return err
 	}
 	if err := protocol.Serve(os.Stdin, os.Stdout, "hermit", "1", func(t *protocol.Turn) protocol.Answer {
-		return protocol.Answer{Move: t.Moves.At(0)}
+		return protocol.Answer{Move: t.Moves.Token(0)}
 	}); err != nil {
 		return err
 	}

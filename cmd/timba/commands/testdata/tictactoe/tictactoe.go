@@ -28,7 +28,7 @@ var Game = &rules.Game{
 	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
 		opening := settings.Int(rules.OpeningOption.Name)
 		return &rules.Variant{
-			Game: g, Settings: settings, Players: 2, Sides: 2, Prize: 1, Chance: opening > 0, MaxPlies: squares,
+			Game: g, Settings: settings, Players: 2, Sides: 2, Prize: 1, HasChance: opening > 0, MaxPlies: squares,
 			Deal: func(src *rules.Stream) rules.State { return rules.DrawOpening(new(state), opening, src, begin) },
 		}, nil
 	},
@@ -92,15 +92,15 @@ func (s *state) Apply(m rules.Move, log *rules.Log) {
 	s.pieces[seat] |= 1 << m
 	s.ply++
 	if log != nil {
-		log.Add(rules.All, "play", seat, int(m))
+		log.Add(rules.AllSeats, "play", seat, int(m))
 	}
 }
 
-func (s *state) Start(log *rules.Log) {
+func (s *state) LogStart(log *rules.Log) {
 	if s.opening.Plies() > 0 {
 		seat := 0
-		s.opening.Start(log, func(m rules.Move) {
-			log.Add(rules.All, "play", seat, int(m))
+		s.opening.Log(log, func(m rules.Move) {
+			log.Add(rules.AllSeats, "play", seat, int(m))
 			seat = 1 - seat
 		})
 	}
