@@ -6,10 +6,10 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// BotVerb is the verb of a bot's line.
+// BotVerb is the kind of a line that a bot writes.
 type BotVerb uint8
 
-// The verbs of a bot.
+// The verbs of a bot's lines. Comment is a line that begins with "#".
 const (
 	Ready BotVerb = iota + 1
 	Move
@@ -17,18 +17,18 @@ const (
 	Comment
 )
 
-// BotLine is a line of a bot.
+// BotLine is a parsed line of a bot.
 type BotLine struct {
 	Verb          BotVerb
-	Name, Version string // of ready, "" if missing
-	Move          []byte // of move; aliases the line
-	Text          []byte // of info, everything after the verb; of a comment, the whole line; aliases the line
+	Name, Version string // only for Ready; "" if missing
+	Move          []byte // only for Move; aliases the parsed line
+	Text          []byte // for Info all that follows the verb, for Comment the whole line; aliases the parsed line
 }
 
-// Flaw is why a line is not one that a bot may write: the error of ParseBot.
+// Flaw is the error of ParseBot: the reason why a line is not one that a bot may write.
 type Flaw string
 
-// The flaws.
+// The flaws of a line.
 const (
 	TooLong    Flaw = "line-too-long"
 	NotASCII   Flaw = "not-ascii"
@@ -39,7 +39,8 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// Error returns what is wrong with the line and what a bot may write, to follow the line in a text.
+// Error describes the flaw and says what a bot may write. The text continues a sentence that begins with the
+// line itself.
 func (f Flaw) Error() string {
 	switch f {
 	case TooLong:
@@ -58,8 +59,8 @@ func (f Flaw) Error() string {
 	return "is no line of the protocol: a bot prints ready, move or info"
 }
 
-// ParseBot parses a line of a bot, without its LF; it ignores one CR at the end. The error
-// is a Flaw. Move, info and comment lines do not allocate.
+// ParseBot parses a line of a bot. The line has no LF; one CR at its end is ignored. The error is a Flaw.
+// Parsing a move, info or comment line does not allocate.
 func ParseBot(line []byte) (BotLine, error) {
 	line = dropCR(line)
 	if len(line) > MaxLine {
@@ -96,7 +97,7 @@ func ParseBot(line []byte) (BotLine, error) {
 	return BotLine{}, NoSuchLine
 }
 
-// CheckInfo returns an error unless text can be what follows the verb in an info line of a bot. The error is a Flaw.
+// CheckInfo returns nil if text may follow the verb in an info line of a bot. Otherwise the error is a Flaw.
 func CheckInfo(text []byte) error {
 	switch {
 	case len("info ")+len(text) > MaxLine:
@@ -111,8 +112,8 @@ func CheckInfo(text []byte) error {
 	return nil
 }
 
-// AppendReady appends a bot's answer to the greeting. Name and version may be empty; a
-// version without a name is left out.
+// AppendReady appends the line that answers the greeting. Name and version may be empty; a version without a
+// name is omitted.
 func AppendReady(dst []byte, name, version string) []byte {
 	dst = append(dst, "ready"...)
 	if name != "" {
@@ -124,14 +125,14 @@ func AppendReady(dst []byte, name, version string) []byte {
 	return append(dst, '\n')
 }
 
-// AppendMove appends a bot's move.
+// AppendMove appends a bot's move line.
 func AppendMove(dst, move []byte) []byte {
 	dst = append(dst, "move "...)
 	dst = append(dst, move...)
 	return append(dst, '\n')
 }
 
-// AppendInfo appends an info line; info is "key=value key=value".
+// AppendInfo appends a bot's info line. The pairs have the form "key=value key=value".
 func AppendInfo(dst, pairs []byte) []byte {
 	dst = append(dst, "info"...)
 	if len(pairs) > 0 {

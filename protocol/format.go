@@ -5,23 +5,27 @@ import "strconv"
 // The referee's lines. Each function appends a whole line with its LF, unless it says
 // otherwise, and does not allocate if dst has room.
 
-// The beginnings of lines that a game completes.
+// The Append functions below format the lines of the referee. Each appends a whole line including its LF,
+// unless it says otherwise, and does not allocate if dst has enough capacity.
+//
+// EventPrefix and ViewPrefix are the beginnings of the lines that a game's rules complete: the caller appends
+// the text from the rules and the LF.
 const (
 	EventPrefix = "event "
 	ViewPrefix  = "view "
 )
 
-// AppendGreeting appends the first line that a bot is sent.
+// AppendGreeting appends the greeting, the first line that a bot receives.
 func AppendGreeting(dst []byte) []byte {
 	dst = append(dst, "timba "...)
 	dst = strconv.AppendInt(dst, Version, 10)
 	return append(dst, '\n')
 }
 
-// Pair is a key with its value. A setting of the rules converts to it.
+// Pair is one key=value pair of a line. A setting of package rules converts to it.
 type Pair struct{ Name, Value string }
 
-// AppendGame appends the line that begins a game.
+// AppendGame appends the line that starts a game, with the game's name and its settings.
 func AppendGame(dst []byte, name string, pairs ...Pair) []byte {
 	dst = append(append(dst, "game "...), name...)
 	for _, p := range pairs {
@@ -30,8 +34,8 @@ func AppendGame(dst []byte, name string, pairs ...Pair) []byte {
 	return append(dst, '\n')
 }
 
-// AppendTurn appends the beginning of a turn, "turn PLY MS": the caller appends
-// each legal move with a space before it, then the LF.
+// AppendTurn appends the beginning of a turn line, "turn PLY MS", without a LF. The caller appends each legal
+// move with a space before it, then the LF.
 func AppendTurn(dst []byte, ply, ms int) []byte {
 	dst = append(dst, "turn "...)
 	dst = strconv.AppendInt(dst, int64(ply), 10)
@@ -39,9 +43,8 @@ func AppendTurn(dst []byte, ply, ms int) []byte {
 	return strconv.AppendInt(dst, int64(ms), 10)
 }
 
-// AppendFault appends the line for a seat's fault. In the text, bytes that are not
-// printable ASCII become "?", spaces at the ends are removed, and it is cut so that the
-// line fits MaxLine.
+// AppendFault appends the line that announces a seat's fault. In text, bytes outside printable ASCII become
+// "?", spaces at both ends are removed, and the end is cut off if the line would exceed MaxLine.
 func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	start := len(dst)
 	dst = append(dst, "fault "...)
@@ -72,10 +75,10 @@ func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	return append(dst, '\n')
 }
 
-// ellipsis is the end of a text that was cut.
+// ellipsis replaces the end of a text that was cut.
 const ellipsis = "..."
 
-// AppendEnd appends the line with a game's result, by seat.
+// AppendEnd appends the line with the result of a game: the rank and the points of each seat.
 func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	dst = append(dst, "end ranks="...)
 	for i, r := range ranks {

@@ -1,9 +1,9 @@
-// Package protocol is the line protocol between the referee and a bot: it parses and
-// formats every line, and has a loop for bots written in Go. It does not depend on
-// processes or games.
+// Package protocol implements the line protocol between the referee and a bot. It parses and formats every
+// line, and Serve runs a bot written in Go. The package knows nothing of processes or of particular games.
 //
-// A line is printable ASCII, its tokens separated by one space, ended by LF.
-// SPEC.md, "Shape", is the contract.
+// A line is printable ASCII and ends in LF. Its tokens are separated by single spaces. The section "Shape" of
+// SPEC.md defines the format. The referee side uses ParseBot and the Append functions; the bot side uses
+// Serve, or ParseReferee, AppendReady and AppendMove.
 package protocol
 
 import (
@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	// Version is the protocol's version, as in the greeting.
+	// Version is the version of the protocol, which the greeting announces.
 	Version = 1
-	// MaxLine is the maximum length of a line in bytes, without its LF and the CR before it.
+	// MaxLine is the maximum length of a line in bytes, not counting its CR and LF.
 	MaxLine = 4096
 	// MaxOutput is the maximum number of bytes that a bot may write between two turns.
 	MaxOutput = 64 << 10
-	// MaxSeed is the largest seed of a bot: every language can represent it exactly, even
+	// MaxSeed is the largest seed that a bot is given. Every language can represent it exactly, even
 	// JavaScript.
 	MaxSeed = 1<<53 - 1
 )
 
-// Code is the code of a fault.
+// Code identifies the kind of a fault, the reason why a seat forfeited a game.
 type Code string
 
 // The codes.
 const (
-	Startup   Code = "startup"   // no ready in time: not started, too slow, or exited
-	Timeout   Code = "timeout"   // no answer within the turn's time
-	Illegal   Code = "illegal"   // the move is not in the list
-	Garbled   Code = "garbled"   // a line that is not part of the protocol
+	Startup   Code = "startup"   // the bot did not print "ready" in time: it did not start, was too slow, or exited
+	Timeout   Code = "timeout"   // the bot did not answer within the time of its turn
+	Illegal   Code = "illegal"   // the move is not one of the listed moves
+	Garbled   Code = "garbled"   // the line is not part of the protocol
 	Exit      Code = "exit"      // the process ended
-	Output    Code = "output"    // more than MaxOutput
-	Memory    Code = "memory"    // the memory limit was hit
-	Processes Code = "processes" // the limit on processes was hit
-	Forbidden Code = "forbidden" // a system call that the sandbox does not allow
+	Output    Code = "output"    // the bot wrote more than MaxOutput bytes
+	Memory    Code = "memory"    // the bot hit its memory limit
+	Processes Code = "processes" // the bot hit its limit on processes
+	Forbidden Code = "forbidden" // the bot made a system call that the sandbox does not allow
 )
 
-// Codes lists every code.
+// Codes lists every fault code.
 var Codes = []Code{Startup, Timeout, Illegal, Garbled, Exit, Output, Memory, Processes, Forbidden}
 
-// maxQuoted is the maximum number of bytes of a line that an error quotes.
+// maxQuoted is the maximum number of bytes of a line that an error message quotes.
 const maxQuoted = 80
 
-// Quote quotes a line for an error as printable ASCII. A long line is cut, with "..." after
-// the closing quote.
+// Quote returns line as a quoted string of printable ASCII for an error message. A long line is cut, and
+// "..." follows the closing quote.
 func Quote(line []byte) string {
 	if len(line) > maxQuoted {
 		return strconv.QuoteToASCII(string(line[:maxQuoted])) + ellipsis
@@ -54,8 +54,8 @@ func Quote(line []byte) string {
 	return strconv.QuoteToASCII(string(line))
 }
 
-// Clip returns the part of a line that Quote quotes, followed by "..." if the line is
-// longer. Quote returns the same for both.
+// Clip returns the part of line that Quote quotes, followed by "..." if line is longer. Quote returns the
+// same text for a line and for its clipped form.
 func Clip(line []byte) string {
 	if len(line) > maxQuoted {
 		return string(line[:maxQuoted]) + ellipsis
@@ -63,8 +63,8 @@ func Clip(line []byte) string {
 	return string(line)
 }
 
-// unprintable returns the index of the first byte outside 0x20..0x7e, -1 if there is none.
-// It checks eight bytes at a time, because it is called for every line.
+// unprintable returns the index of the first byte outside 0x20..0x7e, or -1 if there is none. It checks eight
+// bytes at a time because it is called for every line.
 func unprintable(line []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -84,7 +84,7 @@ func unprintable(line []byte) int {
 	return -1
 }
 
-// badSpacing reports whether tokens are separated by anything but one space.
+// badSpacing reports whether line has a leading, trailing or double space.
 func badSpacing(line []byte) bool {
 	if len(line) == 0 {
 		return false
@@ -99,7 +99,7 @@ func badSpacing(line []byte) bool {
 	return last == ' '
 }
 
-// dropCR returns the line without one CR at its end.
+// dropCR returns line without a CR at its end.
 func dropCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// RefVerb is the verb of a line of the referee.
+// RefVerb is the kind of a line that the referee writes.
 type RefVerb uint8
 
-// The verbs of the referee. RefUnknown is a verb of a later version, which a bot ignores.
+// The verbs of the referee's lines. RefUnknown stands for verbs of later versions, which a bot ignores.
 const (
 	RefUnknown RefVerb = iota
 	RefTimba
@@ -25,7 +25,7 @@ const (
 	RefBye
 )
 
-// String returns the verb as it is written.
+// String returns the verb as it appears in a line.
 func (v RefVerb) String() string {
 	if int(v) < len(refVerbs) {
 		return refVerbs[v]
@@ -35,24 +35,25 @@ func (v RefVerb) String() string {
 
 var refVerbs = [...]string{"?", "timba", "game", "event", "view", "turn", "fault", "end", "bye"}
 
-// RefLine is a line of the referee. Its texts alias the line.
+// RefLine is a parsed line of the referee. Its slices of bytes alias the line. Which fields are set depends
+// on Verb.
 type RefLine struct {
 	Verb    RefVerb
-	Version int       // of timba
-	Name    []byte    // of game, its name; of event, its verb
-	Pairs   Pairs     // of game, view and end
-	Args    Words     // of event
-	Ply, MS int       // of turn
-	Moves   Words     // of turn
-	Seat    int       // of fault
-	Code    Code      // of fault
-	Text    []byte    // of fault
-	Ranks   []int     // of end, by seat
-	Points  []float64 // of end, by seat
+	Version int       // for RefTimba
+	Name    []byte    // for RefGame the name of the game, for RefEvent the verb of the event
+	Pairs   Pairs     // for RefGame, RefView and RefEnd
+	Args    Words     // for RefEvent
+	Ply, MS int       // for RefTurn; MS is the time in milliseconds
+	Moves   Words     // for RefTurn: every legal move
+	Seat    int       // for RefFault
+	Code    Code      // for RefFault
+	Text    []byte    // for RefFault
+	Ranks   []int     // for RefEnd, by seat
+	Points  []float64 // for RefEnd, by seat
 }
 
-// ParseReferee parses a line of the referee, without its LF; it ignores one CR at the end.
-// An unknown verb is not an error. Only end lines allocate.
+// ParseReferee parses a line of the referee. The line has no LF; one CR at its end is ignored. A line with an
+// unknown verb has the verb RefUnknown and no error. Only end lines allocate.
 func ParseReferee(line []byte) (RefLine, error) {
 	line = dropCR(line)
 	if i := unprintable(line); i >= 0 {
@@ -100,7 +101,7 @@ func ParseReferee(line []byte) (RefLine, error) {
 	return l, nil
 }
 
-// parseTurn parses "PLY MS MOVE..."; a turn lists at least one move.
+// parseTurn parses "PLY MS MOVE...", with at least one move.
 func (l *RefLine) parseTurn(rest []byte) bool {
 	ply, rest := words.Cut(rest)
 	ms, rest := words.Cut(rest)
@@ -112,8 +113,7 @@ func (l *RefLine) parseTurn(rest []byte) bool {
 	return ok1 && ok2 && l.Ply >= 0 && l.MS >= 0 && len(rest) > 0
 }
 
-// parseFault parses "SEAT CODE TEXT..."; the text may be missing. A code of a later
-// version is kept.
+// parseFault parses "SEAT CODE TEXT...". The text is optional, and unknown codes are accepted.
 func (l *RefLine) parseFault(rest []byte) bool {
 	seat, rest := words.Cut(rest)
 	code, text := words.Cut(rest)
@@ -130,8 +130,7 @@ func (l *RefLine) parseFault(rest []byte) bool {
 	return ok && l.Seat >= 0 && len(code) > 0 && !spaced
 }
 
-// parseEnd parses "ranks=R0,R1 points=P0,P1", with as many ranks as points, and ignores
-// other keys.
+// parseEnd parses "ranks=R0,R1 points=P0,P1". Both lists must have the same length. Other keys are ignored.
 func (l *RefLine) parseEnd(rest []byte) bool {
 	l.Verb, l.Pairs = RefEnd, rest
 	ranks, ok1 := l.Pairs.Lookup("ranks")
@@ -156,7 +155,7 @@ func (l *RefLine) parseEnd(rest []byte) bool {
 	return len(l.Ranks) == len(l.Points)
 }
 
-// parsePoints parses a plain decimal number: no exponent, no infinity, no hex.
+// parsePoints parses a decimal number without an exponent. It rejects infinity and hexadecimal numbers.
 func parsePoints(b []byte) (float64, bool) {
 	if len(bytes.Trim(b, "-.0123456789")) > 0 {
 		return 0, false

@@ -13,30 +13,30 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Game is the content of a "game" line. Each game has a new Game, so that a bot can
-// distinguish games by the pointer.
+// Game is the content of a "game" line. Each game of a process has a new *Game, so that a bot can tell games
+// apart by the pointer.
 type Game struct {
 	Name     string
-	Number   int // number of the game in this process, from 1
-	Settings Pairs
+	Number   int    // counts the games of this process, from 1
+	Settings Pairs  // every key of the line, with its value
 	Seat     int    // this bot's seat, from 0
-	Players  int    // in the game
+	Players  int    // number of seats
 	Seed     uint64 // this bot's seed for this game, up to MaxSeed
 }
 
-// Turn is the request for a move. It aliases buffers that are reused after the answer.
+// Turn is the request for a move. Its slices are only valid until the bot has answered.
 type Turn struct {
 	Game       *Game
-	Ply        int
-	Time       time.Duration // the time for the answer; with a bank, for the rest of the game
-	ReceivedAt time.Time     // when the line was read: the clock runs since then, or a little longer
-	View       Pairs         // all that this seat may know
+	Ply        int           // number of moves made in the game
+	Time       time.Duration // time for this answer or, with a bank, for the rest of the game
+	ReceivedAt time.Time     // when the line was read; the referee started the clock then, or slightly earlier
+	View       Pairs         // everything that this seat may know about the position
 	Moves      Words         // every legal move
 
-	events []byte // lines since the last turn, without their first word, each with its LF
+	events []byte // event lines since the last turn, without the word "event", each with its LF
 }
 
-// Events yields what happened since this bot's last turn: a verb and its arguments.
+// Events yields what happened since this bot's last turn. Each event is a verb and its arguments.
 func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 	return func(yield func(verb []byte, args Words) bool) {
 		start := 0
@@ -52,30 +52,30 @@ func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 	}
 }
 
-// Answer is a move of Moves and, if not empty, the content of an info line,
-// "key=value key=value".
+// Answer is the reply of a bot to a Turn.
 type Answer struct {
-	Move, Info []byte
-	Err        error // why the bot cannot play this game: it ends Serve
+	Move, Info []byte // the move, one of Turn.Moves, and optionally the key=value pairs of an info line
+	Err        error  // if not nil, the bot cannot play this game, and Serve returns the error
 }
 
-// client is the state of Serve.
+// client is the state of a call of Serve.
 type client struct {
 	out   io.Writer
 	ready []byte
 	think func(*Turn) Answer
 	turn  Turn
-	view  []byte // the buffer of turn.View
-	buf   []byte // the buffer of the answer
+	view  []byte // holds turn.View
+	buf   []byte // holds the answer while it is formatted
 	games int
 }
 
-// maxRefLine is the maximum length of a line of the referee in bytes.
+// maxRefLine is the maximum length of a referee's line in bytes.
 const maxRefLine = 64 << 10
 
-// Serve plays on in and out until "bye" or the end of the input, and calls think for every
-// move. Name and version are words for the answer to the greeting; either may be empty.
-// Unknown verbs are ignored. Each answer is one write.
+// Serve runs a bot: it reads the referee's lines from in, calls think for every turn and writes the answers
+// to out, until "bye" or the end of the input. Name and version identify the bot in the answer to the
+// greeting; each may be empty and must not contain spaces. Lines with unknown verbs are ignored. Each answer
+// is a single write.
 func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) Answer) error {
 	c := client{out: out, ready: AppendReady(nil, name, version), think: think}
 	if _, err := ParseBot(c.ready[:len(c.ready)-1]); err != nil {
@@ -100,7 +100,7 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 	}
 }
 
-// handle handles a line, and reports whether it was the last one.
+// handle processes a line and reports whether it was "bye".
 func (c *client) handle(line []byte) (done bool, err error) {
 	l, err := ParseReferee(line)
 	if err != nil {

@@ -7,20 +7,21 @@ import (
 	"strconv"
 )
 
-// Seats is a set of seats, one bit each.
+// Seats is a set of seats, one bit for each.
 type Seats uint16
 
 // AllSeats is the set of all seats.
 const AllSeats Seats = 1<<MaxSeats - 1
 
-// OneSeat returns the set of one seat.
+// OneSeat returns the set that contains only seat.
 func OneSeat(seat int) Seats { return 1 << seat }
 
-// Log is the events of a move: what happened in the game, each with the seats that see it. What some
-// seats must not see is "?" in an event of its own for them. Its memory is reused for the next move.
+// Log records the events of a move, what happened in the game, and which seats may see each event. If some
+// seats may not see a part of an event, there is a second event for them with "?" in its place. A Log reuses
+// its memory after Reset.
 type Log struct {
 	events []event
-	text   []byte // of all events
+	text   []byte // of all events, joined
 }
 
 type event struct {
@@ -28,11 +29,10 @@ type event struct {
 	text  []byte
 }
 
-// Reset empties the log.
 func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event: a verb and its arguments, which are written with a space between them. It is
-// called at every move, and package fmt, which writes values of other types, would take most of the time.
+// Add appends an event for the given seats: a verb and its arguments, which are joined by spaces. It formats
+// the common types itself because it is called for every move and package fmt would be much slower.
 func (l *Log) Add(to Seats, words ...any) {
 	begin := len(l.text)
 	for i, word := range words {
@@ -53,7 +53,7 @@ func (l *Log) Add(to Seats, words ...any) {
 	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
-// AppendEvents appends the events that a seat sees, each as prefix, text and LF.
+// AppendEvents appends the events that a seat sees to dst, each as prefix, text and LF.
 func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	for _, e := range l.events {
 		if e.seats&OneSeat(seat) != 0 {
@@ -66,11 +66,10 @@ func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 // EventsFor returns the events that a seat sees.
 func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
-// CommonEvents returns the events that all of so many seats see, and none that says different things to
-// different seats.
-func (l *Log) CommonEvents(seats int) []string { return l.commonEvents(OneSeat(seats) - 1) }
+// CommonEvents returns the events that each of the seats 0 to n-1 sees. It omits events whose text differs
+// between seats.
+func (l *Log) CommonEvents(n int) []string { return l.commonEvents(OneSeat(n) - 1) }
 
-// commonEvents returns the events that all of some seats see.
 func (l *Log) commonEvents(seats Seats) (events []string) {
 	for _, e := range l.events {
 		if e.seats&seats == seats {
@@ -80,8 +79,8 @@ func (l *Log) commonEvents(seats Seats) (events []string) {
 	return events
 }
 
-// OpenEvents returns the events with all cards open: an event for one seat names the seat, and
-// the event for the others, with "?", is left out.
+// OpenEvents returns the events with all cards open, for somebody who may see everything. An event for one
+// seat names that seat, and the corresponding event with "?" for the others is omitted.
 func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {

@@ -1,38 +1,37 @@
 package rules
 
 const (
-	// MaxOpening is the most plies of an opening.
+	// MaxOpening is the maximum number of plies in an opening.
 	MaxOpening = 12
-	// DefaultOpening is the plies of the openings that local matches and the default
-	// ladders have where the deal has no chance in it; docs/ratings.md says why.
+	// DefaultOpening is the number of plies in the openings of local matches and default ladders, for games
+	// in which the deal is not random. docs/ratings.md gives the reasons.
 	DefaultOpening = 6
 )
 
-// StandardOpening returns how many plies the openings of local matches have where the deal has no chance in it: at
-// most a third of the game, so that there is a game behind it.
+// StandardOpening returns the number of plies in the openings of local matches, for games in which the deal
+// is not random. It is at most a third of the maximum length of the game.
 func (v *Variant) StandardOpening() int { return min(DefaultOpening, v.MaxPlies/3) }
 
-// OpeningOption is the option of the games that can begin with an opening, the last
-// of their options.
+// OpeningOption is the option for the length of the opening. Games that support openings list it last.
 var OpeningOption = Option{Name: "opening", Max: MaxOpening, Help: "random plies before the first turn, from the seed"}
 
-// openingTries is how often an opening is drawn before there is none.
+// openingTries is the number of openings that DrawOpening tries.
 const openingTries = 100
 
-// Opening is the plies that were made before the first turn. They do not count as
-// plies of the game.
+// Opening is a sequence of random plies that are made before the first turn. They do not count as plies of
+// the game.
 type Opening struct {
 	moves [MaxOpening]Move
 	plies uint8
 }
 
-// OpeningOf returns an opening of which only the number of plies is known.
+// OpeningOf returns an opening of the given length with unknown moves.
 func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 
-// Plies returns how many there are.
+// Plies returns the number of plies.
 func (o *Opening) Plies() int { return int(o.plies) }
 
-// Log logs the opening. Each of its moves is logged by play.
+// Log logs the length of the opening and calls play for each of its moves, which must log the move.
 func (o *Opening) Log(log *Log, play func(Move)) {
 	log.Add(AllSeats, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
@@ -40,9 +39,9 @@ func (o *Opening) Log(log *Log, play func(Move)) {
 	}
 }
 
-// DrawOpening makes random plies in a first position, by SPEC.md, "Openings", each
-// with a number of the stream. Then begin makes the position reached the first of
-// the game. Where no opening is good, that is the position as it was.
+// DrawOpening makes random plies from the position start, as the section "Openings" of SPEC.md defines. Each
+// ply takes one number of the stream. Then begin turns the resulting position into the first one of the game.
+// If an opening gives a side a quick win, another one is drawn; if all do, start becomes the first position.
 func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {
@@ -85,8 +84,8 @@ func canWin(s State) bool {
 	return false
 }
 
-// canEscape reports whether the side to move has a move that does not lose and
-// after which the other side cannot win at once.
+// canEscape reports whether the side to move has a move that does not lose and after which the other side
+// cannot win at once.
 func canEscape(s State) bool {
 	me := s.Turn()
 	for _, m := range s.Legal(nil) {

@@ -10,16 +10,16 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Option is an option of a game: its value is one of Values, or a number from Min to Max.
+// Option is an option of a game. Its value is one of Values or, if Values is nil, a number from Min to Max.
 type Option struct {
 	Name     string
-	Values   []string // the allowed words, the default first; nil for a number
+	Values   []string // allowed words, the default first; nil if the value is a number
 	Min, Max int
-	Default  int // of a number
+	Default  int // default of a number
 	Help     string
 }
 
-// AllowedText returns the allowed values as text.
+// AllowedText describes the allowed values for people: "2 to 4" or "yes or no".
 func (o Option) AllowedText() string {
 	if o.Values == nil {
 		return fmt.Sprintf("%d to %d", o.Min, o.Max)
@@ -27,7 +27,7 @@ func (o Option) AllowedText() string {
 	return strings.Join(o.Values, " or ")
 }
 
-// DefaultText returns the value of an option that is not set.
+// DefaultText returns the default value.
 func (o Option) DefaultText() string {
 	if o.Values == nil {
 		return strconv.Itoa(o.Default)
@@ -35,7 +35,8 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// Resolve returns the canonical text of a value ("4" for "04"), or an error.
+// Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow
+// it.
 func (o Option) Resolve(value string) (string, error) {
 	if o.Values != nil {
 		if slices.Contains(o.Values, value) {
@@ -47,13 +48,13 @@ func (o Option) Resolve(value string) (string, error) {
 	return "", phrase.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
-// Setting is an option with its value.
+// Setting is an option and its value.
 type Setting struct{ Name, Value string }
 
-// Settings is every option of a game with its value, in the game's order.
+// Settings lists every option of a game with its value, in the order of Game.Options.
 type Settings []Setting
 
-// Get returns the value of an option, "" if it does not exist.
+// Get returns the value of an option, or "" if the game has no such option.
 func (s Settings) Get(name string) string {
 	for _, o := range s {
 		if o.Name == name {
@@ -63,7 +64,7 @@ func (s Settings) Get(name string) string {
 	return ""
 }
 
-// Is reports whether an option is "yes".
+// Is reports whether the value of an option is "yes".
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
 // Int returns the value of an option that is a number.
@@ -72,7 +73,7 @@ func (s Settings) Int(name string) int {
 	return n
 }
 
-// Map returns the values by name.
+// Map returns the values by the names of the options.
 func (s Settings) Map() map[string]string {
 	m := make(map[string]string, len(s))
 	for _, o := range s {
@@ -81,7 +82,7 @@ func (s Settings) Map() map[string]string {
 	return m
 }
 
-// String returns "name=value name=value".
+// String returns the settings as "name=value name=value".
 func (s Settings) String() string {
 	words := make([]string, len(s))
 	for i, o := range s {
@@ -90,8 +91,8 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant with the given options, by name, and defaults for
-// the others. Unknown names and values are errors.
+// Resolve returns the variant with the given values of options, by name, and the defaults of all others.
+// Unknown names and values are errors.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))

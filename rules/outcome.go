@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Ranks ranks the seats by the sum of their side's points: 1 is best. A seat's rank is 1
-// plus the number of sides that did better, so ties share a rank (1, 1, 3), and so do
-// team-mates.
+// Ranks returns the rank of each seat by the sum of its side's points. The best rank is 1. A seat's rank is 1
+// plus the number of sides that did better, so that ties share a rank (1, 1, 3), and so do team-mates.
 func (v *Variant) Ranks(points []float64) []int {
 	sums := make([]float64, v.Sides)
 	for seat, p := range points {
@@ -25,10 +24,10 @@ func (v *Variant) Ranks(points []float64) []int {
 	return ranks
 }
 
-// BotAt returns the index of the bot at a seat in a rotation.
+// BotAt returns the index of the bot that has a seat in a rotation.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
-// Record counts games: a win is an unshared first rank, a draw a shared one.
+// Record counts the results of games. A win is an unshared first rank, a draw a shared first rank.
 type Record struct{ Games, Wins, Draws, Losses int }
 
 // RecordOf returns the record of one game for the side of a seat.
@@ -40,9 +39,9 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 	return record(v, bots, ranks, v.Side(seat))
 }
 
-// Records yields the bots of a finished game with their records in it. A game counts
-// once for each bot, by its best seat: a bot with the first rank wins unless another
-// side has it too. A bot that plays for every side draws against itself.
+// Records yields each bot of a finished game with its record in that game. The game counts once for each bot,
+// by its best seat. A bot wins if it has the first rank and no other side has it too. A bot that plays for
+// every side has a draw. The slices have the bot and the rank of each seat.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {
@@ -53,9 +52,9 @@ func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	}
 }
 
-// record returns the record of a game for a bot.
+// record returns the record of a game for one bot.
 func record(v *Variant, bots, ranks []int, bot int) Record {
-	var own, first Seats // sides
+	var own, first Seats // sides of the bot, sides with the first rank
 	for seat, b := range bots {
 		if b == bot {
 			own |= OneSeat(v.Side(seat))
@@ -73,7 +72,7 @@ func record(v *Variant, bots, ranks []int, bot int) Record {
 	return Record{Games: 1, Wins: 1}
 }
 
-// Add adds the games of another record.
+// Add adds the counts of o to r.
 func (r *Record) Add(o Record) {
 	r.Games += o.Games
 	r.Wins += o.Wins

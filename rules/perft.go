@@ -2,9 +2,9 @@ package rules
 
 import "context"
 
-// Perft returns the number of sequences of depth legal moves from a position: a game that
-// ends earlier adds none, and depth 0 is 1. The position is unchanged at the end. It ends
-// with the context, and then returns its error.
+// Perft returns the number of sequences of depth legal moves from a position. Sequences that end the game
+// earlier do not count, and the result for depth 0 is 1. The position is unchanged afterwards. If ctx ends,
+// Perft returns its error.
 func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	if depth <= 0 {
 		return 1, ctx.Err()
@@ -12,10 +12,10 @@ func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	return perft(ctx, s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
-// uncheckedDepth is the depth that perft counts without a look at its context: milliseconds.
+// uncheckedDepth is the depth below which perft does not check its context. It takes milliseconds.
 const uncheckedDepth = 3
 
-// perft returns Perft at depth 1 and more; the moves above it are in the stack.
+// perft is Perft for a depth of at least 1. The moves of the plies above it are on the stack.
 func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err error) {
 	if depth >= uncheckedDepth {
 		if err := ctx.Err(); err != nil {

@@ -9,32 +9,32 @@ import (
 	"math/bits"
 )
 
-// Seed is the 32 bytes that determine all randomness of a game or a match.
+// Seed is the seed that determines all randomness of a game or a match.
 type Seed [32]byte
 
-// Derive returns SHA-256(seed ‖ label), as SPEC.md, "Seeds and deals", lists the labels.
+// Derive returns the seed SHA-256(seed || label). The section "Seeds and deals" of SPEC.md lists the labels.
 func (s Seed) Derive(label string) Seed {
 	return sha256.Sum256(append(s[:], label...))
 }
 
-// Stream is a source of random numbers, used by value. NewStream makes the SHA-256 stream
-// of SPEC.md, "Seeds and deals", which any language can reproduce; FastStream makes a
-// fast generator for playouts and training.
+// Stream is a stream of random numbers. A copy continues independently. NewStream returns the SHA-256 stream
+// of SPEC.md, "Seeds and deals", which can be reproduced in any language. FastStream returns a fast generator
+// for random games and training.
 type Stream struct {
 	seed  Seed
 	block uint64
 	buf   [sha256.Size]byte
-	used  uint8 // bytes of buf already drawn
+	used  uint8 // number of bytes of buf already drawn
 	quick bool
 	rand  Rand
 }
 
-// NewStream returns the stream of a seed.
+// NewStream returns the SHA-256 stream of a seed.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
 
-// FastStream returns a stream from a fast generator seeded by r.
+// FastStream returns a stream of numbers from a fast generator that is seeded by r.
 func FastStream(r *Rand) Stream {
 	return Stream{quick: true, rand: Rand{r.Uint64()}}
 }
@@ -57,8 +57,8 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below returns a number from 0 to n-1. The SHA-256 stream rejects values at or above the
-// largest multiple of n, then takes the remainder.
+// Below returns a number from 0 to n-1. The SHA-256 stream rejects numbers at or above the largest multiple
+// of n, then takes the remainder.
 func (s *Stream) Below(n int) int {
 	if s.quick {
 		return s.rand.Below(n)
@@ -71,7 +71,8 @@ func (s *Stream) Below(n int) int {
 	}
 }
 
-// Shuffle is Fisher-Yates from the last index down: swap i with a draw below i+1.
+// Shuffle shuffles p by the Fisher-Yates algorithm, from the last index i down: it swaps i with a random
+// index from 0 to i.
 func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	if s.quick {
 		r := s.rand
@@ -88,11 +89,11 @@ func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	}
 }
 
-// Rand is a fast generator (wyrand) for playouts, training and searches: small and
-// copyable, but not for deals of matches.
+// Rand is a small, fast generator (wyrand) for random games, training and searches. It is not for the deals
+// of matches. A copy continues independently.
 type Rand struct{ x uint64 }
 
-// NewRand returns a generator with a seed.
+// NewRand returns a generator with the given seed.
 func NewRand(seed uint64) *Rand { return &Rand{seed} }
 
 // Uint64 returns the next number.
@@ -102,19 +103,18 @@ func (r *Rand) Uint64() uint64 {
 	return hi ^ lo
 }
 
-// Below returns a number from 0 to n-1. Its bias, below n/2^32, does not matter for
-// playouts.
+// Below returns a number from 0 to n-1. Its bias is less than n/2^32.
 func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }
 
-// Hex is a seed or a hash, in JSON as hexadecimal digits.
+// Hex is a seed or a hash that is written in JSON as hexadecimal digits.
 type Hex [32]byte
 
-// MarshalText writes 64 digits.
+// MarshalText implements encoding.TextMarshaler. It writes 64 digits.
 func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
 
-// UnmarshalText reads 64 digits, in lower case as they are written.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads 64 digits in lower case.
 func (h *Hex) UnmarshalText(text []byte) error {
 	if len(text) == 2*len(h) && bytes.Equal(text, bytes.ToLower(text)) {
 		if _, err := hex.Decode(h[:], text); err == nil {

@@ -1,9 +1,9 @@
-// Package rules defines what a game is: a Game has options, a Variant is a game with its
-// options resolved, a State is one position of it. The referee validates moves with them,
-// replays are rebuilt with them, and house bots search with them. Begin with these three.
+// Package rules defines what a game is. Game is one kind of game with its options, Variant a game whose
+// options have values, and State a position in it. The referee checks moves with them, replays are rerun with
+// them, and house bots search with them. Begin with these three types.
 //
-// A game's concrete State is a fixed-size value without pointers, so that
-// `copy := *state` is a copy and nothing in a playout allocates.
+// The concrete State of a game is a fixed-size value without pointers, so that `copy := *state` is a copy and
+// playing random games does not allocate.
 package rules
 
 import (
@@ -12,38 +12,39 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Move is a move as a small number; State.MoveText returns its text. Legal moves are
-// always listed in rising order of this number.
+// Move is the number of a move; State.MoveText returns its text. Legal moves are always listed in increasing
+// order of this number.
 type Move uint16
 
 const (
-	// Over is the Turn of a game that has ended.
+	// Over is the result of State.Turn when the game has ended.
 	Over = -1
 	// MaxSeats is the maximum number of seats of any game.
 	MaxSeats = 12
-	// MaxMoves is an upper bound of the number of legal moves in any position.
+	// MaxMoves is an upper bound on the number of legal moves in any position.
 	MaxMoves = 256
-	// MaxPlies is the maximum length of a game: a game without a limit of its own is drawn then.
+	// MaxPlies is the maximum number of plies of a game. A game without a limit of its own is a draw then.
 	MaxPlies = 65_535
 )
 
-// ErrOver is why no move is legal after the end.
+// ErrOver is wrapped by errors about a move in, or a view of, a game that has ended.
 var ErrOver = phrase.Errorf("the game is over")
 
-// Game is the rules of one game. A package of a game has one; nobody changes it.
+// Game describes one kind of game, such as Brisca. The package of each game has one Game, which must not be
+// modified.
 type Game struct {
-	Name    string   // the lower-case word that commands and bots use
-	Texts   fs.FS    // the rules for people: rules.LANGUAGE.md for each language, of which "en" is one
+	Name    string   // lower-case word that commands and bots use
+	Texts   fs.FS    // files rules.LANGUAGE.md with the rules for people; "en" must be among the languages
 	Options []Option // in the order in which they are shown
-	Display Display  // how the game is shown
-	// Variant makes the variant of options that Resolve has checked one by one: it checks their
-	// combination. An error has the option, the value and what to try.
+	Display Display  // how the game is drawn
+	// Variant returns the variant for the settings. Resolve has checked each value; Variant checks their
+	// combination. Its error names the option, its value and what to try.
 	Variant func(*Game, Settings) (*Variant, error)
 }
 
-// Text returns the rules for people in a language, as Markdown; "" if there are none. An item of a list
-// that begins with an option in backticks, or with its name and a value, is about that option: the site
-// describes it so where it is chosen.
+// Text returns the rules for people in a language, as Markdown, or "" if there are none. A list item that
+// begins with an option in backticks, or with the option's name and a value, describes that option; the site
+// shows it where the option is chosen.
 func (g *Game) Text(language string) string {
 	if g.Texts == nil {
 		return ""
@@ -55,35 +56,35 @@ func (g *Game) Text(language string) string {
 	return string(text)
 }
 
-// Variant is a game with its options resolved. Nobody changes it.
+// Variant is a game whose options have values. It must not be modified.
 type Variant struct {
 	Game     *Game
-	Settings Settings // every option with its value, in the order of Options
-	Rules    any      // the game's own struct of them, which is comparable
+	Settings Settings // every option with its value, in the order of Game.Options
+	Rules    any      // the settings as a comparable struct of the game's package
 	Players  int
-	// Sides is the number of sides: as many as players, or fewer where these play in teams.
+	// Sides is the number of sides. It is below Players if the game is played in teams.
 	Sides int
-	// HasChance is whether the seed decides anything. Without chance every deal
-	// is the same, and deterministic bots play the same game in each.
+	// HasChance reports whether the seed decides anything. If not, every deal is the same, and deterministic
+	// bots play the same game in each.
 	HasChance bool
-	// UniqueDeals is whether no two deals are alike, as a pack of cards is not shuffled twice in the same way.
+	// UniqueDeals reports whether two deals practically never are the same, as with a shuffled pack of cards.
 	UniqueDeals bool
-	// Prize is the points of the winner in a game that has no other points; a draw shares them. It is
-	// 0 where points are made move by move.
+	// Prize is the number of points that the winner gets in a game without other points; a draw shares them.
+	// It is 0 if points are made during the game.
 	Prize float64
-	// MaxPlies is how many moves a game can have.
+	// MaxPlies is the maximum number of moves in a game.
 	MaxPlies int
-	// Deal returns the first position.
+	// Deal returns the first position of a game. It draws all randomness from the stream.
 	Deal func(*Stream) State
-	// FromView returns a position that has the observed view and legal moves. What is
-	// hidden from the seat is drawn from r among all that the view leaves possible, as
-	// by Redealer. An error has the key and the
-	// impossible value. It allocates little more than the state. House bots search with it: where
-	// none searches this game, it may be nil.
+	// FromView returns a position that agrees with the observation, in its view and its legal moves. It draws
+	// what is hidden from the seat from r, among everything that the view allows, as Redealer does. The error
+	// names the impossible key and value. It allocates little more than the state. House bots search such
+	// positions; FromView may be nil if none searches this game.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
-// Dealer returns the Deal of a variant whose states are dealt in place.
+// Dealer returns a Variant.Deal function for a state type S whose method Deal initializes a state in place
+// with the rules r.
 func Dealer[S, R any, P interface {
 	*S
 	State
@@ -96,46 +97,46 @@ func Dealer[S, R any, P interface {
 	}
 }
 
-// Side returns the number of the side that a seat plays for, counted from 0.
+// Side returns the number of the side that a seat plays for, from 0.
 func (v *Variant) Side(seat int) int { return seat % v.Sides }
 
-// State is one position of a game. Seats are counted from 0.
+// State is one position of a game. Seats are numbered from 0.
 type State interface {
 	// Turn returns the seat to move, or Over.
 	Turn() int
 	// Ply returns the number of moves made.
 	Ply() int
-	// Legal appends the legal moves in rising order: none when the game is over.
+	// Legal appends the legal moves in increasing order. There are none if and only if the game is over.
 	Legal(dst []Move) []Move
-	// Check returns why a move is not legal, nil if it is.
+	// Check returns nil if the move is legal. Otherwise the error says why it is not.
 	Check(Move) error
-	// LogStart logs the events that come before the first move.
+	// LogStart logs the events that precede the first move, such as the deal of the cards.
 	LogStart(*Log)
-	// Apply makes a legal move and logs its events unless log is nil. An illegal move is
-	// undefined behaviour: Play checks first.
+	// Apply makes a legal move. It logs the events of the move unless log is nil. The result for an illegal
+	// move is undefined; Play checks the move first.
 	Apply(m Move, log *Log)
-	// Points returns the points by seat, at the end or so far, as the game counts them:
-	// halves in Tebes and Teeko, below 0 in Podrida.
+	// Points returns the points by seat, final or so far, as the game counts them. They may be fractions
+	// (Tebes, Teeko) or negative (Podrida).
 	Points() []float64
-	// MoveText appends the move as the protocol writes it.
+	// MoveText appends the move in the notation of the protocol.
 	MoveText(dst []byte, m Move) []byte
-	// ParseMove parses what MoveText writes; it does not check that the move is legal.
+	// ParseMove parses the notation of MoveText. It does not check that the move is legal.
 	ParseMove(text string) (Move, error)
-	// View appends all that a seat may know, as "key=value key=value".
+	// View appends everything that a seat may know, as "key=value key=value".
 	View(dst []byte, seat int) []byte
 	// Clone returns an independent copy.
 	Clone() State
 }
 
-// Redealer is a state in which seats do not see everything.
+// Redealer is implemented by states in which some things are hidden from seats.
 type Redealer interface {
-	// Redeal randomizes all that is hidden from a seat: hidden cards, within what all
-	// seats know, and later deals, which are drawn from r. What the seat sees is
-	// unchanged.
+	// Redeal randomly redistributes what is hidden from a seat: the hidden cards, in every way that is
+	// possible by what all seats know, and all later deals. It draws from r. The view and the legal moves of
+	// the seat do not change.
 	Redeal(seat int, r *Rand)
 }
 
-// Play makes a move if it is legal; otherwise the state is unchanged and the error is why.
+// Play makes a move if it is legal. Otherwise it leaves the state unchanged and returns the error of Check.
 func Play(s State, m Move, log *Log) error {
 	if err := s.Check(m); err != nil {
 		return err

@@ -9,15 +9,15 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Observation is what a seat knows about an unfinished game: the view and turn lines, and
-// the seat to move.
+// Observation is what a seat knows about an unfinished game: its view, the seat to move, and the legal moves
+// if it is that seat's turn.
 type Observation struct {
-	Seat int         // the seat that sees the view
+	Seat int         // the seat that has the view
 	Turn int         // the seat to move
-	Ply  int         // moves made
+	Ply  int         // number of moves made
 	View words.Pairs // the result of State.View for the seat
-	// Moves is the legal moves in order, as State.MoveText writes them. It is empty if
-	// another seat is to move.
+	// Moves lists the legal moves in order, in the notation of State.MoveText. It is empty if another seat is
+	// to move.
 	Moves words.List
 }
 
@@ -41,9 +41,9 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns how a position that was made from the observation differs from it: in the
-// first different value of the view, or in the moves; nil if it does not. It ignores keys
-// that the game does not have.
+// Check returns nil if the position s, which was made from the observation, agrees with it. Otherwise the
+// error names the first different value of the view, or the moves. Check ignores keys that the game does not
+// have.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
 		for key, want := range words.Pairs(view).All() {
@@ -68,17 +68,17 @@ func (o Observation) Check(game string, s State) error {
 	return nil
 }
 
-// ViewReader reads the values of an observation's view for one game. After the
-// first error, which Err returns, all values are zero.
+// ViewReader reads the values of an observation's view for the FromView function of a game. After the first
+// error, which Err returns, all values are zero.
 type ViewReader struct {
 	Observation
 	game string
-	rest words.Pairs // after the last value read: keys usually come in order
+	rest words.Pairs // what follows the last value read, because keys usually come in order
 	err  error
 }
 
-// Reader returns a reader of the view. It already has an error if the seat or the turn is
-// not one of the players, or the ply is out of range.
+// Reader returns a reader of the view. The reader already has an error if the seat, the turn or the ply is
+// out of range. The name of the game is for error messages.
 func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
@@ -97,8 +97,8 @@ func (o Observation) Reader(game string, players int) ViewReader {
 // Err returns the first error.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns the position made from the view, or the first error, including that of
-// Check.
+// Finish returns s, the position made from the view, if there was no error and s agrees with the observation.
+// Otherwise it returns the first error.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -109,7 +109,7 @@ func (r *ViewReader) Finish(s State) (State, error) {
 	return s, nil
 }
 
-// Fail records an error about the value of a key, unless there is one already.
+// Fail records an error about the value of a key, unless there is an error already.
 func (r *ViewReader) Fail(key, why string) {
 	if r.err == nil {
 		value, _ := r.View.Lookup(key)
@@ -117,7 +117,7 @@ func (r *ViewReader) Fail(key, why string) {
 	}
 }
 
-// Value returns the value of a key.
+// Value returns the value of a key. A missing key is an error.
 func (r *ViewReader) Value(key string) []byte {
 	if r.err != nil {
 		return nil
@@ -138,7 +138,7 @@ func (r *ViewReader) Value(key string) []byte {
 	return value
 }
 
-// Word returns the index of the value of a key in words.
+// Word returns the index in words of the value of a key. Any other value is an error.
 func (r *ViewReader) Word(key string, words ...string) int {
 	value := r.Value(key)
 	for i, w := range words {
@@ -152,15 +152,15 @@ func (r *ViewReader) Word(key string, words ...string) int {
 	return 0
 }
 
-// Int returns the value of a key that is a number from low to high.
+// Int returns the value of a key, which must be a number from low to high.
 func (r *ViewReader) Int(key string, low, high int) int {
 	var n [1]int
 	r.Ints(key, n[:], low, high, low)
 	return n[0]
 }
 
-// Ints reads a number from low to high for each element, joined by commas; "-" is read as
-// none, unless none is one of the numbers.
+// Ints reads the numbers of a key, which are joined by commas, into numbers. Each must be from low to high.
+// If none is below low, "-" is read as none.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

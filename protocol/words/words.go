@@ -1,5 +1,5 @@
-// Package words reads what lines are made of: tokens separated by one space, and
-// key=value pairs. The protocol and the rules share it, and know nothing of each other.
+// Package words parses the parts of a protocol line: tokens separated by single spaces, and key=value pairs.
+// Packages protocol and rules both use it, so that neither has to import the other.
 package words
 
 import (
@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// List is a list of tokens separated by one space, unparsed: "12c 3o". An empty List has
-// no tokens. The tokens alias the line that they were read from.
+// List is an unparsed list of tokens separated by single spaces, such as "12c 3o". An empty List has no
+// tokens. The tokens alias the underlying line.
 type List []byte
 
 // All yields the tokens in order.
@@ -32,7 +32,7 @@ func (w List) Len() int {
 	return bytes.Count(w, []byte{' '}) + 1
 }
 
-// Token returns token i, nil if there is none.
+// Token returns the token at index i, or nil if i is out of range.
 func (w List) Token(i int) []byte {
 	for word := range w.All() {
 		if i == 0 {
@@ -43,7 +43,7 @@ func (w List) Token(i int) []byte {
 	return nil
 }
 
-// Has reports whether w contains a token.
+// Has reports whether the list contains token.
 func (w List) Has(token []byte) bool {
 	for word := range w.All() {
 		if bytes.Equal(word, token) {
@@ -53,7 +53,7 @@ func (w List) Has(token []byte) bool {
 	return false
 }
 
-// Strings returns a copy of the tokens.
+// Strings returns the tokens as newly allocated strings.
 func (w List) Strings() []string {
 	s := make([]string, 0, w.Len())
 	for word := range w.All() {
@@ -62,11 +62,10 @@ func (w List) Strings() []string {
 	return s
 }
 
-// Pairs is a list "key=value key=value", unparsed. It aliases the line that it was read
-// from.
+// Pairs is an unparsed list "key=value key=value". Keys and values alias the underlying line.
 type Pairs []byte
 
-// Lookup returns the first value of a key, and whether there is one.
+// Lookup returns the first value of key and reports whether the key exists.
 func (p Pairs) Lookup(key string) ([]byte, bool) {
 	for rest := []byte(p); len(rest) > 0; {
 		var pair []byte
@@ -78,20 +77,20 @@ func (p Pairs) Lookup(key string) ([]byte, bool) {
 	return nil, false
 }
 
-// Get returns the value of a key, "" if there is none.
+// Get returns the first value of key, or "" if the key does not exist.
 func (p Pairs) Get(key string) string {
 	value, _ := p.Lookup(key)
 	return string(value)
 }
 
-// Int returns the value of a key as a number, 0 if it is not one.
+// Int returns the first value of key as a number, or 0 if it is missing or not a number.
 func (p Pairs) Int(key string) int {
 	value, _ := p.Lookup(key)
 	n, _ := ParseInt(value)
 	return n
 }
 
-// All yields keys and values in order.
+// All yields the keys and values in order.
 func (p Pairs) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		for word := range List(p).All() {
@@ -103,7 +102,7 @@ func (p Pairs) All() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Map returns a copy as a map.
+// Map returns the pairs as a new map. The first value of a repeated key counts.
 func (p Pairs) Map() map[string]string {
 	m := make(map[string]string)
 	for key, value := range p.All() {
@@ -126,7 +125,7 @@ func (p Pairs) Valid() bool {
 	return true
 }
 
-// Cut splits off the first token.
+// Cut returns the first token of line and what follows the space after it. If line has no space, rest is nil.
 func Cut(line []byte) (word, rest []byte) {
 	if i := bytes.IndexByte(line, ' '); i >= 0 {
 		return line[:i], line[i+1:]
@@ -134,8 +133,8 @@ func Cut(line []byte) (word, rest []byte) {
 	return line, nil
 }
 
-// ParseInt parses an integer in the form of strconv.AppendInt: no plus, no leading zeros,
-// no "-0". It allocates nothing.
+// ParseInt parses an integer in the form that strconv.AppendInt writes: no plus sign, no leading zeros, no
+// "-0", and at most 18 digits. It does not allocate.
 func ParseInt(b []byte) (n int, ok bool) {
 	digits := b
 	negative := len(b) > 0 && b[0] == '-'
