@@ -51,10 +51,10 @@ func TestExamples(t *testing.T) {
 	path := filepath.Dir(binaries.Program(t, "timba")) + ":" + filepath.Dir(binaries.Program(t, "timba-lab")) + ":" + os.Getenv("PATH")
 	pages, examples := map[string]bool{}, map[string][]string{}
 	for _, d := range clitest.Lines(t, newRoot) {
-		if filepath.Ext(d.Where) == ".md" {
+		if filepath.Ext(d.Source) == ".md" {
 			pages[d.Line] = true
 		} else {
-			examples[d.Where] = append(examples[d.Where], d.Line)
+			examples[d.Source] = append(examples[d.Source], d.Line)
 		}
 	}
 	for command, lines := range examples {
@@ -64,7 +64,7 @@ func TestExamples(t *testing.T) {
 			for _, example := range lines {
 				line := example
 				for _, r := range clitest.Shorter {
-					line = r.From.ReplaceAllString(line, r.To)
+					line = r.Pattern.ReplaceAllString(line, r.Replacement)
 				}
 				switch {
 				case strings.HasPrefix(line, "timba-lab experiment"):
@@ -92,7 +92,7 @@ func TestWalk(t *testing.T) {
 	kit.Slow(t)
 	made := t.TempDir()
 	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
-	w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, All: kit.Soak}
+	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: needed, UsageOnly: unstarted, All: kit.Soak}
 	w.Run(t, made)
 }
 

@@ -99,7 +99,7 @@ func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	result, err := run.Run(cmd.Context(), t.out, t.settings, in, t.resume, progress.Set)
 	progress.Clear()
 	if err != nil && errors.Is(err, cmd.Context().Err()) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; this goes on: %s\n", t.again(cmd))
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; this goes on: %s\n", t.resumeCommand(cmd))
 		return cli.ErrNoVerdict
 	}
 	if err != nil {
@@ -110,8 +110,8 @@ func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	return nil
 }
 
-// again returns the command line that resumes the run.
-func (t *training) again(cmd *cobra.Command) string {
+// resumeCommand returns the command line that resumes the run.
+func (t *training) resumeCommand(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath(), "--resume"}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		values := []string{flag.Value.String()}

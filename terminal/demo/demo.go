@@ -79,7 +79,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	defer stop()
 	s := d.Server
 	display := newDisplay(d.Out, s.Store, s.Config)
-	s.Beside = func(ctx context.Context) error {
+	s.Background = func(ctx context.Context) error {
 		finished, unsubscribe := s.Store.Events().Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
 		defer unsubscribe()
 		group, ctx := errgroup.WithContext(ctx)

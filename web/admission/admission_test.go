@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/web/admission"
 )
 
-var limits = admission.Limits{Person: 2, Address: 3, Total: 6, What: phrase.Plain("seats"), Hint: phrase.Plain("stand"), Retry: 7 * time.Second}
+var limits = admission.Limits{Person: 2, Address: 3, Total: 6, Subject: phrase.Plain("seats"), Hint: phrase.Plain("stand"), Retry: 7 * time.Second}
 
 // from returns an address.
 func from(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
@@ -25,7 +25,7 @@ func from(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
 // is left can be taken again.
 func TestPlaces(t *testing.T) {
 	p := admission.NewPlaces(limits)
-	enter := func(by admission.By, want string) (leave func()) {
+	enter := func(by admission.Visitor, want string) (leave func()) {
 		t.Helper()
 		leave, err := p.Enter(by)
 		var known *ladder.Error
@@ -39,56 +39,56 @@ func TestPlaces(t *testing.T) {
 		}
 		return leave
 	}
-	first := enter(admission.By{Person: 1, Address: from(1)}, "")
-	enter(admission.By{Person: 1, Address: from(2)}, "")
-	enter(admission.By{Person: 1, Address: from(3)}, "the limit for one person is 2")
+	first := enter(admission.Visitor{Person: 1, Address: from(1)}, "")
+	enter(admission.Visitor{Person: 1, Address: from(2)}, "")
+	enter(admission.Visitor{Person: 1, Address: from(3)}, "the limit for one person is 2")
 	for range 3 {
-		enter(admission.By{Address: from(1)}, "")
+		enter(admission.Visitor{Address: from(1)}, "")
 	}
-	enter(admission.By{Address: from(1)}, "the limit for one address is 3")
-	enter(admission.By{Person: 2, Address: from(1)}, "")
-	enter(admission.By{Address: from(5)}, "the limit is 6")
+	enter(admission.Visitor{Address: from(1)}, "the limit for one address is 3")
+	enter(admission.Visitor{Person: 2, Address: from(1)}, "")
+	enter(admission.Visitor{Address: from(5)}, "the limit is 6")
 	first()
 	first() // counts once
-	if n := p.Taken(); n != 5 {
+	if n := p.Count(); n != 5 {
 		t.Errorf("%d places are taken, want 5", n)
 	}
-	enter(admission.By{Person: 1, Address: from(1)}, "")
-	enter(admission.By{Address: from(6)}, "the limit is 6")
+	enter(admission.Visitor{Person: 1, Address: from(1)}, "")
+	enter(admission.Visitor{Address: from(6)}, "the limit is 6")
 }
 
 // A place of nobody without an address is one place.
 func TestPlacesOfNobody(t *testing.T) {
 	p := admission.NewPlaces(limits)
 	for range limits.Address {
-		kit.Get[func()](t)(p.Enter(admission.By{}))
+		kit.Get[func()](t)(p.Enter(admission.Visitor{}))
 	}
-	if _, err := p.Enter(admission.By{}); err == nil {
-		t.Errorf("%d places are one too many", p.Taken()+1)
+	if _, err := p.Enter(admission.Visitor{}); err == nil {
+		t.Errorf("%d places are one too many", p.Count()+1)
 	}
 }
 
 // However many come at once, no more have a place than may.
 func TestPlacesAtOnce(t *testing.T) {
-	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, What: phrase.Plain("seats")})
+	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, Subject: phrase.Plain("seats")})
 	var all sync.WaitGroup
 	leaves := make(chan func(), 100)
 	for range cap(leaves) {
 		all.Go(func() {
-			if leave, err := p.Enter(admission.By{Address: from(1)}); err == nil {
+			if leave, err := p.Enter(admission.Visitor{Address: from(1)}); err == nil {
 				leaves <- leave
 			}
 		})
 	}
 	all.Wait()
-	if len(leaves) != 30 || p.Taken() != 30 {
-		t.Errorf("%d have come in, and %d places are taken, want 30", len(leaves), p.Taken())
+	if len(leaves) != 30 || p.Count() != 30 {
+		t.Errorf("%d have come in, and %d places are taken, want 30", len(leaves), p.Count())
 	}
 	close(leaves)
 	for leave := range leaves {
 		leave()
 	}
-	if n := p.Taken(); n != 0 {
+	if n := p.Count(); n != 0 {
 		t.Errorf("%d places are taken at the end", n)
 	}
 }
@@ -100,7 +100,7 @@ func TestRate(t *testing.T) {
 	r := admission.NewRate[string]("person", phrase.Plain("requests a minute for one person"), 3, func() time.Time { return now })
 	take := func(key string) (header string, err error) {
 		w := httptest.NewRecorder()
-		err = r.Take(w, key)
+		err = r.Admit(w, key)
 		return w.Header().Get("RateLimit-Policy") + " " + w.Header().Get("RateLimit"), err
 	}
 	for left := range 3 {

@@ -15,11 +15,11 @@ import (
 // Rate limits the requests of each key in a minute; bursts up to the whole limit are allowed.
 // It keeps the maxKeys most recent keys.
 type Rate[K comparable] struct {
-	name   string      // in the headers
-	what   phrase.Text // what is limited, for people
-	minute int
-	now    func() time.Time
-	keys   *lru.Cache[K, *rate.Limiter]
+	name    string      // in the headers
+	subject phrase.Text // what is limited, for people
+	minute  int
+	now     func() time.Time
+	keys    *lru.Cache[K, *rate.Limiter]
 }
 
 // maxKeys bounds the memory of a limit, at about 200 bytes per key.
@@ -32,11 +32,11 @@ func NewRate[K comparable](name string, what phrase.Text, minute int, now func()
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &Rate[K]{name: name, what: what, minute: minute, now: now, keys: keys}
+	return &Rate[K]{name: name, subject: what, minute: minute, now: now, keys: keys}
 }
 
-// Take counts a request, sets the RateLimit headers, and returns an error above the limit.
-func (r *Rate[K]) Take(w http.ResponseWriter, key K) error {
+// Admit counts a request, sets the RateLimit headers, and returns an error above the limit.
+func (r *Rate[K]) Admit(w http.ResponseWriter, key K) error {
 	l, ok := r.keys.Get(key)
 	if !ok {
 		l = rate.NewLimiter(rate.Limit(float64(r.minute)/60), r.minute)
@@ -55,7 +55,7 @@ func (r *Rate[K]) Take(w http.ResponseWriter, key K) error {
 	if allowed {
 		return nil
 	}
-	err := ladder.Errorf(ladder.TooMany, "", "the limit is %d %s", r.minute, r.what).Try("wait %d s", max(1, int((wait+time.Second-1)/time.Second)))
+	err := ladder.Errorf(ladder.TooMany, "", "the limit is %d %s", r.minute, r.subject).Try("wait %d s", max(1, int((wait+time.Second-1)/time.Second)))
 	err.Retry = wait
 	return err
 }

@@ -65,7 +65,7 @@ func (a *API) handler(routes []route) http.Handler {
 	}
 	compressed := compress(mux)
 	return a.Middleware.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		known, methods := middleware.Known(mux, r)
+		known, methods := middleware.FindRoute(mux, r)
 		if known {
 			compressed.ServeHTTP(w, r)
 			return
@@ -83,7 +83,7 @@ func (a *API) handler(routes []route) http.Handler {
 // enter returns the handler of a route, with its authorization.
 func (a *API) enter(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		middleware.Of(r).Route = rt.pattern
+		middleware.RequestOf(r).Route = rt.pattern
 		if rt.scope == "" && strings.HasPrefix(rt.pattern, http.MethodGet) {
 			share(w.Header())
 		}
@@ -91,10 +91,10 @@ func (a *API) enter(rt route) http.Handler {
 		if rt.scope == "" {
 			w.Header().Set("Cache-Control", "no-cache")
 		}
-		w = middleware.Of(r).Record(w)
+		w = middleware.RequestOf(r).RecordAnswer(w)
 		err := a.Middleware.Bearer(w, r)
 		if err == nil && rt.scope != "" {
-			err = middleware.Of(r).Must(rt.scope, rt.pattern)
+			err = middleware.RequestOf(r).Must(rt.scope, rt.pattern)
 		}
 		if err == nil {
 			err = rt.serve(w, r)

@@ -99,7 +99,7 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := a.versionDoc(v, middleware.Of(r).Owns(b.PersonID))
+			latest := a.versionDoc(v, middleware.RequestOf(r).Owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -158,7 +158,7 @@ func (a *API) getVersions(r *http.Request, p paging) (page wire.Page[wire.Versio
 		list = list[:p.Limit]
 		page.Next = middleware.CursorOf("version", int64(list[p.Limit-1].Number))
 	}
-	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.Of(r).Owns(b.PersonID)) })
+	page.Items = Docs(list, func(v ladder.Version) wire.Version { return a.versionDoc(v, middleware.RequestOf(r).Owns(b.PersonID)) })
 	return page, err
 }
 
@@ -168,7 +168,7 @@ func (a *API) getVersion(r *http.Request) (doc wire.Version, err error) {
 		return doc, err
 	}
 	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(n))
-	return a.versionDoc(v, middleware.Of(r).Owns(v.Owner)), err
+	return a.versionDoc(v, middleware.RequestOf(r).Owns(v.Owner)), err
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
@@ -186,7 +186,7 @@ func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Service.Stages(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"), int(number))
+	return a.Service.Stages(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("bot"), int(number))
 }
 
 func (a *API) getStages(r *http.Request) (wire.List[wire.Stage], error) {
@@ -251,7 +251,7 @@ func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVer
 // changeBot returns what changes the bot that the path names, and returns what it is then.
 func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*http.Request) (wire.Bot, error) {
 	return func(r *http.Request) (doc wire.Bot, err error) {
-		b, err := change(r.Context(), middleware.Of(r).Actor, r.PathValue("bot"))
+		b, err := change(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("bot"))
 		if err != nil {
 			return doc, err
 		}

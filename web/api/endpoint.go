@@ -124,7 +124,7 @@ func readQuery(r *http.Request, into any, kind string) error {
 	if c, ok := into.(interface{ check(*middleware.Query) }); ok {
 		c.check(q)
 	}
-	return q.Done()
+	return q.Check()
 }
 
 // readFields reads parameters into the fields of a struct whose cursors are of a kind.

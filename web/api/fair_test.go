@@ -63,7 +63,7 @@ func TestSlowUploads(t *testing.T) {
 			}
 		}
 		bubble.Settle()
-		if held := w.api.Middleware.Uploads.Taken(); held != 2*middleware.UploadLimits.Person {
+		if held := w.api.Middleware.Uploads.Count(); held != 2*middleware.UploadLimits.Person {
 			t.Errorf("%d uploads are held, want %d", held, 2*middleware.UploadLimits.Person)
 		}
 		good := 0
@@ -99,7 +99,7 @@ func TestSlowReaders(t *testing.T) {
 		ended := make(chan struct{})
 		server := w.serve(t, route{pattern: "GET /endless", endpoint: plain(func(rw http.ResponseWriter, r *http.Request) error {
 			defer close(ended)
-			leave, err := w.api.Middleware.Stream(r)
+			leave, err := w.api.Middleware.StartStream(r)
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func TestSlowReaders(t *testing.T) {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
 		bubble.Settle()
-		if n := w.api.Middleware.Streams.Taken(); n != 0 {
+		if n := w.api.Middleware.Streams.Count(); n != 0 {
 			t.Errorf("%d downloads are held", n)
 		}
 	})

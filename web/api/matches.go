@@ -186,7 +186,7 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 }
 
 func (a *API) postMatch(w http.ResponseWriter, r *http.Request, asked wire.AskedMatch) (doc wire.Match, err error) {
-	m, err := a.Service.RequestMatch(r.Context(), middleware.Of(r).Actor, service.MatchRequest(asked))
+	m, err := a.Service.RequestMatch(r.Context(), middleware.RequestOf(r).Actor, service.MatchRequest(asked))
 	if err != nil {
 		return doc, err
 	}
@@ -200,7 +200,7 @@ func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	if err != nil {
 		return doc, err
 	}
-	m, err := a.Service.CancelMatch(r.Context(), middleware.Of(r).Actor, id)
+	m, err := a.Service.CancelMatch(r.Context(), middleware.RequestOf(r).Actor, id)
 	if err != nil {
 		return doc, err
 	}
@@ -278,7 +278,7 @@ func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	log, err := a.Service.GameLog(r.Context(), middleware.Of(r).Actor, game, seat)
+	log, err := a.Service.GameLog(r.Context(), middleware.RequestOf(r).Actor, game, seat)
 	if err != nil {
 		return err
 	}

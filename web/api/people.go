@@ -22,7 +22,7 @@ func tokenDoc(t ladder.Token) wire.Token {
 
 // postPerson adds a person. It counts every try, also with a body that cannot be read.
 func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Middleware.Joining.Take(w, middleware.Of(r).Address); err != nil {
+	if err := a.Middleware.Joining.Admit(w, middleware.RequestOf(r).Address); err != nil {
 		return err
 	}
 	var asked wire.Registration
@@ -37,12 +37,12 @@ func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) getMe(r *http.Request) (wire.Me, error) {
-	in := middleware.Of(r)
+	in := middleware.RequestOf(r)
 	return wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)}, nil
 }
 
 func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], err error) {
-	found, err := a.Store.Bots.ListOwn(r.Context(), middleware.Of(r).Person.ID, int64(p.From), p.Limit+1)
+	found, err := a.Store.Bots.ListOwn(r.Context(), middleware.RequestOf(r).Person.ID, int64(p.From), p.Limit+1)
 	if err != nil {
 		return page, err
 	}
@@ -52,7 +52,7 @@ func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], er
 // getMessages returns the messages after a cursor, and always the next cursor.
 func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Message], err error) {
 	after := int64(p.From)
-	list, err := a.Store.People.Messages(r.Context(), middleware.Of(r).Person.ID, after, p.Limit)
+	list, err := a.Store.People.Messages(r.Context(), middleware.RequestOf(r).Person.ID, after, p.Limit)
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
@@ -65,21 +65,21 @@ func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Messag
 }
 
 func (a *API) putSeen(_ http.ResponseWriter, r *http.Request, seen wire.SeenMessages) (none, error) {
-	return none{}, a.Store.People.SetSeen(r.Context(), middleware.Of(r).Person.ID, seen.First, seen.Last)
+	return none{}, a.Store.People.SetSeen(r.Context(), middleware.RequestOf(r).Person.ID, seen.First, seen.Last)
 }
 
 func (a *API) deleteMyToken(r *http.Request) error {
-	by := middleware.Of(r).Actor
+	by := middleware.RequestOf(r).Actor
 	return a.Service.RevokeToken(r.Context(), by, by.Token.ID)
 }
 
 func (a *API) getTokens(r *http.Request) (wire.List[wire.Token], error) {
-	all, err := a.Service.Tokens(r.Context(), middleware.Of(r).Actor)
+	all, err := a.Service.Tokens(r.Context(), middleware.RequestOf(r).Actor)
 	return wire.List[wire.Token]{Items: Docs(all, tokenDoc)}, err
 }
 
 func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
-	key, t, err := a.Service.AddToken(r.Context(), middleware.Of(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	key, t, err := a.Service.AddToken(r.Context(), middleware.RequestOf(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
 
@@ -89,14 +89,14 @@ func InviteDoc(i ladder.Invite) wire.Invite {
 }
 
 func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
-	code, invite, err := a.Service.AddInvite(r.Context(), middleware.Of(r).Actor, asked.Name, asked.Expires)
+	code, invite, err := a.Service.AddInvite(r.Context(), middleware.RequestOf(r).Actor, asked.Name, asked.Expires)
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }
 
 // setBlocked blocks or unblocks the person that the path names.
 func (a *API) setBlocked(out bool) endpoint {
 	return answer(func(r *http.Request) (wire.Person, error) {
-		p, err := a.Service.Block(r.Context(), middleware.Of(r).Actor, r.PathValue("person"), out)
+		p, err := a.Service.Block(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), out)
 		return PersonDoc(p), err
 	})
 }

@@ -229,7 +229,7 @@ func TestSlots(t *testing.T) {
 	var leave func()
 	for range middleware.StreamLimits.Address {
 		var err error
-		leave, err = w.api.Middleware.Streams.Enter(admission.By{Address: netip.MustParseAddr("192.0.2.1")})
+		leave, err = w.api.Middleware.Streams.Enter(admission.Visitor{Address: netip.MustParseAddr("192.0.2.1")})
 		kit.Must(t, err)
 	}
 	ask("192.0.2.1", 429, "the limit for one address is 4 downloads at the same time")
@@ -263,7 +263,7 @@ func TestSlowBodies(t *testing.T) {
 		pace := middleware.Pace{Rate: 16 << 10, Window: 10 * time.Second}
 		w.api.Middleware.Pace = pace
 		routes := append(w.api.routes(), route{pattern: "POST /slow", endpoint: plain(func(rw http.ResponseWriter, r *http.Request) error {
-			n, err := io.Copy(io.Discard, w.api.Middleware.Paced(rw, r.Body))
+			n, err := io.Copy(io.Discard, w.api.Middleware.PacedBody(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 		})})
 		server := bubble.Serve(t, middleware.NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))

@@ -73,7 +73,7 @@ func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 // stream writes a line for each replay. It sends the header with the first line, so that an
 // error before it becomes a problem document.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
-	leave, err := a.Middleware.Stream(r)
+	leave, err := a.Middleware.StartStream(r)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func replayLine(r store.Replay) ([]byte, error) {
 
 // zipped writes an archive with the documents of a match byte for byte.
 func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
-	leave, err := a.Middleware.Stream(r)
+	leave, err := a.Middleware.StartStream(r)
 	if err != nil {
 		return err
 	}

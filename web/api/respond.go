@@ -44,7 +44,7 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 // list returns an endpoint that answers with a page of all items that the actor may see; kind is that of its cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
-		items, err := all(r.Context(), middleware.Of(r).Actor)
+		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
 		return cut(Docs(items, doc), p, kind), err
 	})
 }
@@ -56,7 +56,7 @@ func revoke(kind string, f func(context.Context, service.Actor, int64) error) en
 		if err != nil {
 			return err
 		}
-		return f(r.Context(), middleware.Of(r).Actor, id)
+		return f(r.Context(), middleware.RequestOf(r).Actor, id)
 	})
 }
 

@@ -29,11 +29,11 @@ func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissio
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
 		return ladder.Errorf(middleware.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
-	v, err := a.Middleware.Receive(w, r, u, r.ContentLength)
+	v, err := a.Middleware.ReceiveUpload(w, r, u, r.ContentLength)
 	if err != nil {
 		return err
 	}
-	p, err := a.Service.Submission(r.Context(), middleware.Of(r).Actor, v.ID)
+	p, err := a.Service.Submission(r.Context(), middleware.RequestOf(r).Actor, v.ID)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *API) deleteSubmission(r *http.Request) (doc wire.Submission, err error)
 	if err != nil {
 		return doc, err
 	}
-	p, err := a.Service.CancelSubmission(r.Context(), middleware.Of(r).Actor, id)
+	p, err := a.Service.CancelSubmission(r.Context(), middleware.RequestOf(r).Actor, id)
 	return a.submissionDoc(p), err
 }
 
@@ -70,7 +70,7 @@ func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery)
 	changed := func(p service.Progress) bool {
 		return r.Header.Get("If-None-Match") != "" && !matches(r, etag(encoded(a.submissionDoc(p))))
 	}
-	p, err := a.Middleware.Await(r, id, q.Wait, changed)
+	p, err := a.Middleware.AwaitSubmission(r, id, q.Wait, changed)
 	if err != nil {
 		return err
 	}

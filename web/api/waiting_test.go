@@ -22,7 +22,7 @@ import (
 func (w *world) inFlight() {
 	w.tb.Helper()
 	bubble.Settle()
-	if w.api.Middleware.Waits.Taken() == 0 {
+	if w.api.Middleware.Waits.Count() == 0 {
 		w.tb.Error("no request waits")
 	}
 }
@@ -171,8 +171,8 @@ func TestWaitEnds(t *testing.T) {
 			if took := time.Since(began); took > 0 {
 				t.Errorf("the %s is gone, and the request waits for %v", end, took)
 			}
-			if w.api.Middleware.Waits.Taken() != 0 {
-				t.Errorf("the %s is gone, and %d wait", end, w.api.Middleware.Waits.Taken())
+			if w.api.Middleware.Waits.Count() != 0 {
+				t.Errorf("the %s is gone, and %d wait", end, w.api.Middleware.Waits.Count())
 			}
 		}
 	})

@@ -72,7 +72,7 @@ func TestReplaysPageAdjudication(t *testing.T) {
 			if got := b.Text(".endline"); !strings.HasPrefix(got, "Adjudicada: ") {
 				t.Errorf("in Catalan the list of moves ends with %q", got)
 			}
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 }

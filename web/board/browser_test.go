@@ -43,7 +43,7 @@ func TestReplaysPage(t *testing.T) {
 			seatViews(b, g)
 			marks(b, g)
 			addresses(b)
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 }
@@ -202,8 +202,8 @@ func seatViews(b *tab, g *board.Game) {
 				b.T.Errorf("ply %d, seat %d: %v", ply, seat, err)
 			}
 			want := g.Frames[ply].Events.All
-			if g.Frames[ply].Events.Seen != nil {
-				want = g.Frames[ply].Events.Seen[seat]
+			if g.Frames[ply].Events.PerSeat != nil {
+				want = g.Frames[ply].Events.PerSeat[seat]
 			}
 			if !slices.Equal(s.Events, want) {
 				b.T.Errorf("ply %d: seat %d was sent %q, the page has %q", ply, seat, want, s.Events)
@@ -357,7 +357,7 @@ func TestReplaysPageHostile(t *testing.T) {
 	if webtest.Eval[bool](b.Tab, `'pwned' in window`) {
 		t.Error("a script of a bot has run")
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The policy of the page is in force, so that even a mistake asks no network.
@@ -366,7 +366,7 @@ func TestReplaysPagePolicy(t *testing.T) {
 	in := webtest.Start(t)
 	c := find(t, "teeko")
 	b := open(t, in, rebuilt(t, c, play(t, c)))
-	b.Quiet()
+	b.RequireQuiet()
 	webtest.Eval[chromedp.Void](b.Tab, `(() => {
 		window.blocked = [];
 		document.addEventListener('securitypolicyviolation', (e) => { blocked.push(e.effectiveDirective); document.body.dataset.blocked = blocked.length; });
@@ -422,7 +422,7 @@ func TestReplaysPageFits(t *testing.T) {
 			if moving := webtest.Eval[bool](b.Tab, `[...document.querySelectorAll('.lift')].some((e) => getComputedStyle(e).animationName !== 'none')`); moving {
 				t.Error("something moves for a reader who wants no motion")
 			}
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 }

@@ -8,6 +8,6 @@ var Script, Style = script, style
 // Copy returns a maker that goes on as another one.
 func Copy(c *PublicFrames) *PublicFrames {
 	d := *c
-	d.own, d.before = maps.Clone(c.own), maps.Clone(c.before)
+	d.perSeatKeys, d.before = maps.Clone(c.perSeatKeys), maps.Clone(c.before)
 	return &d
 }

@@ -13,22 +13,22 @@ import (
 // Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data
 // of the page.
 type Game struct {
-	Name       string        `json:"game"`
-	Display    rules.Display `json:"display"`
-	Options    [][2]string   `json:"options"` // name and value, in the game's order
-	Seed       referee.Hex   `json:"seed"`
-	Commitment referee.Hex   `json:"commitment"`
-	Match      matchPlace    `json:"match"`
-	Clock      clock         `json:"clock"`
-	Seats      []Seat        `json:"seats"`
-	Keys       []string      `json:"keys"`   // of a view, in their order
-	Own        []string      `json:"own"`    // the keys of a view that seats see differently
-	Frames     []Frame       `json:"frames"` // one more than moves
-	Moves      []Move        `json:"moves"`
-	Faults     []fault       `json:"faults"`
-	Over       bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
-	// Adjudicated is how the bots' scores ended the game, nil if they did not.
-	Adjudicated  *referee.Adjudicated `json:"adjudicated"`
+	Name        string        `json:"game"`
+	Display     rules.Display `json:"display"`
+	Options     [][2]string   `json:"options"` // name and value, in the game's order
+	Seed        referee.Hex   `json:"seed"`
+	Commitment  referee.Hex   `json:"commitment"`
+	Match       matchPlace    `json:"match"`
+	Clock       clock         `json:"clock"`
+	Seats       []Seat        `json:"seats"`
+	Keys        []string      `json:"keys"`   // of a view, in their order
+	PerSeatKeys []string      `json:"own"`    // the keys of a view that seats see differently
+	Frames      []Frame       `json:"frames"` // one more than moves
+	Moves       []Move        `json:"moves"`
+	Faults      []fault       `json:"faults"`
+	Over        bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
+	// EndByScores is how the bots' scores ended the game, nil if they did not.
+	EndByScores  *referee.Adjudicated `json:"adjudicated"`
 	Adjudication string               `json:"adjudication"` // the rules by which they could, in words; "" for none
 	Differences  []string             `json:"differences"`  // between the replay and the rules; see Replay.Verify
 }
@@ -73,17 +73,17 @@ type Seat struct {
 // Frame is a position, as the changes since the previous frame; the first frame has every key.
 // Own has the keys of Game.Own for each seat, Common all others.
 type Frame struct {
-	Turn   int                 `json:"turn"` // the seat to move, -1 when the game is over
-	Common map[string]string   `json:"common,omitempty"`
-	Own    []map[string]string `json:"own,omitempty"`
-	Events Events              `json:"events"` // of the deal, or of the move that led to this position
+	Turn    int                 `json:"turn"` // the seat to move, -1 when the game is over
+	Common  map[string]string   `json:"common,omitempty"`
+	PerSeat []map[string]string `json:"own,omitempty"`
+	Events  Events              `json:"events"` // of the deal, or of the move that led to this position
 }
 
 // Events is a list of events, as the protocol writes them. All is for a viewer who sees all
 // cards. Seen is what each seat saw, absent if every seat saw All.
 type Events struct {
-	All  []string   `json:"all"`
-	Seen [][]string `json:"seen,omitempty"`
+	All     []string   `json:"all"`
+	PerSeat [][]string `json:"seen,omitempty"`
 }
 
 // Move is one move, from the frame with its number to the next.
@@ -111,7 +111,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	}
 	game := &Game{
 		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
-		Adjudicated: r.Adjudicated, Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
+		EndByScores: r.Adjudicated, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []Move{},
 	}
 	if r.Adjudication != nil {
 		game.Adjudication = r.Adjudication.String()
@@ -126,7 +126,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	game.frames(positions)
+	game.setFrames(positions)
 	for _, m := range r.Moves {
 		game.Moves = append(game.Moves, Move{m.Seat, m.Move, m.MS, m.Info, m.StandIn})
 	}
@@ -191,35 +191,35 @@ func events(log *rules.Log, seats int) Events {
 	for seat := range seats {
 		seen := log.EventsFor(seat)
 		same = same && slices.Equal(seen, e.All)
-		e.Seen = append(e.Seen, append([]string{}, seen...))
+		e.PerSeat = append(e.PerSeat, append([]string{}, seen...))
 	}
 	if same {
-		e.Seen = nil
+		e.PerSeat = nil
 	}
 	return e
 }
 
-// frames sets Frames to the changes between the positions, and Own.
-func (g *Game) frames(positions []position) {
-	g.Own = ownKeys(positions)
+// setFrames sets Frames to the changes between the positions, and Own.
+func (g *Game) setFrames(positions []position) {
+	g.PerSeatKeys = perSeatKeys(positions)
 	before := position{views: make([]map[string]string, len(g.Seats))}
 	for _, p := range positions {
-		f := Frame{Turn: p.turn, Events: p.events, Common: changes(before.views[0], p.views[0], g.Own, false)}
+		f := Frame{Turn: p.turn, Events: p.events, Common: changes(before.views[0], p.views[0], g.PerSeatKeys, false)}
 		own, changed := make([]map[string]string, len(p.views)), false
 		for seat, view := range p.views {
-			own[seat] = changes(before.views[seat], view, g.Own, true)
+			own[seat] = changes(before.views[seat], view, g.PerSeatKeys, true)
 			changed = changed || len(own[seat]) > 0
 		}
 		if changed {
-			f.Own = own
+			f.PerSeat = own
 		}
 		g.Frames = append(g.Frames, f)
 		before = p
 	}
 }
 
-// ownKeys returns the keys whose values differ between seats in any position, sorted.
-func ownKeys(positions []position) []string {
+// perSeatKeys returns the keys whose values differ between seats in any position, sorted.
+func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
 		for _, view := range p.views {

@@ -28,8 +28,8 @@ func unfold(g *board.Game) (frames [][]map[string]string) {
 				next[seat] = map[string]string{}
 			}
 			maps.Copy(next[seat], f.Common)
-			if f.Own != nil {
-				maps.Copy(next[seat], f.Own[seat])
+			if f.PerSeat != nil {
+				maps.Copy(next[seat], f.PerSeat[seat])
 			}
 		}
 		views = next
@@ -97,12 +97,12 @@ func TestReplaysFrameEvents(t *testing.T) {
 	views := unfold(g)
 	deal := g.Frames[0].Events
 	for seat := range g.Seats {
-		if len(deal.Seen[seat]) != 2 || !strings.HasPrefix(deal.Seen[seat][0], "deal ") {
-			t.Errorf("seat %d was sent %q, want its deal and the trump card", seat, deal.Seen[seat])
+		if len(deal.PerSeat[seat]) != 2 || !strings.HasPrefix(deal.PerSeat[seat][0], "deal ") {
+			t.Errorf("seat %d was sent %q, want its deal and the trump card", seat, deal.PerSeat[seat])
 		}
 		for _, card := range strings.Split(views[0][seat]["hand"], ",") {
-			if !strings.Contains(deal.Seen[seat][0], card) {
-				t.Errorf("seat %d holds %s, and was sent %q", seat, card, deal.Seen[seat][0])
+			if !strings.Contains(deal.PerSeat[seat][0], card) {
+				t.Errorf("seat %d holds %s, and was sent %q", seat, card, deal.PerSeat[seat][0])
 			}
 		}
 	}
@@ -111,11 +111,11 @@ func TestReplaysFrameEvents(t *testing.T) {
 	}
 	var secret, shared int
 	for i, f := range g.Frames[1:] {
-		if f.Events.Seen == nil {
+		if f.Events.PerSeat == nil {
 			shared++
 			continue
 		}
-		for seat, seen := range f.Events.Seen {
+		for seat, seen := range f.Events.PerSeat {
 			for _, e := range seen {
 				words := strings.Fields(e)
 				if words[0] != "draw" || words[1] == strconv.Itoa(seat) {

@@ -121,7 +121,7 @@ func TestReplaysPageTables(t *testing.T) {
 				}
 				picture(b, fmt.Sprintf("tables-%s-%d", c.name, size[0]))
 			}
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 }
@@ -226,7 +226,7 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 		if captures == 0 {
 			t.Errorf("match %d has no captures", match)
 		}
-		b.Quiet()
+		b.RequireQuiet()
 	}
 }
 
@@ -283,5 +283,5 @@ func TestReplaysPageAxes(t *testing.T) {
 			t.Errorf("the line of seat %s has %.2f of the height of its axis, which has %d ticks", l.Seat, l.Share, l.Ticks)
 		}
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }

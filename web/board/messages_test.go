@@ -99,7 +99,7 @@ func TestReplaysPageSpeaks(t *testing.T) {
 	webtest.Eval[chromedp.Void](b.Tab, `document.activeElement.blur()`)
 	b.Press(kb.ArrowRight)
 	b.at(3, g)
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // Keys jump to faults and to the move that lost most.
@@ -130,7 +130,7 @@ func TestReplaysPageJumps(t *testing.T) {
 	b.at(g.Faults[0].Ply, g)
 	b.Click(`[data-do="worst"]`)
 	b.at(want, g)
-	b.Quiet()
+	b.RequireQuiet()
 
 	c = find(t, "teeko")
 	b = open(t, webtest.Start(t), rebuilt(t, c, play(t, c)))

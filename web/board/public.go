@@ -11,16 +11,16 @@ import (
 // sees, and nothing else. These are the keys of a view whose values have been the same for all
 // seats since the first frame, the number of cards in hand, and the events that all saw alike.
 type PublicFrames struct {
-	seats  int
-	hand   string          // the key of the cards in hand, "" for none
-	own    map[string]bool // keys that seats have seen differently
-	before map[string]string
-	keys   []string
+	seats       int
+	hand        string          // the key of the cards in hand, "" for none
+	perSeatKeys map[string]bool // keys that seats have seen differently
+	before      map[string]string
+	keys        []string
 }
 
 // NewPublicFrames returns a maker of frames for one game.
 func NewPublicFrames(v *rules.Variant) *PublicFrames {
-	c := &PublicFrames{seats: v.Players, own: map[string]bool{}}
+	c := &PublicFrames{seats: v.Players, perSeatKeys: map[string]bool{}}
 	if cards := v.Game.Display.Cards; cards != nil {
 		c.hand = cards.Hand
 	}
@@ -44,8 +44,8 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	return f
 }
 
-// Whole makes the next frame one with every key, as the first one is.
-func (c *PublicFrames) Whole() { c.before = nil }
+// ForceFullFrame makes the next frame one with every key, as the first one is.
+func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
 // Keys returns the keys of the frames, in the order of a view.
 func (c *PublicFrames) Keys() []string { return c.keys }
@@ -58,11 +58,11 @@ func (c *PublicFrames) common(s rules.State) map[string]string {
 	for seat := 1; seat < c.seats; seat++ {
 		for key, value := range parse(s.View(nil, seat)) {
 			if first, ok := view[key]; ok && first != value {
-				c.own[key] = true
+				c.perSeatKeys[key] = true
 			}
 		}
 	}
-	for key := range c.own {
+	for key := range c.perSeatKeys {
 		delete(view, key)
 	}
 	if c.hand != "" {

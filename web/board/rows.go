@@ -36,8 +36,8 @@ type Row struct {
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
 	Points   float64           `json:"points"`
-	// Adjudicated is how the bots' scores ended the game, "draw" or "resign", "" if they did not.
-	Adjudicated string `json:"adjudicated"`
+	// EndByScores is how the bots' scores ended the game, "draw" or "resign", "" if they did not.
+	EndByScores string `json:"adjudicated"`
 
 	settings rules.Settings // the options in the game's order
 }
@@ -81,7 +81,7 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	}
 	row.Choices = len(row.Legal)
 	if r.Adjudicated != nil {
-		row.Adjudicated = string(r.Adjudicated.As)
+		row.EndByScores = string(r.Adjudicated.As)
 	}
 	if m.ByBot() {
 		row.MS = &m.MS
@@ -108,7 +108,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
 			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), printable(r.Bot), printable(r.Version),
 			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-			strings.Join(infos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
+			strings.Join(infos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.EndByScores,
 		})
 		if err != nil {
 			return err

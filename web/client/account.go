@@ -79,8 +79,8 @@ func CurrentAccount() (Account, error) {
 	return a, nil
 }
 
-// Keep saves the account, completely or not at all, and returns the path of its file.
-func (a Account) Keep() (path string, err error) {
+// Save saves the account, completely or not at all, and returns the path of its file.
+func (a Account) Save() (path string, err error) {
 	if path, err = AccountFile(); err != nil {
 		return "", err
 	}

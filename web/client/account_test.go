@@ -22,7 +22,7 @@ func TestCurrentAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 			t.Setenv("HOME", os.Getenv("XDG_CONFIG_HOME"))
-			if _, err := (Account{"http://kept:1", "secret"}).Keep(); err != nil {
+			if _, err := (Account{"http://kept:1", "secret"}).Save(); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv(EnvURL, c.url)
@@ -43,7 +43,7 @@ func TestAccountFile(t *testing.T) {
 	if a, err := ReadAccount(); err != nil || a != (Account{}) {
 		t.Errorf("nothing is %+v, %v", a, err)
 	}
-	path, err := Account{"http://x:1", "secret"}.Keep()
+	path, err := Account{"http://x:1", "secret"}.Save()
 	kit.Must(t, err)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&0o077 != 0 {

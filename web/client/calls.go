@@ -254,7 +254,7 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 // Submit sends an archive of a bot's directory, or a single file of that name; if bot is "", the manifest names it. body opens
 // the archive, once for each attempt, and returns its size.
 func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
-	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, once: true})
+	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }
 
 // Submission returns the state of a submission, without waiting.
@@ -275,7 +275,7 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
 		for {
-			s, next, err := c.Changed(ctx, id, tag)
+			s, next, err := c.AwaitChange(ctx, id, tag)
 			if err != nil {
 				yield(s, err)
 				return
@@ -288,9 +288,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// Changed waits until a submission differs from an ETag; it does not wait for "". It returns the
+// AwaitChange waits until a submission differs from an ETag; it does not wait for "". It returns the
 // new ETag, or the same one if nothing changed in time.
-func (c *Client) Changed(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
+func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
 		q.query = values("wait", followWait.String())
@@ -323,17 +323,17 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
 	return pages[wire.Message](ctx, c, "/me/messages", nil)
 }
 
-// SetSeen notes that the user has read the messages with IDs from the first to the last one.
-func (c *Client) SetSeen(ctx context.Context, first, last int64) error {
+// MarkMessagesSeen notes that the user has read the messages with IDs from the first to the last one.
+func (c *Client) MarkMessagesSeen(ctx context.Context, first, last int64) error {
 	data, err := json.Marshal(wire.SeenMessages{First: first, Last: last})
 	if err != nil {
 		return err
 	}
-	return c.tell(ctx, request{method: http.MethodPut, path: "/me/messages/seen", kind: "application/json", body: Body(data)})
+	return c.doWithoutAnswer(ctx, request{method: http.MethodPut, path: "/me/messages/seen", kind: "application/json", body: Body(data)})
 }
 
-// ForgetToken revokes the client's own token.
-func (c *Client) ForgetToken(ctx context.Context) error { return c.forget(ctx, "/me/token") }
+// RevokeOwnToken revokes the client's own token.
+func (c *Client) RevokeOwnToken(ctx context.Context) error { return c.sendDelete(ctx, "/me/token") }
 
 // Tokens returns the user's tokens.
 func (c *Client) Tokens(ctx context.Context) ([]wire.Token, error) {
@@ -348,7 +348,7 @@ func (c *Client) AddToken(ctx context.Context, t wire.NewToken) (wire.MadeToken,
 
 // RevokeToken revokes a token.
 func (c *Client) RevokeToken(ctx context.Context, id int64) error {
-	return c.forget(ctx, "/tokens"+number(id))
+	return c.sendDelete(ctx, "/tokens"+number(id))
 }
 
 // Invites returns the invites that can still be used.
@@ -364,7 +364,7 @@ func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvi
 
 // RevokeInvite revokes an unused invite.
 func (c *Client) RevokeInvite(ctx context.Context, id int64) error {
-	return c.forget(ctx, "/admin/invites"+number(id))
+	return c.sendDelete(ctx, "/admin/invites"+number(id))
 }
 
 // People returns all people, in the order in which they joined.

@@ -34,11 +34,11 @@ type Client struct {
 	Agent string // User-Agent
 	// Retries is the largest number of repetitions of a request.
 	Retries int
-	// Waiting is called before each wait for another attempt, unless it is nil.
-	Waiting func(why error, wait time.Duration)
+	// OnWait is called before each wait for another attempt, unless it is nil.
+	OnWait func(why error, wait time.Duration)
 
-	http    *http.Client
-	reached atomic.Bool // the server has answered once: its address is right
+	http        *http.Client
+	hasAnswered atomic.Bool // the server has answered once: its address is right
 }
 
 // New returns a client of the server with an address. The default scheme is https, but http for
@@ -71,8 +71,8 @@ func cleanURL(address string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
 }
 
-// Unencrypted reports whether others can read what goes to the server: by http to another machine.
-func (c *Client) Unencrypted() bool {
+// IsUnencrypted reports whether others can read what goes to the server: by http to another machine.
+func (c *Client) IsUnencrypted() bool {
 	u, err := url.Parse(c.URL)
 	return err == nil && u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()
 }
@@ -85,8 +85,8 @@ type request struct {
 	// body returns the body for each attempt and its size; nil: no body.
 	body func() (io.Reader, int64)
 	kind string // of the body
-	// once: the request is not idempotent.
-	once bool
+	// notIdempotent: the request is not idempotent.
+	notIdempotent bool
 }
 
 // do sends a request, with repetitions, until the answer is a success or "not modified". The
@@ -95,15 +95,15 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)
 		if err == nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotModified) {
-			c.reached.Store(true)
+			c.hasAnswered.Store(true)
 			return resp, nil
 		}
 		var wait time.Duration
 		again := false
 		if err != nil {
-			again = !q.once && ctx.Err() == nil && c.reached.Load()
+			again = !q.notIdempotent && ctx.Err() == nil && c.hasAnswered.Load()
 		} else {
-			c.reached.Store(true)
+			c.hasAnswered.Store(true)
 			again = resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
 			wait = retryAfter(resp)
 			err = wire.ProblemIn(resp)
@@ -119,8 +119,8 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 		if wait > maxWait {
 			return nil, err
 		}
-		if c.Waiting != nil {
-			c.Waiting(err, wait)
+		if c.OnWait != nil {
+			c.OnWait(err, wait)
 		}
 		select {
 		case <-time.After(wait):
@@ -170,7 +170,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("server: %s cannot be reached: %s: check the address, and that the server runs", c.URL, why(err))
+		return nil, fmt.Errorf("server: %s cannot be reached: %s: check the address, and that the server runs", c.URL, connectionFailure(err))
 	}
 	return resp, nil
 }
@@ -178,8 +178,8 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 // maxAddress is the largest number of bytes of an address and a token; servers refuse more.
 const maxAddress = 16 << 10
 
-// why returns why a connection failed, without the words of package net.
-func why(err error) string {
+// connectionFailure returns why a connection failed, without the words of package net.
+func connectionFailure(err error) string {
 	var name *net.DNSError
 	var number syscall.Errno
 	switch {
@@ -236,7 +236,7 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 
 // post sends a document with a request that is not idempotent.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
-	return send[T](ctx, c, request{method: http.MethodPost, path: path, once: true}, doc)
+	return send[T](ctx, c, request{method: http.MethodPost, path: path, notIdempotent: true}, doc)
 }
 
 // send sends a request with a document.
@@ -250,12 +250,12 @@ func send[T any](ctx context.Context, c *Client, q request, doc any) (T, error) 
 	return read[T](ctx, c, q)
 }
 
-func (c *Client) forget(ctx context.Context, path string) error {
-	return c.tell(ctx, request{method: http.MethodDelete, path: path})
+func (c *Client) sendDelete(ctx context.Context, path string) error {
+	return c.doWithoutAnswer(ctx, request{method: http.MethodDelete, path: path})
 }
 
-// tell sends a request that is answered by no document.
-func (c *Client) tell(ctx context.Context, q request) error {
+// doWithoutAnswer sends a request that is answered by no document.
+func (c *Client) doWithoutAnswer(ctx context.Context, q request) error {
 	resp, err := c.do(ctx, q)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Req
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(n.Add(1), w, r) }))
 	t.Cleanup(s.Close)
 	c := kit.Get[*Client](t)(New(s.URL, "timba_secret"))
-	c.Waiting = func(why error, wait time.Duration) { t.Logf("waits %v: %v", wait, why) }
+	c.OnWait = func(why error, wait time.Duration) { t.Logf("waits %v: %v", wait, why) }
 	return c
 }
 
@@ -182,7 +182,7 @@ func TestCancel(t *testing.T) {
 		w.Header().Set("Retry-After", "100")
 		problem(w, 503, "busy", "")
 	})
-	c.Waiting = func(error, time.Duration) { cancel() }
+	c.OnWait = func(error, time.Duration) { cancel() }
 	if _, err := c.Me(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -19,33 +19,33 @@ type feed struct {
 	moves  []board.Move // by index of the frame before it
 	over   bool
 	failed bool     // it has no frames, and gets none
-	from   snapshot // what the frames were made of
+	source snapshot // what the frames were made of
 
-	state  rules.State
-	closed *board.PublicFrames
-	log    rules.Log
+	state        rules.State
+	publicFrames *board.PublicFrames
+	log          rules.Log
 }
 
 // mark is how far a feed is.
-type mark struct{ number, end int }
+type mark struct{ number, lastPly int }
 
-func (f *feed) mark() mark { return mark{f.number, f.end()} }
+func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 
-// end returns the ply of the last frame, one less than base if there is none.
-func (f *feed) end() int { return f.base + len(f.frames) - 1 }
+// lastPly returns the ply of the last frame, one less than base if there is none.
+func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
 // advance adds the frames up to a snapshot, of this game or of another.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
-		f.begin(s)
+		f.startGame(s)
 	}
 	if f.failed {
-		f.skip(s)
+		f.skipTo(s)
 		return nil
 	}
-	kept := f.match.hub.Limits.Kept
+	kept := f.match.hub.Limits.Backlog
 	moves := s.replay.Moves
-	for i := f.end(); i < len(moves); i++ {
+	for i := f.lastPly(); i < len(moves); i++ {
 		m := &moves[i]
 		move, err := f.state.ParseMove(m.Move)
 		if err == nil {
@@ -58,29 +58,29 @@ func (f *feed) advance(s snapshot) error {
 		f.state.Apply(move, &f.log)
 		if len(moves)-i > kept {
 			f.base, f.frames, f.moves = i+2, nil, nil // so that end() is i+1
-			f.closed.Whole()
+			f.publicFrames.ForceFullFrame()
 			continue
 		}
 		if f.frames != nil {
 			f.moves = append(f.moves, board.Move{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
 		}
-		f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
+		f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 	}
-	f.over, f.from = s.over, s
+	f.over, f.source = s.over, s
 	f.trim(kept)
 	return nil
 }
 
-// skip brings a feed without frames to a snapshot.
-func (f *feed) skip(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
+// skipTo brings a feed without frames to a snapshot.
+func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// begin sets the feed to the deal of another game.
-func (f *feed) begin(s snapshot) {
-	*f = feed{match: f.match, number: s.number, closed: board.NewPublicFrames(f.match.variant)}
+// startGame sets the feed to the deal of another game.
+func (f *feed) startGame(s snapshot) {
+	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
 	f.state = f.match.variant.Deal(&stream)
 	f.state.LogStart(&f.log)
-	f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
+	f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 }
 
 // trim drops the older half of the frames when there are too many.
@@ -101,30 +101,30 @@ func (f *feed) trim(kept int) {
 // the server has, and then the moves begin behind the first frame; else the first move leads to
 // the first frame.
 type gameDoc struct {
-	Topic  string        `json:"topic"`
-	At     string        `json:"at"` // names the game; see ask
-	Head   *head         `json:"head,omitempty"`
-	Ply    int           `json:"ply"`
-	Frames []board.Frame `json:"frames"`
-	Moves  []board.Move  `json:"moves"`
-	Faults []faultDoc    `json:"faults"`
-	Left   []int64       `json:"left"`  // by seat, milliseconds for the next move when its turn began
-	Since  int64         `json:"since"` // when that was, in milliseconds since 1970
-	Result *result       `json:"result,omitempty"`
+	Topic    string        `json:"topic"`
+	GameID   string        `json:"at"` // names the game; see ask
+	Head     *head         `json:"head,omitempty"`
+	Ply      int           `json:"ply"`
+	Frames   []board.Frame `json:"frames"`
+	Moves    []board.Move  `json:"moves"`
+	Faults   []faultDoc    `json:"faults"`
+	TimeLeft []int64       `json:"left"`  // by seat, milliseconds for the next move when its turn began
+	Since    int64         `json:"since"` // when that was, in milliseconds since 1970
+	Result   *result       `json:"result,omitempty"`
 }
 
 // head is what a game has from its beginning on, with the names of board.Game.
 type head struct {
-	Ladder  string          `json:"ladder"`
-	Match   place           `json:"match"`
-	Name    string          `json:"game"`
-	Display rules.Display   `json:"display"`
-	Options [][2]string     `json:"options"`
-	Clock   referee.ClockMS `json:"clock"`
-	Seats   []board.Seat    `json:"seats"`
-	Keys    []string        `json:"keys"`
-	Own     []string        `json:"own"` // none
-	Deals   int             `json:"deals"`
+	Ladder      string          `json:"ladder"`
+	Match       place           `json:"match"`
+	Name        string          `json:"game"`
+	Display     rules.Display   `json:"display"`
+	Options     [][2]string     `json:"options"`
+	Clock       referee.ClockMS `json:"clock"`
+	Seats       []board.Seat    `json:"seats"`
+	Keys        []string        `json:"keys"`
+	PerSeatKeys []string        `json:"own"` // none
+	Deals       int             `json:"deals"`
 }
 
 // place is where a game is in its match.
@@ -150,8 +150,8 @@ type result struct {
 
 // doc returns the message with the frames from ply first on.
 func (f *feed) doc(first int) gameDoc {
-	r := &f.from.replay
-	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}, Since: f.from.at.UnixMilli()}
+	r := &f.source.replay
+	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}
 	if first == f.base {
 		d.Head = f.head()
 		d.Moves = append(d.Moves, f.moves...)
@@ -162,7 +162,7 @@ func (f *feed) doc(first int) gameDoc {
 		d.Faults = append(d.Faults, faultDoc{r.Faults[i].Seat, r.Faults[i].Ply, r.Faults[i].Code})
 	}
 	for seat := range r.Seats {
-		d.Left = append(d.Left, f.from.left[seat].Milliseconds())
+		d.TimeLeft = append(d.TimeLeft, f.source.timeLeft[seat].Milliseconds())
 	}
 	if f.over {
 		d.Result = &result{r.Ranks, r.Points, f.state.Turn() == rules.Over}
@@ -171,10 +171,10 @@ func (f *feed) doc(first int) gameDoc {
 }
 
 func (f *feed) head() *head {
-	r, v, m := &f.from.replay, f.match.variant, f.match
+	r, v, m := &f.source.replay, f.match.variant, f.match
 	h := &head{
 		Ladder: m.info.Ladder, Match: place{m.info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
-		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: m.deals,
+		Clock: r.Clock, Keys: f.publicFrames.Keys(), PerSeatKeys: []string{}, Deals: m.deals,
 	}
 	for _, o := range v.Settings {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})

@@ -46,7 +46,7 @@ type Limits struct {
 	Messages int // of a client in a second on average, and as many and Topics more at once
 
 	Frames  int // messages a second about one match
-	Kept    int // positions of a game that one who comes late gets, the latest ones
+	Backlog int // positions of a game that one who comes late gets, the latest ones
 	Renders int // parts of pages that are rendered in a second, in all
 
 	Queues socket.QueueLimits // of messages to the sockets; a message to several counts for each
@@ -60,10 +60,10 @@ func DefaultLimits(total int) Limits {
 	return Limits{
 		Sockets: admission.Limits{
 			Person: 32, Address: max(128, total/16), Total: total,
-			What: phrase.New("sockets that watch"), Hint: phrase.New("close a page that watches, or try again later"),
+			Subject: phrase.New("sockets that watch"), Hint: phrase.New("close a page that watches, or try again later"),
 		},
 		Topics: 24, Pages: 512,
-		Message: 512, Messages: 16, Frames: 5, Kept: 512, Renders: 20,
+		Message: 512, Messages: 16, Frames: 5, Backlog: 512, Renders: 20,
 		Queues: socket.QueueLimits{Length: 32, Each: 512 << 10, All: 128 << 20},
 		Write:  10 * time.Second, Silence: 90 * time.Second,
 	}
@@ -110,8 +110,8 @@ func NewHub(o Options) *Hub {
 	return h
 }
 
-// Game is a match in progress, or a game of people, for a list.
-type Game struct {
+// ListedGame is a match in progress, or a game of people, for a list.
+type ListedGame struct {
 	Topic  string   `json:"topic"`
 	URL    string   `json:"url"`    // of its page
 	ID     int64    `json:"id"`     // of a match
@@ -122,59 +122,59 @@ type Game struct {
 }
 
 // Games returns what is in progress and shown, the games of people first, and then the matches, the oldest first.
-func (h *Hub) Games() []Game {
+func (h *Hub) Games() []ListedGame {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := make([]Game, 0, len(h.matches))
+	list := make([]ListedGame, 0, len(h.matches))
 	for _, m := range h.matches {
-		if m.listed && !m.ended.Load() {
+		if m.listed && !m.hasEnded.Load() {
 			list = append(list, m.info)
 		}
 	}
-	slices.SortFunc(list, func(a, b Game) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Topic, b.Topic)) })
+	slices.SortFunc(list, func(a, b ListedGame) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Topic, b.Topic)) })
 	return list
 }
 
-// Watch is for runner.Options.Watch. The runner leaves out the matches that nobody may watch
+// ShowMatch is for runner.Options.Watch. The runner leaves out the matches that nobody may watch
 // before they end.
-func (h *Hub) Watch(info *ladder.Match) (position func(*referee.Game), end func()) {
+func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
 		return nil, nil
 	}
 	id := strconv.FormatInt(info.ID, 10)
-	m := newMatch(h, Game{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
+	m := newMatch(h, ListedGame{Topic: topicMatch + id, URL: "/live/" + id, ID: info.ID, Ladder: info.Ladder, Bots: info.Bots}, v)
 	m.deals, m.listed = info.Deals, true
-	m = h.add(m)
-	return m.Position, m.end
+	m = h.addMatch(m)
+	return m.Position, m.markEnded
 }
 
-// add begins to show a match, or goes on to show that of its topic. Once the hub is closed nobody sees it.
-func (h *Hub) add(m *match) *match {
+// addMatch begins to show a match, or goes on to show that of its topic. Once the hub is closed nobody sees it.
+func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if known := h.matches[m.info.Topic]; known != nil {
 		m = known
 	}
 	h.matches[m.info.Topic] = m
-	m.ended.Store(false)
-	h.pages.move(topicGames)
+	m.hasEnded.Store(false)
+	h.pages.markStale(topicGames)
 	return m
 }
 
 // Table is a game of people that is shown.
 type Table struct{ *match }
 
-// Table shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
+// ShowTable shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
 // somebody begins or ends to watch it.
-func (h *Hub) Table(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
-	info := Game{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
+func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
+	info := ListedGame{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
 	for seat := range names {
 		info.Sides = append(info.Sides, v.Side(seat))
 	}
 	m := newMatch(h, info, v)
-	m.listed, m.moved = listed, moved
-	return Table{h.add(m)}
+	m.listed, m.onAudienceChange = listed, moved
+	return Table{h.addMatch(m)}
 }
 
 // End tells those who watch the game what became of it.
@@ -182,12 +182,12 @@ func (t Table) End(state ladder.PlayState) {
 	t.hub.mu.Lock()
 	delete(t.hub.matches, t.info.Topic)
 	t.hub.mu.Unlock()
-	t.hub.pages.move(topicGames)
-	t.over(string(state))
+	t.hub.pages.markStale(topicGames)
+	t.announceEnd(string(state))
 }
 
-// Watching returns how many watch a game of people.
-func (h *Hub) Watching(id string) int {
+// WatcherCount returns how many watch a game of people.
+func (h *Hub) WatcherCount(id string) int {
 	h.mu.Lock()
 	m := h.matches[topicTable+id]
 	h.mu.Unlock()
@@ -199,13 +199,13 @@ func (h *Hub) Watching(id string) int {
 	return len(m.watchers)
 }
 
-// eventsKept is how many events wait for Run.
-const eventsKept = 1024
+// eventBuffer is how many events wait for Run.
+const eventBuffer = 1024
 
 // Run sends what happens until the context ends. Then it ends all sockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
-	happened, stop := h.Store.Events().Subscribe(eventsKept, nil)
+	happened, stop := h.Store.Events().Subscribe(eventBuffer, nil)
 	defer stop()
 	go h.pages.run(ctx)
 	for {
@@ -217,26 +217,26 @@ func (h *Hub) Run(ctx context.Context) error {
 				happened = nil // the runner has ended, and so will the context
 				continue
 			}
-			h.happened(ctx, e)
+			h.handleEvent(ctx, e)
 		}
 	}
 }
 
-// happened handles an event.
-func (h *Hub) happened(ctx context.Context, e events.Event) {
+// handleEvent handles an event.
+func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Missed > 0 {
-		h.settle(ctx)
+		h.closeEndedMatches(ctx)
 	}
-	h.pages.happened(ctx, e)
+	h.pages.markByEvent(ctx, e)
 }
 
-// settle tells those who watch matches that have ended what became of them, as soon as the store
+// closeEndedMatches tells those who watch matches that have ended what became of them, as soon as the store
 // knows.
-func (h *Hub) settle(ctx context.Context) {
+func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match
 	for _, m := range h.matches {
-		if m.ended.Load() {
+		if m.hasEnded.Load() {
 			ended = append(ended, m)
 		}
 	}
@@ -247,14 +247,14 @@ func (h *Hub) settle(ctx context.Context) {
 			continue
 		}
 		h.mu.Lock()
-		gone := h.matches[m.info.Topic] == m && m.ended.Load() // else it has begun again meanwhile
+		gone := h.matches[m.info.Topic] == m && m.hasEnded.Load() // else it has begun again meanwhile
 		if gone {
 			delete(h.matches, m.info.Topic)
-			h.pages.move(topicGames)
+			h.pages.markStale(topicGames)
 		}
 		h.mu.Unlock()
 		if gone {
-			m.over(string(now.State))
+			m.announceEnd(string(now.State))
 		}
 	}
 }
@@ -269,8 +269,8 @@ func (h *Hub) close() {
 	}
 }
 
-// Sockets returns how many sockets watch.
-func (h *Hub) Sockets() int {
+// SocketCount returns how many sockets watch.
+func (h *Hub) SocketCount() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.sockets)

@@ -211,7 +211,7 @@ func TestSocketLimits(t *testing.T) {
 		}
 		first.Close()
 		bubble.Settle()
-		if n := w.hub.Sockets(); n != 5 {
+		if n := w.hub.SocketCount(); n != 5 {
 			t.Errorf("there are %d sockets, want 5", n)
 		}
 		w.dial("from=10.0.0.7")

@@ -15,37 +15,37 @@ import (
 // match is a match in progress, or a game of people. Who plays it leaves each position in positions. A goroutine that
 // runs while somebody watches takes the newest from there, so that the match does not wait.
 type match struct {
-	hub       *Hub
-	info      Game
-	variant   *rules.Variant
-	deals     int // of a match
-	listed    bool
-	moved     func()      // is called when somebody begins or ends to watch
-	ended     atomic.Bool // no more positions come, perhaps for a while
-	positions positions
+	hub              *Hub
+	info             ListedGame
+	variant          *rules.Variant
+	deals            int // of a match
+	listed           bool
+	onAudienceChange func()      // is called when somebody begins or ends to watch
+	hasEnded         atomic.Bool // no more positions come, perhaps for a while
+	positions        positions
 
-	sending  sync.Mutex // guards what follows
-	watchers map[*subscriber]struct{}
-	shown    *feed           // nil while nobody watches
-	whole    *socket.Message // all that the feed has
-	stop     context.CancelFunc
-	gone     bool // those who watched it have been told how it ended
+	sending     sync.Mutex // guards what follows
+	watchers    map[*subscriber]struct{}
+	feed        *feed           // nil while nobody watches
+	fullMessage *socket.Message // all that the feed has
+	stop        context.CancelFunc
+	closed      bool // those who watched it have been told how it ended
 }
 
 // snapshot is the record of a game so far. A copy of it stays valid; see referee.Game. What
 // bots say about their moves (ReplayMove.Info) is neither read nor safe to read.
 type snapshot struct {
-	number int // of the game, from 1; 0: none
-	replay referee.Replay
-	left   [rules.MaxSeats]time.Duration
-	at     time.Time
-	over   bool
+	number    int // of the game, from 1; 0: none
+	replay    referee.Replay
+	timeLeft  [rules.MaxSeats]time.Duration
+	turnStart time.Time
+	over      bool
 }
 
-func newMatch(h *Hub, info Game, v *rules.Variant) *match {
+func newMatch(h *Hub, info ListedGame, v *rules.Variant) *match {
 	return &match{
-		hub: h, info: info, variant: v, watchers: map[*subscriber]struct{}{}, moved: func() {},
-		positions: positions{added: make(chan struct{}, 1)},
+		hub: h, info: info, variant: v, watchers: map[*subscriber]struct{}{}, onAudienceChange: func() {},
+		positions: positions{wake: make(chan struct{}, 1)},
 	}
 }
 
@@ -54,7 +54,7 @@ func (m *match) Position(g *referee.Game) { m.positions.add(g) }
 
 // positions hands the newest position of a match from the match, which adds positions, to the feed, which reads them.
 type positions struct {
-	added chan struct{} // receives after a position that an idle feed waits for
+	wake chan struct{} // receives after a position that an idle feed waits for
 
 	mu       sync.Mutex
 	newest   snapshot
@@ -75,16 +75,16 @@ func (p *positions) add(g *referee.Game) {
 		}
 		now.number++
 	}
-	now.replay, now.over, now.at = g.Record, over, time.Now()
+	now.replay, now.over, now.turnStart = g.Record, over, time.Now()
 	for seat := range g.Record.Seats {
-		now.left[seat] = g.Left(seat)
+		now.timeLeft[seat] = g.Left(seat)
 	}
 	idle := p.idle
 	p.idle = false
 	p.mu.Unlock()
 	if idle {
 		select {
-		case p.added <- struct{}{}:
+		case p.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -106,52 +106,52 @@ func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	return s, news
 }
 
-// leave is called when there is no feed any more.
-func (p *positions) leave() {
+// detachFeed is called when there is no feed any more.
+func (p *positions) detachFeed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.feed, p.previous, p.idle = 0, snapshot{}, false
 }
 
-// end is called when no more positions come.
-func (m *match) end() {
-	m.ended.Store(true)
-	m.hub.pages.move(topicGames)
+// markEnded is called when no more positions come.
+func (m *match) markEnded() {
+	m.hasEnded.Store(true)
+	m.hub.pages.markStale(topicGames)
 }
 
 // join makes a socket watch. It gets all positions of the game, or those that it lacks. It
 // reports false if the match is over.
-func (m *match) join(w *subscriber, a ask) bool {
+func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
-	if m.gone {
+	if m.closed {
 		return false
 	}
 	m.watchers[w] = struct{}{}
-	m.moved()
-	if m.shown == nil {
-		m.shown, m.whole = &feed{match: m}, nil
+	m.onAudienceChange()
+	if m.feed == nil {
+		m.feed, m.fullMessage = &feed{match: m}, nil
 		m.advance()
 		ctx, cancel := context.WithCancel(context.Background())
 		m.stop = cancel
 		go m.run(ctx)
 	}
-	if len(m.shown.frames) == 0 {
+	if len(m.feed.frames) == 0 {
 		return true // it waits for a position
 	}
-	first := m.shown.base
-	if a.Game == m.name(m.shown.number) && a.Ply >= m.shown.base && a.Ply <= m.shown.end() {
+	first := m.feed.base
+	if a.Game == m.gameID(m.feed.number) && a.Ply >= m.feed.base && a.Ply <= m.feed.lastPly() {
 		first = a.Ply + 1
 	}
-	msg := m.whole
-	if msg == nil || first != m.shown.base {
+	msg := m.fullMessage
+	if msg == nil || first != m.feed.base {
 		var err error
 		if msg, err = m.encode(first); err != nil {
 			m.hub.Log.Error("live: a game cannot be encoded", "topic", m.info.Topic, "err", err)
 			return true
 		}
-		if first == m.shown.base {
-			m.whole = msg
+		if first == m.feed.base {
+			m.fullMessage = msg
 		}
 	}
 	w.Put(msg)
@@ -162,16 +162,16 @@ func (m *match) leave(w *subscriber) {
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	delete(m.watchers, w)
-	m.moved()
-	m.rest()
+	m.onAudienceChange()
+	m.dropIdleFeed()
 }
 
-// rest drops the feed if nobody watches.
-func (m *match) rest() {
-	if len(m.watchers) == 0 && m.shown != nil {
+// dropIdleFeed drops the feed if nobody watches.
+func (m *match) dropIdleFeed() {
+	if len(m.watchers) == 0 && m.feed != nil {
 		m.stop()
-		m.shown, m.whole = nil, nil
-		m.positions.leave()
+		m.feed, m.fullMessage = nil, nil
+		m.positions.detachFeed()
 	}
 }
 
@@ -185,13 +185,13 @@ func (m *match) run(ctx context.Context) {
 			m.sending.Unlock()
 			return
 		}
-		before := m.shown.mark()
+		before := m.feed.mark()
 		news := m.advance()
 		if news {
 			m.broadcast(before)
 		}
 		wait := pause
-		if m.shown.over {
+		if m.feed.over {
 			wait = m.hub.Hold
 		}
 		m.sending.Unlock()
@@ -199,7 +199,7 @@ func (m *match) run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-m.positions.added:
+			case <-m.positions.wake:
 			}
 			continue
 		}
@@ -213,36 +213,36 @@ func (m *match) run(ctx context.Context) {
 
 // advance brings the feed to the newest position, and reports whether there is one.
 func (m *match) advance() bool {
-	f := m.shown
-	s, news := m.positions.next(f.number, f.end(), f.over)
+	f := m.feed
+	s, news := m.positions.next(f.number, f.lastPly(), f.over)
 	if !news {
 		return false
 	}
 	if err := f.advance(s); err != nil {
 		m.hub.Log.Error("live: a game cannot be shown", "topic", m.info.Topic, "err", err)
 		*f = feed{match: m, number: s.number, failed: true}
-		f.skip(s)
+		f.skipTo(s)
 	}
-	m.whole = nil
+	m.fullMessage = nil
 	return true
 }
 
 // broadcast sends what has been added to a feed that was in a state.
 func (m *match) broadcast(before mark) {
-	if m.shown.failed {
+	if m.feed.failed {
 		return
 	}
-	first := m.shown.base
-	if before.number == m.shown.number && before.end >= m.shown.base {
-		first = before.end + 1
+	first := m.feed.base
+	if before.number == m.feed.number && before.lastPly >= m.feed.base {
+		first = before.lastPly + 1
 	}
 	msg, err := m.encode(first)
 	if err != nil {
 		m.hub.Log.Error("live: a game cannot be encoded", "topic", m.info.Topic, "err", err)
 		return
 	}
-	if first == m.shown.base {
-		m.whole = msg
+	if first == m.feed.base {
+		m.fullMessage = msg
 	}
 	for w := range m.watchers {
 		w.Put(msg)
@@ -252,39 +252,39 @@ func (m *match) broadcast(before mark) {
 // encode returns the frames from first on as a message: with the head of the game if that is
 // its base, and else as what follows.
 func (m *match) encode(first int) (*socket.Message, error) {
-	doc := m.shown.doc(first)
-	doc.Topic, doc.At = m.info.Topic, m.name(m.shown.number)
+	doc := m.feed.doc(first)
+	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
 	return socket.Encode(doc)
 }
 
-// name identifies a game of the match in this process.
-func (m *match) name(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
+// gameID identifies a game of the match in this process.
+func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
 // overDoc tells those who watch a match or a game of people that it is over: the state that it has now, "" if it
 // does not exist.
 type overDoc struct {
 	Topic string `json:"topic"`
-	Over  string `json:"over"`
+	State string `json:"over"`
 }
 
-// over tells those who watch how the match has ended.
-func (m *match) over(state string) {
+// announceEnd tells those who watch how the match has ended.
+func (m *match) announceEnd(state string) {
 	msg, err := socket.Encode(overDoc{m.info.Topic, state})
 	m.sending.Lock()
 	defer m.sending.Unlock()
-	if m.shown != nil && m.shown.number > 0 {
-		before := m.shown.mark()
+	if m.feed != nil && m.feed.number > 0 {
+		before := m.feed.mark()
 		for m.advance() { // to the end of the last game
 			m.broadcast(before)
-			before = m.shown.mark()
+			before = m.feed.mark()
 		}
 	}
-	m.gone = true
+	m.closed = true
 	for w := range m.watchers {
 		if err == nil {
 			w.Put(msg)
 		}
 		delete(m.watchers, w)
 	}
-	m.rest()
+	m.dropIdleFeed()
 }

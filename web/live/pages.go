@@ -29,14 +29,14 @@ type partsDoc struct {
 
 // gamesDoc is the message about topicGames.
 type gamesDoc struct {
-	Topic   string `json:"topic"`
-	Matches []Game `json:"matches"`
+	Topic   string       `json:"topic"`
+	Matches []ListedGame `json:"matches"`
 }
 
 // refusedDoc tells a socket that a page is not shown to it, as too many are watched. It may ask again.
 type refusedDoc struct {
-	Topic   string `json:"topic"`
-	Refused string `json:"refused"`
+	Topic  string `json:"topic"`
+	Reason string `json:"refused"`
 }
 
 // pageKey is a page in a language.
@@ -46,8 +46,8 @@ type pageKey struct{ topic, lang string }
 type page struct {
 	owner    *subscriber // one of the watchers, for whose address the page counts
 	watchers map[*subscriber]struct{}
-	moved    bool            // something has happened since it was rendered
-	whole    *socket.Message // what is shown; nil: not rendered yet
+	stale    bool            // something has happened since it was rendered
+	message  *socket.Message // what is shown; nil: not rendered yet
 }
 
 // pages renders the pages that are watched and have moved, one after the other.
@@ -64,8 +64,8 @@ const maxLang = 5
 // addressShare is the part of Limits.Pages that may count for one address, as 1/addressShare.
 const addressShare = 4
 
-// full returns why an address cannot begin to watch another page, "" if it can, under the lock.
-func (p *pages) full(address netip.Addr) string {
+// refusal returns why an address cannot begin to watch another page, "" if it can, under the lock.
+func (p *pages) refusal(address netip.Addr) string {
 	most, all, own := p.hub.Limits.Pages, 0, 0
 	for key, pg := range p.all {
 		if key.topic == topicGames {
@@ -94,20 +94,20 @@ func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err erro
 	key := pageKey{topic, lang}
 	pg := p.all[key]
 	if pg == nil {
-		if why := p.full(w.address); why != "" && topic != topicGames {
+		if why := p.refusal(w.address); why != "" && topic != topicGames {
 			m, err := socket.Encode(refusedDoc{topic, why})
 			if err == nil {
 				w.Put(m)
 			}
 			return func() {}, err
 		}
-		pg = &page{owner: w, watchers: map[*subscriber]struct{}{}, moved: true}
+		pg = &page{owner: w, watchers: map[*subscriber]struct{}{}, stale: true}
 		p.all[key] = pg
-		p.look()
+		p.wakeRenderer()
 	}
 	pg.watchers[w] = struct{}{}
-	if pg.whole != nil {
-		w.Put(pg.whole)
+	if pg.message != nil {
+		w.Put(pg.message)
 	}
 	return func() {
 		p.mu.Lock()
@@ -124,15 +124,15 @@ func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err erro
 	}, nil
 }
 
-func (p *pages) look() {
+func (p *pages) wakeRenderer() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
 }
 
-// happened marks the pages that an event moves.
-func (p *pages) happened(ctx context.Context, e events.Event) {
+// markByEvent marks the pages that an event moves.
+func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	switch e.Kind {
 	case events.SubmissionMoved, events.QueueMoved, events.AccessEnded:
 		return
@@ -153,26 +153,26 @@ func (p *pages) happened(ctx context.Context, e events.Event) {
 	defer p.mu.Unlock()
 	for key, pg := range p.all {
 		if all || moved[key.topic] || e.Kind == events.FitSaved && strings.HasPrefix(key.topic, "bot/") {
-			pg.moved = true
-			p.look()
+			pg.stale = true
+			p.wakeRenderer()
 		}
 	}
 }
 
-// move marks the pages of a topic as moved.
-func (p *pages) move(topic string) {
+// markStale marks the pages of a topic as moved.
+func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, pg := range p.all {
 		if key.topic == topic {
-			pg.moved = true
-			p.look()
+			pg.stale = true
+			p.wakeRenderer()
 		}
 	}
 }
 
-// Move has the page of a topic rendered anew for those who watch it.
-func (h *Hub) Move(topic string) { h.pages.move(topic) }
+// Refresh has the page of a topic rendered anew for those who watch it.
+func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
 // run renders until the context ends.
 func (p *pages) run(ctx context.Context) {
@@ -199,7 +199,7 @@ func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, pg := range p.all {
-		if pg.moved && key.topic != topicGames {
+		if pg.stale && key.topic != topicGames {
 			key, ok = k, true
 		}
 	}
@@ -211,7 +211,7 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]
 	if pg != nil {
-		pg.moved = false
+		pg.stale = false
 	}
 	p.mu.Unlock()
 	if pg == nil {
@@ -223,10 +223,10 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if whole.Same(pg.whole) {
+	if whole.Same(pg.message) {
 		return
 	}
-	pg.whole = whole
+	pg.message = whole
 	for w := range pg.watchers {
 		w.Put(whole)
 	}

@@ -36,7 +36,7 @@ func TestSlowWatcher(t *testing.T) {
 				var have collected
 				w.Must(have.add(slow.next())) // and nothing more for a while
 				w.free()
-				for w.hub.Sockets() > 1 {
+				for w.hub.SocketCount() > 1 {
 					if _, err := fast.read(); err != nil {
 						t.Fatalf("the fast socket: %v", err)
 					}
@@ -79,11 +79,11 @@ func TestSilence(t *testing.T) {
 			}
 		}()
 		time.Sleep(l.Silence + 2*time.Second) // and its end may take one
-		if n := w.hub.Sockets(); n != 1 {
+		if n := w.hub.SocketCount(); n != 1 {
 			t.Errorf("there are %d sockets, want the one that reads", n)
 		}
 		time.Sleep(10 * l.Silence)
-		if n := w.hub.Sockets(); n != 1 {
+		if n := w.hub.SocketCount(); n != 1 {
 			t.Errorf("then there are %d sockets, want the one that reads", n)
 		}
 		w.free()
@@ -96,7 +96,7 @@ func TestSilence(t *testing.T) {
 // Whoever comes late gets the latest positions only, and others have them all.
 func TestKept(t *testing.T) {
 	l := quick()
-	l.Kept = 4
+	l.Backlog = 4
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {
 		first := w.dial("")
 		ask := fmt.Sprintf(`{"watch":"match/%d"}`, w.begun())
@@ -175,7 +175,7 @@ func TestPages(t *testing.T) {
 		if d := more.page("bot/anna"); d.Parts["part"] != "bot/anna " {
 			t.Errorf("once there is room the page is answered with %+v", d)
 		}
-		if n := w.hub.Sockets(); n != 3 {
+		if n := w.hub.SocketCount(); n != 3 {
 			t.Errorf("there are %d sockets, want 3", n)
 		}
 	})
@@ -283,7 +283,7 @@ func TestMalformedFrames(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Second) // for the last to end; that no goroutine is left, the bubble sees
-		if n := w.hub.Sockets(); n != 1 {
+		if n := w.hub.SocketCount(); n != 1 {
 			t.Errorf("%d sockets are left", n)
 		}
 		if waiting := w.hub.Waiting(); waiting != 0 {

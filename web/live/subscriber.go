@@ -24,7 +24,7 @@ type subscriber struct {
 
 // Serve makes a request a socket that watches, by upgrade, whose error it returns. Once it is one, the
 // socket goes on when Serve has returned.
-func (h *Hub) Serve(by admission.By, upgrade func(socket.Limits) (*socket.Conn, error)) error {
+func (h *Hub) Serve(by admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
 	w := &subscriber{Queue: h.queues.New(), hub: h, address: by.Address, topics: map[string]func(){}}
 	if err := h.admit(w, by); err != nil {
 		return err
@@ -32,12 +32,12 @@ func (h *Hub) Serve(by admission.By, upgrade func(socket.Limits) (*socket.Conn, 
 	var c *socket.Conn
 	defer func() {
 		if c == nil {
-			h.forget(w)
+			h.removeSocket(w)
 		}
 	}()
 	l := h.Limits
 	c, err := upgrade(socket.Limits{
-		Frame: int64(l.Message), Frames: float64(l.Messages), Burst: l.Messages + l.Topics, Alive: l.Silence, Send: l.Write,
+		Frame: int64(l.Message), Frames: float64(l.Messages), Burst: l.Messages + l.Topics, Silence: l.Silence, Send: l.Write,
 	})
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (h *Hub) Serve(by admission.By, upgrade func(socket.Limits) (*socket.Conn, 
 }
 
 // admit registers a socket, or returns why it is one too many.
-func (h *Hub) admit(w *subscriber, by admission.By) (err error) {
+func (h *Hub) admit(w *subscriber, by admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -60,8 +60,8 @@ func (h *Hub) admit(w *subscriber, by admission.By) (err error) {
 	return err
 }
 
-// forget unregisters a socket that has ended, and makes it leave its topics.
-func (h *Hub) forget(w *subscriber) {
+// removeSocket unregisters a socket that has ended, and makes it leave its topics.
+func (h *Hub) removeSocket(w *subscriber) {
 	h.mu.Lock()
 	delete(h.sockets, w)
 	h.mu.Unlock()
@@ -76,9 +76,9 @@ var errMessage = errors.New("this message is not understood")
 
 // read handles the messages of the client, until the socket ends.
 func (w *subscriber) read(c *socket.Conn) {
-	defer w.hub.forget(w)
+	defer w.hub.removeSocket(w)
 	for {
-		var a ask
+		var a clientMessage
 		err := c.Read(&a)
 		if err == nil {
 			err = w.handle(a)
@@ -90,8 +90,8 @@ func (w *subscriber) read(c *socket.Conn) {
 	}
 }
 
-// ask is a message of a client: to watch a topic, or to leave one.
-type ask struct {
+// clientMessage is a message of a client: to watch a topic, or to leave one.
+type clientMessage struct {
 	Watch string `json:"watch"`
 	Leave string `json:"leave"`
 	Game  string `json:"game"` // of a match: that of which the client has positions, "" for none
@@ -105,7 +105,7 @@ var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + top
 // pageTopic is the form of the topics of pages.
 var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
-func (w *subscriber) handle(a ask) error {
+func (w *subscriber) handle(a clientMessage) error {
 	if (a.Watch == "") == (a.Leave == "") {
 		return errMessage
 	}
@@ -129,7 +129,7 @@ func (w *subscriber) handle(a ask) error {
 }
 
 // watch begins to watch a topic, and returns how to leave it.
-func (w *subscriber) watch(a ask) (leave func(), err error) {
+func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	switch {
 	case gameTopic.MatchString(a.Watch):
 		if a.Ply < 0 {
@@ -143,7 +143,7 @@ func (w *subscriber) watch(a ask) (leave func(), err error) {
 }
 
 // watchMatch begins to watch a match or a game of people. Of one that is not in progress it tells the state.
-func (h *Hub) watchMatch(w *subscriber, a ask) (leave func()) {
+func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	h.mu.Lock()
 	m := h.matches[a.Watch]
 	h.mu.Unlock()

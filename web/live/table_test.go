@@ -23,8 +23,8 @@ func TestTable(t *testing.T) {
 		w.begun()
 		v := refereetest.Variant(t, "brisca", "")
 		var moved atomic.Int64
-		table := w.hub.Table("LISTED", v, []string{"anna", ladder.GuestName}, true, func() { moved.Add(1) })
-		w.hub.Table("ALONE", v, []string{"anna", "@random"}, false, func() {})
+		table := w.hub.ShowTable("LISTED", v, []string{"anna", ladder.GuestName}, true, func() { moved.Add(1) })
+		w.hub.ShowTable("ALONE", v, []string{"anna", "@random"}, false, func() {})
 		list := w.hub.Games()
 		if len(list) != 2 || list[1].ID == 0 || !slices.Equal(list[0].Bots, []string{"anna", "guest"}) || !slices.Equal(list[0].Sides, []int{0, 1}) ||
 			list[0].Topic != "table/LISTED" || list[0].URL != "/play/LISTED" || list[0].Title != "Brisca" {
@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 		}
 		late.Close()
 		bubble.Settle()
-		if n := w.hub.Watching("LISTED"); n != 2 || moved.Load() != 4 {
+		if n := w.hub.WatcherCount("LISTED"); n != 2 || moved.Load() != 4 {
 			t.Errorf("%d watch, after %d have come or gone", n, moved.Load())
 		}
 		lost.Close()
@@ -78,13 +78,13 @@ func TestTable(t *testing.T) {
 			t.Errorf("what has come is %d games, %d positions and %q; %d have come or gone", len(all.at), len(frames), all.over, moved.Load())
 		}
 		for _, f := range frames {
-			if hand := f.Common["hand"]; strings.Trim(hand, "?,-") != "" || f.Own != nil {
+			if hand := f.Common["hand"]; strings.Trim(hand, "?,-") != "" || f.PerSeat != nil {
 				t.Fatalf("a position has an open hand: %+v", f)
 			}
 		}
 		late = w.dial("")
 		late.say(`{"watch":"table/LISTED"}`)
-		if d := late.page("table/LISTED"); d.Over == nil || w.hub.Watching("LISTED") != 0 {
+		if d := late.page("table/LISTED"); d.Over == nil || w.hub.WatcherCount("LISTED") != 0 {
 			t.Errorf("who comes later gets %+v", d)
 		}
 	})
@@ -98,7 +98,7 @@ func TestNotShown(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		w.begun()
 		v := refereetest.Variant(t, "brisca", "")
-		table := w.hub.Table("TABLE", v, []string{"one", "two"}, true, func() {})
+		table := w.hub.ShowTable("TABLE", v, []string{"one", "two"}, true, func() {})
 		games := 0
 		var c *client
 		m := match.Match{

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
-		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.Watch,
+		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.ShowMatch,
 	}))
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +99,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
 	upgrade := func(l socket.Limits) (*socket.Conn, error) { return socket.Upgrade(rw, r, l) }
-	if err := w.hub.Serve(admission.By{Person: person, Address: address}, upgrade); err != nil {
+	if err := w.hub.Serve(admission.Visitor{Person: person, Address: address}, upgrade); err != nil {
 		http.Error(rw, err.Error(), middleware.ProblemOf(err).Status)
 	}
 }
@@ -138,7 +138,7 @@ type doc struct {
 	Since   int64
 	Result  *struct{ Ranks []int }
 	Over    *string
-	Matches []live.Game
+	Matches []live.ListedGame
 	Parts   map[string]string
 	Refused string
 	Order   []string

@@ -16,7 +16,7 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 		return netip.Addr{} // a Unix socket has no address
 	}
 	addr := port.Addr().Unmap()
-	if m.trusted(addr) {
+	if m.isTrusted(addr) {
 		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		for i := len(hops) - 1; i >= 0; i-- {
 			hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
@@ -24,7 +24,7 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 				break
 			}
 			addr = hop.Unmap()
-			if !m.trusted(addr) {
+			if !m.isTrusted(addr) {
 				break
 			}
 		}
@@ -37,15 +37,15 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	return addr
 }
 
-func (m *Middleware) trusted(addr netip.Addr) bool {
+func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// secure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.
-func (m *Middleware) secure(r *http.Request) bool {
+// isSecure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.
+func (m *Middleware) isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && m.trusted(port.Addr().Unmap()) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+	return err == nil && m.isTrusted(port.Addr().Unmap()) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }

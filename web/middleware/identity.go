@@ -27,7 +27,7 @@ func bearer(r *http.Request) (token string, err error) {
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	token, err := bearer(r)
 	if err != nil {
-		return m.count(w, Of(r), err)
+		return m.count(w, RequestOf(r), err)
 	}
 	return m.Identify(w, r, token, m.Service.Bearer)
 }
@@ -35,7 +35,7 @@ func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 // Identify finds out who asks, by a key that find knows, "" for none, and counts the request against the limit
 // of the person or the address. It is called once for each request.
 func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
-	in := Of(r)
+	in := RequestOf(r)
 	if key == "" {
 		return m.count(w, in, nil)
 	}
@@ -52,9 +52,9 @@ func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string
 func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
 	switch {
 	case in.Cheap && err == nil:
-		return m.pages.Take(w, in.By().One())
+		return m.pages.Admit(w, in.Visitor().LimitKey())
 	case in.Person.ID != 0:
-		return m.byPerson.Take(w, in.Person.ID)
+		return m.byPerson.Admit(w, in.Person.ID)
 	}
-	return cmp.Or(m.anonymous.Take(w, in.Address), err)
+	return cmp.Or(m.anonymous.Admit(w, in.Address), err)
 }

@@ -15,20 +15,20 @@ import (
 
 // Requests that take long have places.
 
-// Receive takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
+// ReceiveUpload takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
 // A person and an address have few uploads at the same time, and none that is too slow.
-func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
-	in := Of(r)
+func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
+	in := RequestOf(r)
 	if err := m.Service.MaySubmit(in.Actor, u.Bot, size); err != nil {
 		return v, err
 	}
-	leave, err := m.Uploads.Enter(in.By())
+	leave, err := m.Uploads.Enter(in.Visitor())
 	if err != nil {
 		return v, err
 	}
 	defer leave()
 	received := func() { http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) }
-	u.Content = m.Paced(w, u.Content)
+	u.Content = m.PacedBody(w, u.Content)
 	return m.Service.Submit(r.Context(), in.Actor, u, received)
 }
 
@@ -36,7 +36,7 @@ func (m *Middleware) Receive(w http.ResponseWriter, r *http.Request, u service.U
 // asks may ask for nothing any more.
 func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Limits) (*socket.Conn, error) {
 	c, err := socket.Upgrade(w, r, l)
-	if by := Of(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
+	if by := RequestOf(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
 		go func() {
 			if why := m.Service.AwaitEnd(by, c.Done()); why != nil {
 				c.Shut(socket.CloseRefused, why.Error())
@@ -46,11 +46,11 @@ func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Li
 	return c, err
 }
 
-// Stream begins a long answer, which the client has to take at the least rate.
-func (m *Middleware) Stream(r *http.Request) (leave func(), err error) {
-	in := Of(r)
-	if leave, err = m.Streams.Enter(in.By()); err == nil {
-		in.w.pace = m.Pace.begin()
+// StartStream begins a long answer, which the client has to take at the least rate.
+func (m *Middleware) StartStream(r *http.Request) (leave func(), err error) {
+	in := RequestOf(r)
+	if leave, err = m.Streams.Enter(in.Visitor()); err == nil {
+		in.w.pace = m.Pace.start()
 	}
 	return leave, err
 }
@@ -61,7 +61,7 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, v, err := m.Service.Upload(r.Context(), Of(r).Actor, r.PathValue("bot"), int(number))
+	f, v, err := m.Service.Upload(r.Context(), RequestOf(r).Actor, r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be read"), Hint: phrase.New("try again later"), Err: err}
 	}
-	leave, err := m.Stream(r)
+	leave, err := m.StartStream(r)
 	if err != nil {
 		return err
 	}
@@ -83,15 +83,15 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Await returns how far a submission is when it is done or ready says so, or when the time is over. A person and
+// AwaitSubmission returns how far a submission is when it is done or ready says so, or when the time is over. A person and
 // an address have few requests that wait.
-func (m *Middleware) Await(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
-	in := Of(r)
+func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
+	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)
 	if err != nil || wait == 0 || p.Done || ready(p) {
 		return p, err
 	}
-	leave, err := m.Waits.Enter(in.By())
+	leave, err := m.Waits.Enter(in.Visitor())
 	if err != nil {
 		return p, err
 	}

@@ -33,8 +33,8 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	return m
 }
 
-// seen counts a request. The status 0 is that of one whose client has gone before the answer began.
-func (m *metrics) seen(route string, status int, took time.Duration) {
+// countRequest counts a request. The status 0 is that of one whose client has gone before the answer began.
+func (m *metrics) countRequest(route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}

@@ -45,17 +45,17 @@ type Middleware struct {
 	metrics   *metrics
 	anonymous *admission.Rate[netip.Addr]
 	byPerson  *admission.Rate[int64]
-	pages     *admission.Rate[admission.By] // that cost little, of a person or of an address
+	pages     *admission.Rate[admission.Visitor] // that cost little, of a person or of an address
 }
 
 // The largest numbers of long requests at the same time.
 var (
-	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, What: phrase.New("uploads"), Hint: soon, Retry: 5 * time.Second}
-	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, What: phrase.New("downloads"), Hint: soon, Retry: 5 * time.Second}
-	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, What: phrase.New("waiting requests"), Hint: soon, Retry: 5 * time.Second}
+	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, Subject: phrase.New("uploads"), Hint: retrySoon, Retry: 5 * time.Second}
+	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, Subject: phrase.New("downloads"), Hint: retrySoon, Retry: 5 * time.Second}
+	waitLimits   = admission.Limits{Person: 32, Address: 64, Total: 1024, Subject: phrase.New("waiting requests"), Hint: retrySoon, Retry: 5 * time.Second}
 )
 
-var soon = phrase.New("try again in some seconds")
+var retrySoon = phrase.New("try again in some seconds")
 
 const (
 	registrationsPerMinute = 60   // tries of one address to join: a class may be behind one
@@ -78,7 +78,7 @@ func New(o Options) *Middleware {
 		metrics:   newMetrics(o.Registerer),
 		anonymous: admission.NewRate[netip.Addr]("address", phrase.New("requests a minute for one address"), requests/2, now),
 		byPerson:  admission.NewRate[int64]("person", phrase.New("requests a minute for one person"), requests, now),
-		pages:     admission.NewRate[admission.By]("pages", phrase.New("pages a minute"), pagesForOne*requests, now),
+		pages:     admission.NewRate[admission.Visitor]("pages", phrase.New("pages a minute"), pagesForOne*requests, now),
 	}
 }
 
@@ -95,20 +95,22 @@ type Request struct {
 
 type requestKey struct{}
 
-// Of returns what is known of a request that has passed Wrap.
-func Of(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
+// RequestOf returns what is known of a request that has passed Wrap.
+func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// Record returns a writer of an answer that may not have gone out, but has begun.
-func (in *Request) Record(w http.ResponseWriter) http.ResponseWriter {
+// RecordAnswer returns a writer of an answer that may not have gone out, but has begun.
+func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// By returns who takes a place with the request, or is counted with it.
-func (in *Request) By() admission.By { return admission.By{Person: in.Person.ID, Address: in.Address} }
+// Visitor returns who takes a place with the request, or is counted with it.
+func (in *Request) Visitor() admission.Visitor {
+	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
+}
 
-// Begun reports whether an answer has begun, perhaps only in the compressor's buffer.
-func (in *Request) Begun() bool {
+// HasAnswerBegun reports whether an answer has begun, perhaps only in the compressor's buffer.
+func (in *Request) HasAnswerBegun() bool {
 	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
 }
 
@@ -163,7 +165,7 @@ const (
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		in := &Request{ID: rand.Text(), Actor: service.Actor{Address: m.addressOf(r)}, Secure: m.secure(r), w: &recorder{ResponseWriter: w}}
+		in := &Request{ID: rand.Text(), Actor: service.Actor{Address: m.addressOf(r)}, Secure: m.isSecure(r), w: &recorder{ResponseWriter: w}}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, in))
 		securityHeaders(w.Header())
 		if r.TLS != nil { // a proxy with TLS decides for itself
@@ -182,14 +184,14 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 				m.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request", in.ID),
 					slog.String("panic", fmt.Sprint(failure)), slog.String("stack", string(debug.Stack())))
 				failure = nil
-				if in.Begun() {
+				if in.HasAnswerBegun() {
 					failure = http.ErrAbortHandler
 				} else {
 					m.Fail(in.w, r, fmt.Errorf("panic"))
 				}
 			}
 			m.metrics.flight.Dec()
-			m.access(r, in, time.Since(began))
+			m.logRequest(r, in, time.Since(began))
 			if failure != nil {
 				panic(failure)
 			}
@@ -199,9 +201,9 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// access logs a request, without its query and its headers, which may contain secrets.
-func (m *Middleware) access(r *http.Request, in *Request, took time.Duration) {
-	m.metrics.seen(in.Route, in.w.status, took)
+// logRequest logs a request, without its query and its headers, which may contain secrets.
+func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration) {
+	m.metrics.countRequest(in.Route, in.w.status, took)
 	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request", in.ID), slog.String("method", ladder.Clip(r.Method)), slog.String("path", ladder.Clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),

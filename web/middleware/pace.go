@@ -22,21 +22,21 @@ type pace struct {
 // DefaultPace is slower than any line that people use.
 var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
-func (p Pace) begin() *pace { return &pace{p, p.Window} }
+func (p Pace) start() *pace { return &pace{p, p.Window} }
 
-// time returns how long so many bytes may take.
-func (p *pace) time(bytes int) time.Duration {
+// transferTime returns how long so many bytes may take.
+func (p *pace) transferTime(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / float64(p.Rate) * float64(time.Second))
 }
 
-// moved counts bytes and the time that they took.
-func (p *pace) moved(bytes int, took time.Duration) {
-	p.slack = min(p.Window, p.slack+p.time(bytes)-took)
+// countTransfer counts bytes and the time that they took.
+func (p *pace) countTransfer(bytes int, took time.Duration) {
+	p.slack = min(p.Window, p.slack+p.transferTime(bytes)-took)
 }
 
-// Paced returns a body that ends with an error when it comes too slowly.
-func (m *Middleware) Paced(w http.ResponseWriter, body io.Reader) io.Reader {
-	return &pacedBody{body, http.NewResponseController(w), m.Pace.begin()}
+// PacedBody returns a body that ends with an error when it comes too slowly.
+func (m *Middleware) PacedBody(w http.ResponseWriter, body io.Reader) io.Reader {
+	return &pacedBody{body, http.NewResponseController(w), m.Pace.start()}
 }
 
 type pacedBody struct {
@@ -49,7 +49,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	b.rc.SetReadDeadline(began.Add(b.slack))
 	n, err := b.Reader.Read(p)
-	b.moved(n, time.Since(began))
+	b.countTransfer(n, time.Since(began))
 	return n, err
 }
 
@@ -58,9 +58,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 func (p *pace) write(w http.ResponseWriter, data []byte) (int, error) {
 	rc := http.NewResponseController(w)
 	began := time.Now()
-	rc.SetWriteDeadline(began.Add(p.slack + p.time(len(data))))
+	rc.SetWriteDeadline(began.Add(p.slack + p.transferTime(len(data))))
 	n, err := w.Write(data)
-	p.moved(n, time.Since(began))
+	p.countTransfer(n, time.Since(began))
 	rc.SetWriteDeadline(time.Now().Add(answerTime))
 	return n, err
 }

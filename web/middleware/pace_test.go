@@ -7,7 +7,7 @@ import (
 
 // TestPace: a client may be late by the window in all, however fast it was before.
 func TestPace(t *testing.T) {
-	p := Pace{1000, 10 * time.Second}.begin()
+	p := Pace{1000, 10 * time.Second}.start()
 	for _, step := range []struct {
 		bytes int
 		took  time.Duration
@@ -19,7 +19,7 @@ func TestPace(t *testing.T) {
 		{5000, 15 * time.Second, 0},                // as late as it may be
 		{2000, 3 * time.Second, -1 * time.Second},  // too late: the next deadline has passed
 	} {
-		if p.moved(step.bytes, step.took); p.slack != step.slack {
+		if p.countTransfer(step.bytes, step.took); p.slack != step.slack {
 			t.Errorf("after %d bytes in %s it may be late by %s, want %s", step.bytes, step.took, p.slack, step.slack)
 		}
 	}

@@ -153,7 +153,7 @@ func challenge(r *http.Request) string {
 // Fail answers with the document of an error, unless an answer has begun.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
-	if Of(r).Begun() {
+	if RequestOf(r).HasAnswerBegun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
@@ -162,7 +162,7 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 // Problem returns what is told of an error, and logs a failure of the server.
 func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
-	p.Instance = Of(r).ID
+	p.Instance = RequestOf(r).ID
 	if failure := failureOf(err); failure != nil {
 		m.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", p.Instance), slog.Any("error", failure))
 	}

@@ -15,9 +15,9 @@ import (
 // Query reads the parameters of a request. It keeps the first error, which Done returns, or an
 // error about a parameter that was not read.
 type Query struct {
-	values url.Values
-	known  []string
-	err    error
+	values    url.Values
+	readNames []string
+	err       error
 }
 
 // NewQuery returns the parameters of a request.
@@ -34,7 +34,7 @@ const maxParameter = 256 // bytes
 
 // Text returns a parameter's value, "" if it is absent.
 func (q *Query) Text(name string) string {
-	q.known = append(q.known, name)
+	q.readNames = append(q.readNames, name)
 	all := q.values[name]
 	if len(all) == 0 {
 		return ""
@@ -133,16 +133,16 @@ func CursorOf(kind string, key int64) string { return kind + "-" + strconv.Forma
 // Err returns the first error. A page ignores parameters that it does not know.
 func (q *Query) Err() error { return q.err }
 
-// Done returns the first error, also for a parameter that was not read.
-func (q *Query) Done() error {
+// Check returns the first error, also for a parameter that was not read.
+func (q *Query) Check() error {
 	if q.err != nil {
 		return q.err
 	}
 	for name := range q.values {
-		if !slices.Contains(q.known, name) {
+		if !slices.Contains(q.readNames, name) {
 			err := ladder.Errorf(ladder.Invalid, "this address takes none", "unknown parameter %q", ladder.Clip(name))
-			if len(q.known) > 0 {
-				err.Try("try %s", strings.Join(q.known, ", "))
+			if len(q.readNames) > 0 {
+				err.Try("try %s", strings.Join(q.readNames, ", "))
 			}
 			return err
 		}

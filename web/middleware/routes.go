@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Known reports whether a request has a route, and for one without, which methods its address has; "" for none.
+// FindRoute reports whether a request has a route, and for one without, which methods its address has; "" for none.
 // To an address that is not clean ServeMux would redirect, also where that does not exist.
-func Known(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
+func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return false, ""
 	}

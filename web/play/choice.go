@@ -16,14 +16,14 @@ import (
 
 // Choice is what somebody wants to play.
 type Choice struct {
-	Game    string
-	Options map[string]string // those that are not left out have their defaults
-	Seat    int
-	Others  []string      // at the seats after Seat in turn, at least one: bots, whose live versions play, or Invited
-	Bank    time.Duration // of each person for the game, one of Banks; 0: they have no clock
+	Game         string
+	Options      map[string]string // those that are not left out have their defaults
+	Seat         int
+	OtherPlayers []string      // at the seats after Seat in turn, at least one: bots, whose live versions play, or Invited
+	Bank         time.Duration // of each person for the game, one of Banks; 0: they have no clock
 	// Of a rematch:
-	After string                // the game after which it is played, "" for none
-	Kept  map[int]service.Actor // by seat, for whom it is kept
+	After       string                // the game after which it is played, "" for none
+	ReservedFor map[int]service.Actor // by seat, for whom it is kept
 }
 
 // Invited stands in a Choice for a person who is to come by the link of the table. No bot has this name.
@@ -32,8 +32,8 @@ const Invited = "+"
 // Banks are the times that each person may have for a game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// choose resolves the game of somebody and the bots' versions, and what memory they need.
-func (x *Table) choose(ctx context.Context, who service.Actor) error {
+// resolveChoice resolves the game of somebody and the bots' versions, and what memory they need.
+func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
@@ -46,31 +46,31 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	switch {
 	case c.Seat < 0 || c.Seat >= n:
 		return ladder.Errorf(ladder.Invalid, "", "seat %d does not exist", c.Seat).Try("try %d to %d", 0, n-1)
-	case len(c.Others) == 0:
+	case len(c.OtherPlayers) == 0:
 		return ladder.Errorf(ladder.Invalid, "choose one", "there is nobody to play against")
-	case len(c.Others) > n-1:
-		return ladder.Errorf(ladder.Invalid, "", "%d others and you are too many for %d seats", len(c.Others), n)
+	case len(c.OtherPlayers) > n-1:
+		return ladder.Errorf(ladder.Invalid, "", "%d others and you are too many for %d seats", len(c.OtherPlayers), n)
 	case c.Bank != 0 && !slices.Contains(Banks, c.Bank):
 		return ladder.Errorf(ladder.Invalid, "try 5m", "the time of a person cannot be %v", c.Bank)
 	}
 	house := make([]bool, n)
 	people := 0
 	for seat := range n {
-		s := &Seat{Kept: c.Kept[seat]}
+		s := &Seat{ReservedFor: c.ReservedFor[seat]}
 		x.Seats = append(x.Seats, s)
-		other := c.Others[(seat-c.Seat-1+n)%n%len(c.Others)]
+		other := c.OtherPlayers[(seat-c.Seat-1+n)%n%len(c.OtherPlayers)]
 		if seat == c.Seat || other == Invited {
-			s.line, s.left = socket.NewStream(socket.StreamOptions{Back: x.tables.Limits.Back, Replay: true}), c.Bank
+			s.stream, s.bankLeft = socket.NewStream(socket.StreamOptions{ReturnTime: x.tables.Limits.ReturnTime, RetainAll: true}), c.Bank
 			house[seat] = true
 			people++
-		} else if s.Version, err = x.tables.bot(ctx, other, c.Game); err != nil {
+		} else if s.Version, err = x.tables.liveVersion(ctx, other, c.Game); err != nil {
 			return err
 		} else {
 			house[seat] = s.Version.House()
 		}
 	}
 	first := x.Seats[c.Seat]
-	first.Who, first.taken, first.sat = who, true, true
+	first.Player, first.taken, first.seatStored = who, true, true
 	x.memory = x.tables.Room.Rotation(x.Variant, house) - int64(people)*ladder.HouseMemory // people need none
 	if most := x.tables.Limits.Memory; most > 0 && x.memory > most {
 		return ladder.Errorf(ladder.Invalid, "try fewer players, or house bots", "the bots of this game may need %d MiB, and games against people have %d", x.memory>>20, most>>20)
@@ -78,8 +78,8 @@ func (x *Table) choose(ctx context.Context, who service.Actor) error {
 	return nil
 }
 
-// bot returns the live version of a bot that can sit at a table.
-func (t *Tables) bot(ctx context.Context, name, game string) (ladder.Version, error) {
+// liveVersion returns the live version of a bot that can sit at a table.
+func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
 	v, err := t.Store.Versions.Live(ctx, name)
 	if err == nil {
 		err = v.AtOnce(game)

@@ -26,16 +26,16 @@ import (
 
 // four is a game of two people, who are partners, and two bots.
 var four = play.Choice{
-	Game: "brisca", Options: map[string]string{"players": "4", "teams": "yes"}, Others: []string{"@greedy", play.Invited, "@greedy"},
+	Game: "brisca", Options: map[string]string{"players": "4", "teams": "yes"}, OtherPlayers: []string{"@greedy", play.Invited, "@greedy"},
 }
 
 // two is a game of two people.
-var two = play.Choice{Game: "brisca", Others: []string{play.Invited}}
+var two = play.Choice{Game: "brisca", OtherPlayers: []string{play.Invited}}
 
 // broken returns why a game was broken.
 func (w *world) broken(x *play.Table) ladder.Breaking {
 	w.t.Helper()
-	<-x.Over()
+	<-x.Done()
 	p, err := w.Store.Plays.Find(w.t.Context(), x.ID)
 	w.must(err)
 	return p.Broken
@@ -49,11 +49,11 @@ func TestPartner(t *testing.T) {
 			c.Seat, c.Bank = seat, play.Banks[0]
 			who := guest(int64(seat+1), "10.0.0.1")
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), who, c))
-			shown := x.Shown()
+			shown := x.SeatViews()
 			if next, partner, third := shown[(seat+1)%4], shown[(seat+2)%4], shown[(seat+3)%4]; !next.Bot || !partner.Free || !third.Bot {
 				t.Errorf("who opens seat %d has %+v", seat, shown)
 			}
-			if left := shown[seat].Left; left != c.Bank {
+			if left := shown[seat].BankLeft; left != c.Bank {
 				t.Errorf("before the game begins who opens seat %d has %v left", seat, left)
 			}
 			w.must(x.Cancel(who))
@@ -71,18 +71,18 @@ func TestPeople(t *testing.T) {
 			who = append(who, service.Actor{Person: p, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})})
 		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), who[0], four))
-		if shown := x.Shown(); !x.Waiting() || shown[0].Name != "anna" || !shown[1].Bot || !shown[2].Free || shown[3].Name != "@greedy" {
+		if shown := x.SeatViews(); !x.Waiting() || shown[0].Name != "anna" || !shown[1].Bot || !shown[2].Free || shown[3].Name != "@greedy" {
 			t.Errorf("the table that waits has %+v", shown)
 		}
 		time.Sleep(limits.Wait - time.Second)
 		for range 2 { // the second time she sits there already
-			_, err := w.Sit(t.Context(), x, who[1])
+			_, err := w.ClaimSeat(t.Context(), x, who[1])
 			w.must(err)
 		}
 		if seat := x.Seat(who[1]); seat != 2 || x.Waiting() {
 			t.Errorf("the second person has seat %d, and the table waits: %t", seat, x.Waiting())
 		}
-		_, err := w.Sit(t.Context(), x, who[2])
+		_, err := w.ClaimSeat(t.Context(), x, who[2])
 		wantError(t, err, ladder.Conflict, "no seat of this table is free")
 		sitAt(w, x, 0, 0)
 		sitAt(w, x, 2, 0)
@@ -107,7 +107,7 @@ func TestPeopleDoNotCome(t *testing.T) {
 		waits := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
 		cancelled := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(2, "10.0.0.2"), two))
 		absent := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
-		key, err := w.Sit(t.Context(), absent, service.Actor{Address: netip.MustParseAddr("10.0.0.4")})
+		key, err := w.ClaimSeat(t.Context(), absent, service.Actor{Address: netip.MustParseAddr("10.0.0.4")})
 		w.must(err)
 		if session, _, _, err := w.Store.Sessions.Find(t.Context(), key); err != nil || absent.Seat(service.Actor{Session: session.ID}) != 1 {
 			t.Errorf("the guest who has come has no session: %v", err)
@@ -121,7 +121,7 @@ func TestPeopleDoNotCome(t *testing.T) {
 				t.Errorf("a game is broken by %q, want %q", got, want)
 			}
 		}
-		_, err = w.Sit(t.Context(), cancelled, guest(5, "10.0.0.5"))
+		_, err = w.ClaimSeat(t.Context(), cancelled, guest(5, "10.0.0.5"))
 		if err == nil {
 			t.Error("somebody sits down at a table that is gone")
 		}
@@ -139,18 +139,18 @@ func TestOpenTablesLimits(t *testing.T) {
 		_, err := w.Open(t.Context(), a, two)
 		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
 		for _, x := range []*play.Table{first, second} {
-			_, err := w.Sit(t.Context(), x, b)
+			_, err := w.ClaimSeat(t.Context(), x, b)
 			w.must(err)
 		}
 		_, err = w.Open(t.Context(), guest(4, "10.0.0.2"), two)
 		wantError(t, err, ladder.TooMany, "the limit for one address is 2 games at the same time")
 		third := kit.Get[*play.Table](t)(w.Open(t.Context(), c, two))
-		_, err = w.Sit(t.Context(), third, b)
+		_, err = w.ClaimSeat(t.Context(), third, b)
 		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
 		if seat := third.Seat(b); seat >= 0 || !third.Waiting() {
 			t.Errorf("who is refused has seat %d", seat)
 		}
-		_, err = w.Sit(t.Context(), third, guest(5, "10.0.0.5"))
+		_, err = w.ClaimSeat(t.Context(), third, guest(5, "10.0.0.5"))
 		w.must(err)
 	})
 }
@@ -161,17 +161,17 @@ func TestSittingCountsInADay(t *testing.T) {
 		b := guest(2, "10.0.0.2")
 		for range limits.Day {
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
-			_, err := w.Sit(t.Context(), x, b)
+			_, err := w.ClaimSeat(t.Context(), x, b)
 			w.must(err)
 			near, _ := w.pipes()
 			x.Resign(0)
 			go x.Attach(0, near)
 			near, _ = w.pipes()
 			go x.Attach(1, near)
-			<-x.Over()
+			<-x.Done()
 		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(3, "10.0.0.3"), two))
-		_, err := w.Sit(t.Context(), x, b)
+		_, err := w.ClaimSeat(t.Context(), x, b)
 		wantError(t, err, ladder.TooMany, "games were begun from your address within a day")
 		if seat := x.Seat(b); seat >= 0 || !x.Waiting() {
 			t.Errorf("who is refused has seat %d", seat)
@@ -188,7 +188,7 @@ func TestBank(t *testing.T) {
 		wantError(t, err, ladder.Invalid, "the time of a person cannot be 1h0m0s")
 		c.Bank = play.Banks[0]
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), c))
-		_, err = w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		_, err = w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		near, far := w.pipes()
 		go x.Attach(0, near)
@@ -197,13 +197,13 @@ func TestBank(t *testing.T) {
 		awaitTurn(t, x)
 		began := time.Now()
 		time.Sleep(time.Minute)
-		if left, ok := x.Left(0); !ok || left != c.Bank-time.Minute {
+		if left, ok := x.TimeLeft(0); !ok || left != c.Bank-time.Minute {
 			t.Errorf("the person has %v left, %t", left, ok)
 		}
 		far.Close("")
 		bubble.Settle()
-		shown := x.Shown()
-		if !shown[0].Away || shown[1].Away || !shown[0].Turn || shown[0].Left != c.Bank || !shown[0].Until.Equal(began.Add(c.Bank)) {
+		shown := x.SeatViews()
+		if !shown[0].Absent || shown[1].Absent || !shown[0].Turn || shown[0].BankLeft != c.Bank || !shown[0].Until.Equal(began.Add(c.Bank)) {
 			t.Errorf("the seats are %+v", shown)
 		}
 		near, far = w.pipes()
@@ -224,17 +224,17 @@ func TestKeptSeats(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
 		c := two
-		c.After, c.Kept = "BEFORE", map[int]service.Actor{1: b}
+		c.After, c.ReservedFor = "BEFORE", map[int]service.Actor{1: b}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), a, c))
 		if w.Rematch("BEFORE") != x || w.Rematch("OTHER") != nil {
 			t.Error("the rematch is not found")
 		}
-		if other := x.Shown()[1]; !other.Free || !other.Kept || other.KeptFor != "" {
+		if other := x.SeatViews()[1]; !other.Free || !other.Reserved || other.ReservedFor != "" {
 			t.Errorf("a seat that is kept for a guest is shown as %+v", other)
 		}
-		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(3, "10.0.0.3"))
 		wantError(t, err, ladder.Conflict, "no seat of this table is free")
-		_, err = w.Sit(t.Context(), x, b)
+		_, err = w.ClaimSeat(t.Context(), x, b)
 		w.must(err)
 		if w.Rematch("BEFORE") != nil {
 			t.Error("the rematch is offered though all have come")
@@ -254,7 +254,7 @@ func TestKeptSeats(t *testing.T) {
 func TestFollows(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
-		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		var ends []pipe
 		for seat := range 2 {
@@ -304,7 +304,7 @@ func (s *seen) End(state ladder.PlayState) { s.end <- state }
 func TestWatch(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		var watched []*seen
-		w.Watch = func(*play.Table) play.Watcher {
+		w.NewWatcher = func(*play.Table) play.Watcher {
 			watched = append(watched, &seen{end: make(chan ladder.PlayState, 1)})
 			return watched[len(watched)-1]
 		}
@@ -314,17 +314,17 @@ func TestWatch(t *testing.T) {
 		if len(watched) > 0 {
 			t.Error("a table that waits is watched")
 		}
-		_, err := w.Sit(t.Context(), x, guest(3, "10.0.0.3"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(3, "10.0.0.3"))
 		w.must(err)
 		sitAt(w, x, 0, 0)
 		sitAt(w, x, 1, 0)
-		<-x.Over()
+		<-x.Done()
 		if end := <-watched[0].end; end != ladder.PlayFinished || watched[0].positions.Load() != 42 { // and the end
 			t.Errorf("who watches sees %d positions, and that it is %s", watched[0].positions.Load(), end)
 		}
-		_, err = w.Sit(t.Context(), waits, guest(3, "10.0.0.3"))
+		_, err = w.ClaimSeat(t.Context(), waits, guest(3, "10.0.0.3"))
 		w.must(err)
-		<-waits.Over() // as nobody comes
+		<-waits.Done() // as nobody comes
 		if end := <-watched[1].end; end != ladder.PlayBroken {
 			t.Errorf("a game to which nobody comes is %s", end)
 		}
@@ -336,14 +336,14 @@ func TestSitOnce(t *testing.T) {
 	l := limits
 	l.Day = 0
 	inWorld(t, l, func(t *testing.T, w *world) {
-		four := play.Choice{Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited}}
+		four := play.Choice{Game: "brisca", Options: map[string]string{"players": "4"}, OtherPlayers: []string{play.Invited}}
 		for range 40 {
 			x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), four))
 			begin, done := make(chan struct{}), make(chan error)
 			for range 50 {
 				go func() {
 					<-begin
-					_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+					_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 					done <- err
 				}()
 			}
@@ -370,14 +370,14 @@ func TestOneRematch(t *testing.T) {
 		}
 		rematch := func(seat int, other service.Actor) play.Choice {
 			c := four
-			c.Seat, c.After, c.Kept = seat, "BEFORE", map[int]service.Actor{(seat + 2) % 4: other}
+			c.Seat, c.After, c.ReservedFor = seat, "BEFORE", map[int]service.Actor{(seat + 2) % 4: other}
 			return c
 		}
 		var tables [2]*play.Table
 		var opened sync.WaitGroup
 		opened.Go(func() { tables[0] = kit.Get[*play.Table](t)(w.Open(t.Context(), a, rematch(0, b))) })
 		bubble.Settle()
-		if len(w.Of(a)) > 0 || w.Rematch("BEFORE") != nil {
+		if len(w.TablesOf(a)) > 0 || w.Rematch("BEFORE") != nil {
 			t.Error("a table is seen before it is kept")
 		}
 		opened.Go(func() { tables[1] = kit.Get[*play.Table](t)(w.Open(t.Context(), b, rematch(2, a))) })
@@ -401,7 +401,7 @@ func TestRematchFails(t *testing.T) {
 			return resolve(ctx, v)
 		}
 		c := four
-		c.After, c.Kept = "BEFORE", map[int]service.Actor{2: guest(2, "10.0.0.2")}
+		c.After, c.ReservedFor = "BEFORE", map[int]service.Actor{2: guest(2, "10.0.0.2")}
 		failed, opened := make(chan error, 1), make(chan *play.Table, 1)
 		go func() {
 			_, err := w.Open(t.Context(), guest(1, "10.0.0.1"), c)
@@ -430,19 +430,19 @@ func TestBlockedUnknown(t *testing.T) {
 		p := kit.Get[ladder.Person](t)(good.People.Add(t.Context(), "anna", false))
 		anna := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.1")}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), anna, two))
-		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		bubble.Settle()
 		w.Tables.Store = closed
 		good.Events().Publish(events.Event{Kind: events.AccessEnded, Person: p.ID})
 		bubble.Settle()
 		w.Tables.Store = good
-		if x.Resigned(0) {
+		if x.HasResigned(0) {
 			t.Error("somebody has resigned who is not blocked")
 		}
 		w.must(good.People.Block(t.Context(), p.ID, true))
 		bubble.Settle()
-		if !x.Resigned(0) {
+		if !x.HasResigned(0) {
 			t.Error("somebody who is blocked plays on")
 		}
 	})
@@ -452,7 +452,7 @@ func TestBlockedUnknown(t *testing.T) {
 func TestResignedLeaves(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
-		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		x.Resign(1)
 		near, far := w.pipes()
@@ -477,27 +477,27 @@ func TestResignedLeaves(t *testing.T) {
 func TestForfeited(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		c := play.Choice{
-			Game: "brisca", Options: map[string]string{"players": "4"}, Others: []string{play.Invited, "@greedy", "@greedy"},
+			Game: "brisca", Options: map[string]string{"players": "4"}, OtherPlayers: []string{play.Invited, "@greedy", "@greedy"},
 		}
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), c))
-		_, err := w.Sit(t.Context(), x, guest(2, "10.0.0.2"))
+		_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
 		w.must(err)
 		var changes atomic.Int64
-		w.Changed = func(string) { changes.Add(1) }
+		w.OnChange = func(string) { changes.Add(1) }
 		sitAt(w, x, 0, 2)
 		sitAt(w, x, 1, 1)
 		bubble.Settle()
-		if shown := x.Shown(); shown[1].Forfeited {
+		if shown := x.SeatViews(); shown[1].Forfeited {
 			t.Errorf("before the fault the seats are %+v", shown)
 		}
 		before := changes.Load()
 		time.Sleep(limits.Move)
 		bubble.Settle()
-		if shown := x.Shown(); shown[0].Forfeited || !shown[1].Forfeited || changes.Load() == before {
+		if shown := x.SeatViews(); shown[0].Forfeited || !shown[1].Forfeited || changes.Load() == before {
 			t.Errorf("after the fault the seats are %+v", shown)
 		}
 		select {
-		case <-x.Over():
+		case <-x.Done():
 			t.Error("the game is over")
 		default:
 		}

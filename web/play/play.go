@@ -36,10 +36,10 @@ type Options struct {
 	Room    ladder.Room                                              // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error) // in its sandbox
 	Log     *slog.Logger
-	// Changed is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
-	Changed func(id string)
-	// Watch returns who sees the game of a table whose seats are all taken; nil: nobody does.
-	Watch func(*Table) Watcher
+	// OnChange is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
+	OnChange func(id string)
+	// NewWatcher returns who sees the game of a table whose seats are all taken; nil: nobody does.
+	NewWatcher func(*Table) Watcher
 }
 
 // Watcher sees a game as it is played. It must not make the game wait.
@@ -65,27 +65,27 @@ type Tables struct {
 // Limits bound the games. LimitsOf returns usual ones.
 type Limits struct {
 	ladder.PlayLimits
-	Memory  int64         // bytes of all their bots; 0: as much as they want
-	Person  int           // at the same time, of one person or guest
-	Address int           // at the same time, of guests from one address
-	Wait    time.Duration // for people to come by the link
-	Back    time.Duration // for a person to come back
-	Frames  int           // a second that a page may send on average, and four times as many at once
-	Silence time.Duration // without a sign of life, after which a connection ends
+	Memory     int64         // bytes of all their bots; 0: as much as they want
+	Person     int           // at the same time, of one person or guest
+	Address    int           // at the same time, of guests from one address
+	Wait       time.Duration // for people to come by the link
+	ReturnTime time.Duration // for a person to come back
+	Frames     int           // a second that a page may send on average, and four times as many at once
+	Silence    time.Duration // without a sign of life, after which a connection ends
 }
 
 // LimitsOf returns the limits that an operator has configured.
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
-		Wait: 20 * time.Minute, Back: time.Minute, Frames: 50, Silence: 90 * time.Second,
+		Wait: 20 * time.Minute, ReturnTime: time.Minute, Frames: 50, Silence: 90 * time.Second,
 	}
 }
 
 // New returns no tables. Run has to run.
 func New(o Options) *Tables {
-	if o.Changed == nil {
-		o.Changed = func(string) {}
+	if o.OnChange == nil {
+		o.OnChange = func(string) {}
 	}
 	memory := semaphore.NewWeighted(cmp.Or(o.Limits.Memory, math.MaxInt64))
 	t := &Tables{Options: o, memory: memory, tables: map[string]*Table{}}
@@ -93,22 +93,22 @@ func New(o Options) *Tables {
 	return t
 }
 
-// broken is the error of a game that ends for nobody.
-type broken struct {
-	why  ladder.Breaking
-	text string
+// breakError is the error of a game that ends for nobody.
+type breakError struct {
+	cause ladder.Breaking
+	text  string
 }
 
-func (e *broken) Error() string { return e.text }
+func (e *breakError) Error() string { return e.text }
 
 // The causes of games that the server ends.
 var (
-	errStopped = &broken{ladder.BrokenByStop, "the server stops"}
-	errBlocked = &broken{ladder.BrokenByBlock, "the person is blocked"}
-	errNobody  = &broken{ladder.BrokenByNobody, "nobody came to the table"}
-	errAbsent  = &broken{ladder.BrokenByAbsence, "somebody who had sat down did not come to the table"}
-	errWait    = &broken{ladder.BrokenByWait, "the table has waited for people for too long"}
-	errCancel  = &broken{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
+	errStopped = &breakError{ladder.BrokenByStop, "the server stops"}
+	errBlocked = &breakError{ladder.BrokenByBlock, "the person is blocked"}
+	errNobody  = &breakError{ladder.BrokenByNobody, "nobody came to the table"}
+	errAbsent  = &breakError{ladder.BrokenByAbsence, "somebody who had sat down did not come to the table"}
+	errWait    = &breakError{ladder.BrokenByWait, "the table has waited for people for too long"}
+	errCancel  = &breakError{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
 // Run ends the games of people who are blocked, and all games when the context ends. Those
@@ -140,7 +140,7 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	for _, x := range t.all() {
 		people := x.People()
 		for _, seat := range people {
-			id := x.who(seat).Person.ID
+			id := x.player(seat).Person.ID
 			if id == 0 {
 				continue
 			}
@@ -160,21 +160,21 @@ func (t *Tables) endBlocked(ctx context.Context) {
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.kept() })
+	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.isOpened() })
 }
 
 // Table returns the table of a game that is played or waits for people; nil if there is none.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if x := t.tables[id]; x != nil && x.kept() {
+	if x := t.tables[id]; x != nil && x.isOpened() {
 		return x
 	}
 	return nil
 }
 
-// Of returns the tables of somebody.
-func (t *Tables) Of(who service.Actor) []*Table {
+// TablesOf returns the tables of somebody.
+func (t *Tables) TablesOf(who service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(who) < 0 })
 }
 
@@ -188,8 +188,8 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// Allowed returns an error if somebody may not play at all.
-func (t *Tables) Allowed(who service.Actor) error {
+// CheckPlayer returns an error if somebody may not play at all.
+func (t *Tables) CheckPlayer(who service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
 		return ladder.Errorf(ladder.Forbidden, "", "this server has no games for people")
@@ -199,10 +199,10 @@ func (t *Tables) Allowed(who service.Actor) error {
 	return nil
 }
 
-// SignedIn makes the games of a guest theirs who has signed in.
-func (t *Tables) SignedIn(ctx context.Context, who service.Actor) {
-	for _, x := range t.Of(who) {
-		if err := x.give(ctx, who); err != nil {
+// ClaimGuestGames makes the games of a guest theirs who has signed in.
+func (t *Tables) ClaimGuestGames(ctx context.Context, who service.Actor) {
+	for _, x := range t.TablesOf(who) {
+		if err := x.assignSeat(ctx, who); err != nil {
 			t.Log.Warn("a game stays that of a guest", "game", x.ID, "person", who.Person.Name, "err", err)
 		}
 	}
@@ -212,14 +212,14 @@ func (t *Tables) SignedIn(ctx context.Context, who service.Actor) {
 // come. A guest without a session gets one, whose key Open returns. Where somebody else has opened the same rematch,
 // who opens it sits down there.
 func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
-	if err := t.Allowed(who); err != nil {
+	if err := t.CheckPlayer(who); err != nil {
 		return nil, "", err
 	}
 	x = &Table{
 		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(),
 		turn: turn{seat: -1}, moments: newMoments(),
 	}
-	if err := x.choose(ctx, who); err != nil {
+	if err := x.resolveChoice(ctx, who); err != nil {
 		return nil, "", err
 	}
 	within, cancel := context.WithCancelCause(t.ctx)
@@ -238,10 +238,10 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 	}
 	if err != nil {
 		cancel(err)
-		t.dismiss(x)
+		t.remove(x)
 		t.group.Done()
 	}
-	close(x.moments.opened)
+	close(x.moments.openFinished)
 	if err != nil {
 		return nil, "", err
 	}
@@ -250,7 +250,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 		x.run(within, bots)
 	}()
 	if c.After != "" {
-		t.Changed(c.After)
+		t.OnChange(c.After)
 	}
 	return x, key, nil
 }
@@ -258,50 +258,50 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 // join gives somebody a seat at the rematch that another one opens, or opens it where that fails.
 func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
 	select {
-	case <-other.moments.opened:
+	case <-other.moments.openFinished:
 	case <-ctx.Done():
 		return nil, "", ctx.Err()
 	}
 	if t.Table(other.ID) == nil {
 		return t.Open(ctx, who, c)
 	}
-	key, err := t.Sit(ctx, other, who)
+	key, err := t.ClaimSeat(ctx, other, who)
 	return other, key, err
 }
 
-// Sit gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
+// ClaimSeat gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
 // one, whose key Sit returns. The game begins when the last seat is taken.
-func (t *Tables) Sit(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
-	if err := t.Allowed(who); err != nil {
+func (t *Tables) ClaimSeat(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
+	if err := t.CheckPlayer(who); err != nil {
 		return "", err
 	}
-	seat, err := t.reserve(x, who)
+	seat, err := t.reserveSeat(x, who)
 	if err != nil || seat < 0 {
 		return "", err
 	}
 	newGuest := who.Person.ID == 0 && who.Session == 0
 	key, session, err := t.Store.Plays.Sit(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
-	x.sit(seat, session, err == nil)
+	x.finishClaim(seat, session, err == nil)
 	return key, err
 }
 
-// reserve takes a free seat, -1 for somebody who has one, or returns the limit that this breaks.
-func (t *Tables) reserve(x *Table, who service.Actor) (seat int, err error) {
+// reserveSeat takes a free seat, -1 for somebody who has one, or returns the limit that this breaks.
+func (t *Tables) reserveSeat(x *Table, who service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if x.Seat(who) >= 0 {
 		return -1, nil
 	}
-	if err := t.check(who, x); err != nil {
+	if err := t.checkLimits(who, x); err != nil {
 		return -1, err
 	}
-	return x.reserve(who)
+	return x.reserveSeat(who)
 }
 
-// Socket returns the limits of the connections of people.
-func (t *Tables) Socket() socket.Limits {
+// SocketLimits returns the limits of the connections of people.
+func (t *Tables) SocketLimits() socket.Limits {
 	l := socket.DefaultLimits
-	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
+	l.Frames, l.Burst, l.Silence = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
 	return l
 }
 
@@ -317,7 +317,7 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 			return other, nil
 		}
 	}
-	if err := t.check(x.who(x.Choice.Seat), x); err != nil {
+	if err := t.checkLimits(x.player(x.Choice.Seat), x); err != nil {
 		return nil, err
 	}
 	if !t.memory.TryAcquire(x.memory) {
@@ -329,18 +329,18 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// kept reports whether the store has a table: one that it cannot keep is no table any more when it is opened.
-func (x *Table) kept() bool {
+// isOpened reports whether the store has a table: one that it cannot keep is no table any more when it is opened.
+func (x *Table) isOpened() bool {
 	select {
-	case <-x.moments.opened:
+	case <-x.moments.openFinished:
 		return true
 	default:
 		return false
 	}
 }
 
-// check returns the limit that somebody breaks by sitting down at a table, under the lock.
-func (t *Tables) check(who service.Actor, at *Table) error {
+// checkLimits returns the limit that somebody breaks by sitting down at a table, under the lock.
+func (t *Tables) checkLimits(who service.Actor, at *Table) error {
 	own, near, all := 0, 0, 0
 	for _, x := range t.tables {
 		if x == at {
@@ -350,16 +350,16 @@ func (t *Tables) check(who service.Actor, at *Table) error {
 		if x.Seat(who) >= 0 {
 			own++
 		}
-		if who.Person.ID == 0 && x.from(who.Address) {
+		if who.Person.ID == 0 && x.hasGuestFrom(who.Address) {
 			near++
 		}
 	}
-	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, What: phrase.New("games"), Hint: phrase.New("end one, or try again later")}
+	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, Subject: phrase.New("games"), Hint: phrase.New("end one, or try again later")}
 	return l.Check(own, near, all)
 }
 
-// dismiss forgets a table.
-func (t *Tables) dismiss(x *Table) {
+// remove forgets a table.
+func (t *Tables) remove(x *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tables, x.ID)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refer
 // limits are those of tests.
 var limits = play.Limits{
 	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
-	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, Back: time.Minute,
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, ReturnTime: time.Minute,
 }
 
 // world has tables that run until the test ends, or stop is called.
@@ -106,7 +106,7 @@ func guest(session int64, address string) service.Actor {
 	return service.Actor{Session: session, Address: netip.MustParseAddr(address)}
 }
 
-var brisca = play.Choice{Game: "brisca", Others: []string{"@greedy"}}
+var brisca = play.Choice{Game: "brisca", OtherPlayers: []string{"@greedy"}}
 
 // wantError checks the code of an error and a part of its text.
 func wantError(t *testing.T, err error, code ladder.Code, part string) {
@@ -170,7 +170,7 @@ func sitAt(w *world, x *play.Table, seat, silent int) {
 	turns := 0
 	go protocol.Serve(toBot, fromBot, "", "", func(t *protocol.Turn) protocol.Answer {
 		if turns++; turns == silent {
-			<-x.Over()
+			<-x.Done()
 		}
 		return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
 	})
@@ -182,7 +182,7 @@ func sitAt(w *world, x *play.Table, seat, silent int) {
 func awaitTurn(t *testing.T, x *play.Table) {
 	t.Helper()
 	bubble.Settle()
-	if _, ok := x.Left(0); !ok {
+	if _, ok := x.TimeLeft(0); !ok {
 		t.Error("it is not the person's turn")
 	}
 }
@@ -190,7 +190,7 @@ func awaitTurn(t *testing.T, x *play.Table) {
 // kept returns the replay of a game that is over.
 func (w *world) kept(x *play.Table) *referee.Replay {
 	w.t.Helper()
-	<-x.Over()
+	<-x.Done()
 	data, err := w.Store.Plays.Replay(w.t.Context(), x.ID)
 	w.must(err)
 	r, err := referee.DecodeReplay(data)
@@ -263,7 +263,7 @@ func TestHouseFails(t *testing.T) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
 		sit(w, x, 0)
-		<-x.Over()
+		<-x.Done()
 		p, err := w.Store.Plays.Find(t.Context(), x.ID)
 		w.must(err)
 		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Seats[0].Session != 1 {
@@ -314,7 +314,7 @@ func TestAway(t *testing.T) {
 		if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
 			t.Errorf("the faults are %v", r.Faults)
 		}
-		<-never.Over()
+		<-never.Done()
 		if p, err := w.Store.Plays.Find(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
 			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.Broken, err)
 		}
@@ -342,13 +342,13 @@ func TestLimits(t *testing.T) {
 		wantError(t, err, ladder.TooMany, "the limit for one person is 2 games at the same time")
 		_, err = open(c, brisca)
 		wantError(t, err, ladder.TooMany, "the limit is 3 games at the same time")
-		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Others: []string{"@greedy"}})
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, OtherPlayers: []string{"@greedy"}})
 		wantError(t, err, ladder.Invalid, "the bots of this game may need 480 MiB")
 		sit(w, first, 0)
 		if r := w.kept(first); len(r.Faults) > 0 {
 			t.Errorf("the faults are %v", r.Faults)
 		}
-		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Others: []string{"@greedy"}})
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, OtherPlayers: []string{"@greedy"}})
 		wantError(t, err, ladder.Unavailable, "no memory for the bots")
 		_, err = open(c, brisca)
 		w.must(err)
@@ -403,7 +403,7 @@ func TestGamesADay(t *testing.T) {
 				near, _ := w.pipes()
 				x.Resign(0)
 				go x.Attach(0, near)
-				<-x.Over()
+				<-x.Done()
 			}
 			_, err := w.Open(t.Context(), who, brisca)
 			wantError(t, err, ladder.TooMany, name)
@@ -424,7 +424,7 @@ func TestGuestSignsIn(t *testing.T) {
 		w.must(err)
 		p, err := w.Store.People.Add(t.Context(), "anna", false)
 		w.must(err)
-		w.SignedIn(t.Context(), service.Actor{Person: p, Session: 1, Address: netip.MustParseAddr("10.0.0.1")})
+		w.ClaimGuestGames(t.Context(), service.Actor{Person: p, Session: 1, Address: netip.MustParseAddr("10.0.0.1")})
 		away := service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.2")}
 		if seat := x.Seat(away); seat != 0 {
 			t.Errorf("the person has seat %d", seat)
@@ -499,8 +499,8 @@ func TestSocket(t *testing.T) {
 	t.Parallel()
 	l := limits
 	l.Frames, l.Silence = 10, 4*time.Second
-	s := play.New(play.Options{Limits: l}).Socket()
-	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != socket.DefaultLimits.Frame {
+	s := play.New(play.Options{Limits: l}).SocketLimits()
+	if s.Frames != 10 || s.Burst != 40 || s.Silence != 4*time.Second || s.Frame != socket.DefaultLimits.Frame {
 		t.Errorf("the limits are %+v", s)
 	}
 }

@@ -31,21 +31,21 @@ type Table struct {
 
 	tables  *Tables
 	memory  int64   // in bytes, of the bots
-	watch   Watcher // of the game once it has begun; nil if nobody sees it
+	watcher Watcher // of the game once it has begun; nil if nobody sees it
 	end     context.CancelCauseFunc
 	moments moments
 
-	mu     sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Who
-	turn   turn
-	giving sync.Mutex // guards who sits at the seats while the game is stored
+	mu          sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Who
+	turn        turn
+	ownershipMu sync.Mutex // guards who sits at the seats while the game is stored
 }
 
 // moments are channels that are closed when a table has come so far.
 type moments struct {
-	opened   chan struct{} // the table is stored, or cannot be
-	full     chan struct{} // no seat waits for a person
-	complete chan struct{} // every person has connected
-	stored   chan struct{} // the game has ended and is stored
+	openFinished chan struct{} // the table is stored, or cannot be
+	allSeated    chan struct{} // no seat waits for a person
+	allConnected chan struct{} // every person has connected
+	gameStored   chan struct{} // the game has ended and is stored
 }
 
 func newMoments() moments {
@@ -60,27 +60,27 @@ type turn struct {
 
 // Seat is a seat at a table: that of a person, or of a version.
 type Seat struct {
-	Who     service.Actor // a guest has a session, once the seat is theirs
-	Kept    service.Actor // for whom a seat that is not taken is kept; zero: anybody
-	Version ladder.Version
+	Player      service.Actor // a guest has a session, once the seat is theirs
+	ReservedFor service.Actor // for whom a seat that is not taken is kept; zero: anybody
+	Version     ladder.Version
 
-	line     *socket.Stream // of a person; nil: a version plays
-	taken    bool           // by a person, or soon
-	sat      bool           // the person's seat is stored
-	came     bool
-	there    int  // connections
-	resigned bool // and lines come no more
-	out      bool // it has forfeited the game
-	left     time.Duration
-	timer    *time.Timer // of the person's turn; nil: it is not theirs, or they have a bank
-	until    time.Time
+	stream       *socket.Stream // of a person; nil: a version plays
+	taken        bool           // by a person, or soon
+	seatStored   bool           // the person's seat is stored
+	arrived      bool
+	connections  int  // connections
+	resigned     bool // and lines come no more
+	forfeited    bool // it has forfeited the game
+	bankLeft     time.Duration
+	timer        *time.Timer // of the person's turn; nil: it is not theirs, or they have a bank
+	moveDeadline time.Time
 }
 
 // prepare makes the bots, whose files stay until the context has ended.
 func (x *Table) prepare(ctx context.Context) (bots []match.Bot, err error) {
 	for _, s := range x.Seats {
-		if s.line != nil {
-			b := match.Bot{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.line.Serve}
+		if s.stream != nil {
+			b := match.Bot{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.stream.Serve}
 			if x.Choice.Bank != 0 {
 				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
 			}
@@ -106,8 +106,8 @@ func (x *Table) Names() (list []string) {
 	taken := map[string]int{}
 	for _, s := range x.Seats {
 		name := s.Version.Bot
-		if s.line != nil {
-			name = cmp.Or(s.Who.Person.Name, ladder.GuestName)
+		if s.stream != nil {
+			name = cmp.Or(s.Player.Person.Name, ladder.GuestName)
 			if slices.ContainsFunc(x.Seats, func(other *Seat) bool { return other.Version.Bot == name }) {
 				name += " (person)"
 			}
@@ -120,27 +120,27 @@ func (x *Table) Names() (list []string) {
 	return list
 }
 
-// who returns who sits at a seat.
-func (x *Table) who(seat int) service.Actor {
+// player returns who sits at a seat.
+func (x *Table) player(seat int) service.Actor {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.Seats[seat].Who
+	return x.Seats[seat].Player
 }
 
-// from reports whether a guest at the table came from an address.
-func (x *Table) from(address netip.Addr) bool {
+// hasGuestFrom reports whether a guest at the table came from an address.
+func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Person.ID == 0 && s.Who.Address == address })
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserve takes a free seat for somebody: one that is kept for them, or one that is kept for nobody.
-func (x *Table) reserve(who service.Actor) (seat int, err error) {
+// reserveSeat takes a free seat for somebody: one that is kept for them, or one that is kept for nobody.
+func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	free := func(kept bool) int {
 		return slices.IndexFunc(x.Seats, func(s *Seat) bool {
-			return s.line != nil && !s.taken && (kept && s.Kept.Same(who) || !kept && s.Kept == service.Actor{})
+			return s.stream != nil && !s.taken && (kept && s.ReservedFor.Same(who) || !kept && s.ReservedFor == service.Actor{})
 		})
 	}
 	if seat = free(true); seat < 0 {
@@ -149,39 +149,39 @@ func (x *Table) reserve(who service.Actor) (seat int, err error) {
 	if seat < 0 {
 		return -1, ladder.Errorf(ladder.Conflict, "watch the game, or open a table", "no seat of this table is free")
 	}
-	x.Seats[seat].Who, x.Seats[seat].taken = who, true
+	x.Seats[seat].Player, x.Seats[seat].taken = who, true
 	return seat, nil
 }
 
-// sit completes what reserve has begun, once the seat is stored, or gives the seat back.
-func (x *Table) sit(seat int, session int64, stored bool) {
+// finishClaim completes what reserve has begun, once the seat is stored, or gives the seat back.
+func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
-	s.sat, s.taken = stored, stored
-	if s.Who.Session = session; !stored {
-		s.Who = service.Actor{}
+	s.seatStored, s.taken = stored, stored
+	if s.Player.Session = session; !stored {
+		s.Player = service.Actor{}
 	}
-	if stored && !x.waits() {
-		close(x.moments.full)
+	if stored && !x.hasFreeSeat() {
+		close(x.moments.allSeated)
 	}
 	x.mu.Unlock()
-	x.tables.Changed(x.ID)
+	x.tables.OnChange(x.ID)
 }
 
-// waits reports whether a seat waits for a person, under the lock.
-func (x *Table) waits() bool {
-	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.sat })
+// hasFreeSeat reports whether a seat waits for a person, under the lock.
+func (x *Table) hasFreeSeat() bool {
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.stream != nil && !s.seatStored })
 }
 
 // Waiting reports whether the table waits for people.
 func (x *Table) Waiting() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.waits()
+	return x.hasFreeSeat()
 }
 
-// Minutes returns for how long at most the table waits for people.
-func (x *Table) Minutes() int { return int(x.tables.Limits.Wait.Minutes()) }
+// WaitMinutes returns for how long at most the table waits for people.
+func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
 // Cancel gives up a table that waits for people, for who has opened it.
 func (x *Table) Cancel(who service.Actor) error {
@@ -192,7 +192,7 @@ func (x *Table) Cancel(who service.Actor) error {
 		return ladder.Errorf(ladder.Conflict, "resign", "this game has begun")
 	}
 	x.end(errCancel)
-	<-x.moments.stored
+	<-x.moments.gameStored
 	return nil
 }
 
@@ -201,7 +201,7 @@ func (x *Table) People() (seats []int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
-		if s.sat {
+		if s.seatStored {
 			seats = append(seats, i)
 		}
 	}
@@ -210,32 +210,32 @@ func (x *Table) People() (seats []int) {
 
 // store adds the game to the store, and returns the key of the session of a guest who is new.
 func (x *Table) store(ctx context.Context) (key string, err error) {
-	who := x.who(x.Choice.Seat)
+	who := x.player(x.Choice.Seat)
 	p := ladder.Play{
 		ID: x.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Opener: x.Choice.Seat, Bank: x.Choice.Bank,
 		Commitment: referee.Commitment(x.Seed).String(), Seats: []ladder.PlaySeat{{Seat: x.Choice.Seat, PersonID: who.Person.ID, Session: who.Session}},
 	}
 	for i, s := range x.Seats {
-		if s.line == nil {
+		if s.stream == nil {
 			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, Version: s.Version.ID, BotID: s.Version.BotID})
 		}
 	}
 	key, session, err := x.tables.Store.Plays.Add(ctx, p, who.Address, x.tables.Limits.Day, who.Person.ID == 0 && who.Session == 0)
 	if err == nil {
-		x.sit(x.Choice.Seat, session, true)
+		x.finishClaim(x.Choice.Seat, session, true)
 	}
 	return key, err
 }
 
-// give makes the seat of a guest that of the person as whom they have signed in, unless that person has another one.
-func (x *Table) give(ctx context.Context, who service.Actor) error {
-	x.giving.Lock()
-	defer x.giving.Unlock()
+// assignSeat makes the seat of a guest that of the person as whom they have signed in, unless that person has another one.
+func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
+	x.ownershipMu.Lock()
+	defer x.ownershipMu.Unlock()
 	seat := x.Seat(who)
 	if seat < 0 { // it was not to be had
 		return nil
 	}
-	was := x.who(seat)
+	was := x.player(seat)
 	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
 		return nil
 	}
@@ -243,9 +243,9 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 		return err
 	}
 	x.mu.Lock()
-	x.Seats[seat].Who.Person = who.Person
+	x.Seats[seat].Player.Person = who.Person
 	x.mu.Unlock()
-	x.tables.Changed(x.ID)
+	x.tables.OnChange(x.ID)
 	return nil
 }
 
@@ -253,40 +253,40 @@ func (x *Table) give(ctx context.Context, who service.Actor) error {
 func (x *Table) Seat(who service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Who.Same(who) })
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Same(who) })
 }
 
-// Shown is what all see of a seat.
-type Shown struct {
-	Seat      int
-	Team      int    // from 1
-	Name      string // "" of a guest
-	Bot       bool
-	Free      bool
-	Kept      bool   // a free seat is kept for somebody
-	KeptFor   string // their name, "" of a guest
-	Away      bool
-	Resigned  bool
-	Forfeited bool // by a fault, perhaps of the partner, while the others play on
-	Turn      bool
-	Left      time.Duration // of a bank, at the beginning of the turn
-	Until     time.Time     // when the bank of the seat to move is empty
+// SeatView is what all see of a seat.
+type SeatView struct {
+	Seat        int
+	Team        int    // from 1
+	Name        string // "" of a guest
+	Bot         bool
+	Free        bool
+	Reserved    bool   // a free seat is kept for somebody
+	ReservedFor string // their name, "" of a guest
+	Absent      bool
+	Resigned    bool
+	Forfeited   bool // by a fault, perhaps of the partner, while the others play on
+	Turn        bool
+	BankLeft    time.Duration // of a bank, at the beginning of the turn
+	Until       time.Time     // when the bank of the seat to move is empty
 }
 
-// Shown returns what all see of the seats.
-func (x *Table) Shown() (list []Shown) {
+// SeatViews returns what all see of the seats.
+func (x *Table) SeatViews() (list []SeatView) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, s := range x.Seats {
-		shown := Shown{
-			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.line == nil, Forfeited: s.out, Turn: x.turn.seat == i,
+		shown := SeatView{
+			Seat: i, Team: 1 + x.Variant.Side(i), Name: s.Version.Bot, Bot: s.stream == nil, Forfeited: s.forfeited, Turn: x.turn.seat == i,
 		}
-		if s.line != nil {
-			shown.Name, shown.Free = s.Who.Person.Name, !s.sat
-			shown.Kept, shown.KeptFor = s.Kept != service.Actor{}, s.Kept.Person.Name
-			shown.Resigned, shown.Away = s.resigned, s.came && s.there == 0 && !s.resigned
+		if s.stream != nil {
+			shown.Name, shown.Free = s.Player.Person.Name, !s.seatStored
+			shown.Reserved, shown.ReservedFor = s.ReservedFor != service.Actor{}, s.ReservedFor.Person.Name
+			shown.Resigned, shown.Absent = s.resigned, s.arrived && s.connections == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
-				shown.Left, shown.Until = s.left, x.turn.began.Add(s.left)
+				shown.BankLeft, shown.Until = s.bankLeft, x.turn.began.Add(s.bankLeft)
 			}
 		}
 		list = append(list, shown)
@@ -305,43 +305,43 @@ type Connection interface {
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
-	x.comes(s)
-	s.there++
+	x.recordArrival(s)
+	s.connections++
 	x.mu.Unlock()
-	x.tables.Changed(x.ID)
+	x.tables.OnChange(x.ID)
 	defer func() {
 		x.mu.Lock()
-		s.there--
+		s.connections--
 		x.mu.Unlock()
-		x.tables.Changed(x.ID)
+		x.tables.OnChange(x.ID)
 	}()
-	return s.line.Attach(waiting{c, x.moments.stored})
+	return s.stream.Attach(heldConnection{c, x.moments.gameStored})
 }
 
-// waiting is a connection that closes, after the end of a game, when the game is kept.
-type waiting struct {
+// heldConnection is a connection that closes, after the end of a game, when the game is kept.
+type heldConnection struct {
 	Connection
-	over <-chan struct{}
+	gameStored <-chan struct{}
 }
 
-func (w waiting) Close(why string) {
+func (w heldConnection) Close(why string) {
 	if why == socket.ErrEnded.Error() {
 		select {
-		case <-w.over:
+		case <-w.gameStored:
 		case <-w.Done():
 		}
 	}
 	w.Connection.Close(why)
 }
 
-// comes notes that a person has come, or will not. The game begins after the last one. The caller has locked x.mu.
-func (x *Table) comes(s *Seat) {
-	if s.came {
+// recordArrival notes that a person has come, or will not. The game begins after the last one. The caller has locked x.mu.
+func (x *Table) recordArrival(s *Seat) {
+	if s.arrived {
 		return
 	}
-	s.came = true
-	if !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.line != nil && !s.came }) {
-		close(x.moments.complete)
+	s.arrived = true
+	if !slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.stream != nil && !s.arrived }) {
+		close(x.moments.allConnected)
 	}
 }
 
@@ -349,44 +349,44 @@ func (x *Table) comes(s *Seat) {
 func (x *Table) Resign(seat int) {
 	x.mu.Lock()
 	x.Seats[seat].resigned = true
-	x.comes(x.Seats[seat])
+	x.recordArrival(x.Seats[seat])
 	x.mu.Unlock()
-	x.Seats[seat].line.Close(fault.Reason{Kind: fault.Resigned})
-	x.tables.Changed(x.ID)
+	x.Seats[seat].stream.Close(fault.Reason{Kind: fault.Resigned})
+	x.tables.OnChange(x.ID)
 }
 
-// Resigned reports whether the game was given up for a seat.
-func (x *Table) Resigned(seat int) bool {
+// HasResigned reports whether the game was given up for a seat.
+func (x *Table) HasResigned(seat int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.Seats[seat].resigned
 }
 
-// close ends the lines of all people.
-func (x *Table) close(why error) {
+// closeStreams ends the lines of all people.
+func (x *Table) closeStreams(why error) {
 	for _, s := range x.Seats {
-		if s.line != nil {
-			s.line.Close(why)
+		if s.stream != nil {
+			s.stream.Close(why)
 		}
 	}
 }
 
-// Over is closed when the game has ended and is kept.
-func (x *Table) Over() <-chan struct{} { return x.moments.stored }
+// Done is closed when the game has ended and is kept.
+func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// Left returns the time that a person has left for their move; ok is false if it is not their turn.
-func (x *Table) Left(seat int) (left time.Duration, ok bool) {
+// TimeLeft returns the time that a person has left for their move; ok is false if it is not their turn.
+func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.Seats[seat]
 	if x.Choice.Bank != 0 {
-		return max(0, time.Until(x.turn.began.Add(s.left))), x.turn.seat == seat
+		return max(0, time.Until(x.turn.began.Add(s.bankLeft))), x.turn.seat == seat
 	}
-	return max(0, time.Until(s.until)), s.timer != nil
+	return max(0, time.Until(s.moveDeadline)), s.timer != nil
 }
 
-// clock is that of the bots. They have the lowest priority, so the margin is wide.
-func (x *Table) clock() referee.Clock {
+// botClock is that of the bots. They have the lowest priority, so the margin is wide.
+func (x *Table) botClock() referee.Clock {
 	return referee.Clock{Move: x.tables.Limits.Think, Margin: 5 * time.Second, Startup: time.Minute}
 }
 
@@ -395,9 +395,9 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// saw notes whose turn it is, who has forfeited, and what is left of the banks, and shows the position to those who
+// recordPosition notes whose turn it is, who has forfeited, and what is left of the banks, and shows the position to those who
 // watch.
-func (x *Table) saw(g *referee.Game) {
+func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
 	x.turn = turn{g.Turn(), time.Now()}
 	if g.Over() {
@@ -406,23 +406,23 @@ func (x *Table) saw(g *referee.Game) {
 	changed := x.Choice.Bank != 0
 	for seat, s := range x.Seats {
 		out := g.Forfeited(seat)
-		changed = changed || out != s.out
-		s.left, s.out = g.Left(seat), out
+		changed = changed || out != s.forfeited
+		s.bankLeft, s.forfeited = g.Left(seat), out
 	}
 	x.mu.Unlock()
-	if x.watch != nil {
-		x.watch.Position(g)
+	if x.watcher != nil {
+		x.watcher.Position(g)
 	}
 	if changed {
-		x.tables.Changed(x.ID)
+		x.tables.OnChange(x.ID)
 	}
 }
 
-// overhear runs the clocks of people without banks: from the lines of a turn to the move.
-func (x *Table) overhear(t referee.Traffic) {
+// runMoveClock runs the clocks of people without banks: from the lines of a turn to the move.
+func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
-	case s.line == nil || x.Choice.Bank != 0:
+	case s.stream == nil || x.Choice.Bank != 0:
 	case !t.FromBot && (bytes.HasPrefix(t.Lines, turnVerb) || bytes.Contains(t.Lines, append([]byte("\n"), turnVerb...))):
 		x.startClock(s)
 	case t.FromBot && bytes.HasPrefix(t.Lines, moveVerb):
@@ -434,9 +434,9 @@ func (x *Table) startClock(s *Seat) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	limit := x.tables.Limits.Move
-	s.until = time.Now().Add(limit)
+	s.moveDeadline = time.Now().Add(limit)
 	s.timer = time.AfterFunc(limit, func() {
-		s.line.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
+		s.stream.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
 	})
 }
 
@@ -452,19 +452,19 @@ func (x *Table) stopClock(s *Seat) {
 // run plays the game and keeps it.
 func (x *Table) run(ctx context.Context, bots []match.Bot) {
 	defer x.end(nil)
-	stop := context.AfterFunc(ctx, func() { x.close(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { x.closeStreams(context.Cause(ctx)) })
 	defer stop()
-	game, err := x.game(ctx, bots)
+	game, err := x.playGame(ctx, bots)
 	if err == nil {
-		err = x.keep(game)
+		err = x.storeResult(game)
 	}
 	state := ladder.PlayFinished
 	if err != nil {
 		state = ladder.PlayBroken
 		why := ladder.BrokenByFailure
-		var known *broken
+		var known *breakError
 		if errors.As(err, &known) {
-			why = known.why
+			why = known.cause
 		}
 		if cause, _ := why.Cause(); cause == ladder.BrokenByBot || cause == ladder.BrokenByFailure {
 			x.tables.Log.Warn("a game of a person is broken", "game", x.ID, "err", err)
@@ -473,15 +473,15 @@ func (x *Table) run(ctx context.Context, bots []match.Bot) {
 			x.tables.Log.Error("a game of a person cannot be ended", "game", x.ID, "err", err)
 		}
 	}
-	x.tables.dismiss(x)
-	close(x.moments.stored)
-	x.close(err)
-	x.tables.Changed(x.ID)
-	if x.watch != nil {
-		x.watch.End(state)
+	x.tables.remove(x)
+	close(x.moments.gameStored)
+	x.closeStreams(err)
+	x.tables.OnChange(x.ID)
+	if x.watcher != nil {
+		x.watcher.End(state)
 	}
 	if x.Choice.After != "" {
-		x.tables.Changed(x.Choice.After)
+		x.tables.OnChange(x.Choice.After)
 	}
 }
 
@@ -497,56 +497,56 @@ func await(ctx context.Context, what <-chan struct{}, in time.Duration, late err
 	}
 }
 
-// game plays the game once all people have sat down and come.
-func (x *Table) game(ctx context.Context, bots []match.Bot) (game *referee.Result, err error) {
-	if err := await(ctx, x.moments.full, x.tables.Limits.Wait, errWait); err != nil {
+// playGame plays the game once all people have sat down and come.
+func (x *Table) playGame(ctx context.Context, bots []match.Bot) (playGame *referee.Result, err error) {
+	if err := await(ctx, x.moments.allSeated, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
 	}
 	if x.Choice.After != "" {
-		x.tables.Changed(x.Choice.After) // which offers it no longer
+		x.tables.OnChange(x.Choice.After) // which offers it no longer
 	}
-	if x.tables.Watch != nil {
-		x.watch = x.tables.Watch(x)
+	if x.tables.NewWatcher != nil {
+		x.watcher = x.tables.NewWatcher(x)
 	}
 	late := errNobody
 	if len(x.People()) > 1 {
 		late = errAbsent
 	}
-	if err := await(ctx, x.moments.complete, x.tables.Limits.Back, late); err != nil {
+	if err := await(ctx, x.moments.allConnected, x.tables.Limits.ReturnTime, late); err != nil {
 		return nil, err
 	}
 	for seat, name := range x.Names() {
 		bots[seat].Name = name
 	}
 	m := match.Match{
-		Variant: x.Variant, Bots: bots, Seed: x.Seed, Clock: x.clock(),
+		Variant: x.Variant, Bots: bots, Seed: x.Seed, Clock: x.botClock(),
 		Resources: match.Resources{Low: true},
-		Observer:  match.Observer{Trace: x.overhear, Watch: x.saw, Trouble: x.trouble},
+		Observer:  match.Observer{Trace: x.runMoveClock, Watch: x.recordPosition, Trouble: x.reportVoid},
 	}
-	if game, err = m.PlayGame(ctx); err != nil {
+	if playGame, err = m.PlayGame(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
 		return nil, err
 	}
-	return game, nil
+	return playGame, nil
 }
 
-// trouble ends a void game.
-func (x *Table) trouble(err error) {
+// reportVoid ends a void game.
+func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.Void](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
 		x.end(v.Err)
 	}
 }
 
-// keep stores a finished game, but one in which a house bot has failed.
-func (x *Table) keep(g *referee.Result) error {
-	x.giving.Lock()
-	defer x.giving.Unlock()
+// storeResult stores a finished game, but one in which a house bot has failed.
+func (x *Table) storeResult(g *referee.Result) error {
+	x.ownershipMu.Lock()
+	defer x.ownershipMu.Unlock()
 	for _, f := range g.Faults {
-		if s := x.Seats[f.Seat]; s.line == nil && s.Version.House() && f.HouseFailed() {
-			return &broken{
+		if s := x.Seats[f.Seat]; s.stream == nil && s.Version.House() && f.HouseFailed() {
+			return &breakError{
 				ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot),
 				fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f),
 			}

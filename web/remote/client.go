@@ -37,34 +37,34 @@ type ClientOptions struct {
 	Server
 	Bot, Label string
 	Games      []string // if it is nil, all games or those of the version before
-	New        bool     // a new version, even if one is live
+	NewVersion bool     // a new version, even if one is live
 	Command    []string // starts a process for each session
 	// Serve, unless it is nil, plays in place of processes, as the Serve of a match.Bot does.
-	Serve  func(lines io.Reader, answers io.Writer) error
-	Stderr io.Writer // of the processes; if it is nil, os.Stderr
-	Once   bool      // leave after one match
-	// Tell is called with what happens, one call at a time, unless it is nil.
-	Tell func(State)
+	Serve       func(lines io.Reader, answers io.Writer) error
+	Stderr      io.Writer // of the processes; if it is nil, os.Stderr
+	SingleMatch bool      // leave after one match
+	// OnEvent is called with what happens, one call at a time, unless it is nil.
+	OnEvent func(Event)
 }
 
 // Client connects a local program to a server as a remote bot.
 type Client struct {
 	ClientOptions
 
-	instance string
-	mu       sync.Mutex
-	link     *link              // nil while there is none
-	programs map[int64]*program // nil before Run
-	begun    map[int64]bool     // the matches that are played
-	leaving  bool
-	released bool               // the server has no match for it any more
-	left     bool               // it was leaving, and nothing was played
-	cancel   context.CancelFunc // ends Run
-	told     chan struct{}      // closed when Tell has returned from the last state; nil before the first
+	instance      string
+	mu            sync.Mutex
+	link          *link              // nil while there is none
+	programs      map[int64]*program // nil before Run
+	activeMatches map[int64]bool     // the matches that are played
+	leaving       bool
+	released      bool               // the server has no match for it any more
+	hasLeft       bool               // it was leaving, and nothing was played
+	cancel        context.CancelFunc // ends Run
+	lastReport    chan struct{}      // closed when Tell has returned from the last state; nil before the first
 }
 
-// State is what happens: it has one of its members.
-type State struct {
+// Event is what happens: it has one of its members.
+type Event struct {
 	Online  *Welcome
 	Offline error // why; the client comes back by itself
 	Wait    time.Duration
@@ -73,19 +73,19 @@ type State struct {
 	Leaving bool // it plays no more matches; the current ones go on
 }
 
-// tell calls Tell with a state, after those before it, under the lock. It does not wait: Tell may take its time,
+// report calls Tell with a state, after those before it, under the lock. It does not wait: Tell may take its time,
 // and call Leave.
-func (c *Client) tell(s State) {
-	if c.Tell == nil {
+func (c *Client) report(s Event) {
+	if c.OnEvent == nil {
 		return
 	}
-	before, told := c.told, make(chan struct{})
-	c.told = told
+	before, told := c.lastReport, make(chan struct{})
+	c.lastReport = told
 	go func() {
 		if before != nil {
 			<-before
 		}
-		c.Tell(s)
+		c.OnEvent(s)
 		close(told)
 	}()
 }
@@ -96,10 +96,10 @@ const (
 	maxWait = time.Minute
 )
 
-// dismissed is an error of a server that the client is not to come back to.
-type dismissed struct{ error }
+// finalError is an error of a server that the client is not to come back to.
+type finalError struct{ error }
 
-func (e dismissed) Unwrap() error { return e.error }
+func (e finalError) Unwrap() error { return e.error }
 
 // Run plays until the context ends, the server wants the bot no more, or the client has left; see
 // Leave. It comes back by itself when the connection breaks. The first attempt has to succeed. It
@@ -113,16 +113,16 @@ func (c *Client) Run(ctx context.Context) error {
 		c.mu.Unlock()
 		return nil
 	}
-	c.programs, c.begun, c.cancel = map[int64]*program{}, map[int64]bool{}, cancel
+	c.programs, c.activeMatches, c.cancel = map[int64]*program{}, map[int64]bool{}, cancel
 	c.mu.Unlock()
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
 	defer func() {
-		c.endAll()
+		c.endPrograms()
 		c.mu.Lock()
 		c.leaving = true // Leave has nothing to tell any more
-		told := c.told
+		told := c.lastReport
 		c.mu.Unlock()
 		if told != nil {
 			<-told
@@ -133,9 +133,9 @@ func (c *Client) Run(ctx context.Context) error {
 		began := time.Now()
 		err := c.connect(ctx, &reached)
 		c.mu.Lock()
-		left := c.left
+		left := c.hasLeft
 		c.mu.Unlock()
-		var final dismissed
+		var final finalError
 		switch {
 		case left:
 			return nil
@@ -153,7 +153,7 @@ func (c *Client) Run(ctx context.Context) error {
 			pause = max(pause, minWait*4)
 		}
 		c.mu.Lock()
-		c.tell(State{Offline: err, Wait: pause})
+		c.report(Event{Offline: err, Wait: pause})
 		c.mu.Unlock()
 		select {
 		case <-time.After(pause):
@@ -170,10 +170,10 @@ func (c *Client) Leave() {
 		c.leaving = true
 		return
 	}
-	c.leave()
+	c.startLeaving()
 }
 
-func (c *Client) leave() {
+func (c *Client) startLeaving() {
 	if c.leaving {
 		return
 	}
@@ -181,20 +181,20 @@ func (c *Client) leave() {
 	if c.link != nil {
 		go c.link.send(frame{Leave: true})
 	}
-	c.tell(State{Leaving: true})
-	c.isIdle()
+	c.report(Event{Leaving: true})
+	c.stopIfIdle()
 }
 
 // resultTime is how long a client that leaves, and that the server has released, waits for the
 // result of its last match; offlineTime is how long one that leaves tries to come back for it.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// isIdle ends Run where nothing is left to do, under the lock. While the server has a match for the
+// stopIfIdle ends Run where nothing is left to do, under the lock. While the server has a match for the
 // client, of which it need not have heard, it stays.
-func (c *Client) isIdle() {
+func (c *Client) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
-	case len(c.begun) == 0 && (c.released || c.link == nil):
+	case len(c.activeMatches) == 0 && (c.released || c.link == nil):
 		c.stop()
 	case c.released:
 		c.stopAfter(resultTime)
@@ -216,7 +216,7 @@ func (c *Client) stopAfter(d time.Duration) {
 }
 
 func (c *Client) stop() {
-	c.left = true
+	c.hasLeft = true
 	c.cancel()
 }
 
@@ -226,11 +226,11 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	if err != nil {
 		return err
 	}
-	l := newLink(socket.NewConn(ws, socket.Limits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
+	l := newLink(socket.NewConn(ws, socket.Limits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Silence: aliveTime, Send: sendTime}))
 	stop := context.AfterFunc(ctx, func() { l.Shut(socket.CloseEnded, "the bot leaves") })
 	defer stop()
 	defer l.Shut(socket.CloseEnded, "the bot leaves")
-	if err := l.send(frame{Hello: c.hello()}); err != nil {
+	if err := l.send(frame{Hello: c.newHello()}); err != nil {
 		return err
 	}
 	defer func() {
@@ -238,7 +238,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 		defer c.mu.Unlock()
 		if c.link == l {
 			c.link, c.released = nil, false
-			c.isIdle()
+			c.stopIfIdle()
 		}
 	}()
 	for {
@@ -246,22 +246,22 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 		if err := l.Read(&f); err != nil {
 			if closed, ok := errors.AsType[*websocket.CloseError](err); ok && closed.Text != "" {
 				err = errors.New(closed.Text)
-				if closed.Code == socket.CloseTaken || closed.Code == socket.CloseRefused {
-					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
+				if closed.Code == socket.CloseReplaced || closed.Code == socket.CloseRefused {
+					err = finalError{fmt.Errorf("server: %s", closed.Text)}
 				}
 			}
 			return err
 		}
 		switch {
 		case f.Welcome != nil:
-			*reached, c.New = true, false
-			c.welcome(l, f.Welcome)
+			*reached, c.NewVersion = true, false
+			c.resume(l, f.Welcome)
 		case f.Open != nil:
-			c.open(l, f.Open)
+			c.startProgram(l, f.Open)
 		case f.Result != nil:
-			c.result(f.Result)
+			c.recordResult(f.Result)
 		case f.Left:
-			c.release()
+			c.recordRelease()
 		case f.Session != 0:
 			l.deliver(f)
 		}
@@ -276,7 +276,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	if len(c.Games) > 0 {
 		q.Set(paramGames, strings.Join(c.Games, ","))
 	}
-	if c.New {
+	if c.NewVersion {
 		q.Set(paramNew, "1")
 	}
 	address := "ws" + strings.TrimPrefix(c.URL, "http") + Path + "?" + q.Encode()
@@ -306,33 +306,33 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	if slices.Contains(again, p.Status) {
 		return nil, p
 	}
-	return nil, dismissed{p}
+	return nil, finalError{p}
 }
 
-// hello returns the sessions that have a process, and the newest matches without a result.
-func (c *Client) hello() *hello {
+// newHello returns the sessions that have a process, and the newest matches without a result.
+func (c *Client) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	matches := slices.Sorted(maps.Keys(c.begun))
+	matches := slices.Sorted(maps.Keys(c.activeMatches))
 	return &hello{
 		Sessions: slices.AppendSeq([]int64{}, maps.Keys(c.programs)),
 		Matches:  matches[max(0, len(matches)-maxSessions):],
 	}
 }
 
-// welcome goes on with the sessions that the server still has, and ends the others.
-func (c *Client) welcome(l *link, w *Welcome) {
+// resume goes on with the sessions that the server still has, and ends the others.
+func (c *Client) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tell(State{Online: w})
-	l.pace = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
+	c.report(Event{Online: w})
+	l.limiter = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
 	c.link = l
 	for id, p := range c.programs {
 		if !slices.Contains(w.Sessions, id) {
 			p.seat.Close(errors.New("the server has ended the session"))
 			continue
 		}
-		conn := l.conn(id)
+		conn := l.newConn(id)
 		go p.seat.Attach(conn)
 	}
 	if c.leaving {
@@ -340,26 +340,26 @@ func (c *Client) welcome(l *link, w *Welcome) {
 	}
 }
 
-// open starts the process of a session.
-func (c *Client) open(l *link, o *Opening) {
+// startProgram starts the process of a session.
+func (c *Client) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.programs) >= maxSessions || c.programs[o.Session] != nil {
 		return // the server's fault; it waits in vain
 	}
-	if !c.begun[o.Match] {
-		c.begun[o.Match] = true
-		c.tell(State{Playing: o})
+	if !c.activeMatches[o.Match] {
+		c.activeMatches[o.Match] = true
+		c.report(Event{Playing: o})
 	}
-	if c.Once && !c.leaving {
+	if c.SingleMatch && !c.leaving {
 		c.leaving = true
 		go l.send(frame{Leave: true})
 	}
-	p := &program{Opening: *o, seat: socket.NewStream(socket.StreamOptions{Back: 24 * time.Hour})}
+	p := &program{Opening: *o, seat: socket.NewStream(socket.StreamOptions{ReturnTime: 24 * time.Hour})}
 	c.programs[o.Session] = p
-	conn := l.conn(o.Session)
+	conn := l.newConn(o.Session)
 	go p.seat.Attach(conn)
-	p.done.Go(func() { // under the lock: endAll waits for what it finds
+	p.running.Go(func() { // under the lock: endAll waits for what it finds
 		if c.Serve != nil {
 			p.serve(c.Serve)
 		} else {
@@ -368,31 +368,31 @@ func (c *Client) open(l *link, o *Opening) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.programs, o.Session)
-		c.isIdle()
+		c.stopIfIdle()
 	})
 }
 
-func (c *Client) result(r *Result) {
+func (c *Client) recordResult(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.begun[r.Match] { // it came twice, or has not played here
+	if !c.activeMatches[r.Match] { // it came twice, or has not played here
 		return
 	}
-	delete(c.begun, r.Match)
-	c.tell(State{Result: r})
-	c.isIdle()
+	delete(c.activeMatches, r.Match)
+	c.report(Event{Result: r})
+	c.stopIfIdle()
 }
 
-// release notes that the server has no match for the client any more.
-func (c *Client) release() {
+// recordRelease notes that the server has no match for the client any more.
+func (c *Client) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.released = true
-	c.isIdle()
+	c.stopIfIdle()
 }
 
-// endAll ends all processes.
-func (c *Client) endAll() {
+// endPrograms ends all processes.
+func (c *Client) endPrograms() {
 	c.mu.Lock()
 	var list []*program
 	for _, p := range c.programs {
@@ -401,12 +401,12 @@ func (c *Client) endAll() {
 	}
 	c.mu.Unlock()
 	for _, p := range list {
-		p.done.Wait()
+		p.running.Wait()
 	}
 }
 
 // Text returns what is to be said of a state; "" for nothing.
-func (s State) Text() string {
+func (s Event) Text() string {
 	switch {
 	case s.Online != nil:
 		return fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break", s.Online.Bot, s.Online.Version, s.Online.Allowance, s.Online.Comeback)

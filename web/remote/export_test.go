@@ -11,8 +11,8 @@ func (h *Hub) Bots() int {
 
 // Come keeps a place for a bot that is about to connect.
 func (h *Hub) Come(v ladder.Version) error {
-	ask := asked{instance: "0123456789abcdef"}
+	ask := connectRequest{instance: "0123456789abcdef"}
 	ask.Bot = v.Bot
-	_, err := h.come(v, ask)
+	_, err := h.reservePlace(v, ask)
 	return err
 }

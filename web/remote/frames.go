@@ -92,20 +92,20 @@ const (
 	aliveTime   = 15 * time.Second // without a sign of the other end
 	maxFrame    = 128 << 10
 	maxFrames   = 2000 // a second that a bot may send on average, and as many at once
-	// pace is the part of the frames that a bot may send which its client sends, so that it is
+	// clientShare is the part of the frames that a bot may send which its client sends, so that it is
 	// never too fast by a difference of clocks.
-	pace = 0.9
+	clientShare = 0.9
 )
 
 // socketLimits are those of a bot's connection.
-var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Alive: aliveTime, Send: sendTime}
+var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Silence: aliveTime, Send: sendTime}
 
 // link is one connection with its sessions.
 type link struct {
 	*socket.Conn
-	pace    *rate.Limiter // of what is sent; nil: none
-	welcome bool          // it has been its bot's link; of the hub's lock, as open
-	open    bool          // the Welcome is on its way
+	limiter  *rate.Limiter // of what is sent; nil: none
+	admitted bool          // it has been its bot's link; of the hub's lock, as open
+	ready    bool          // the Welcome is on its way
 
 	mu    sync.Mutex
 	conns map[int64]*conn
@@ -116,17 +116,17 @@ func newLink(s *socket.Conn) *link {
 }
 
 func (l *link) send(f frame) error {
-	if l.pace != nil {
-		if err := l.pace.Wait(context.Background()); err != nil {
+	if l.limiter != nil {
+		if err := l.limiter.Wait(context.Background()); err != nil {
 			return err
 		}
 	}
 	return l.Write(f)
 }
 
-// conn returns a session's share of the link, to which its frames are delivered from now on.
-func (l *link) conn(id int64) *conn {
-	c := &conn{link: l, id: id, in: make(chan socket.Frame), done: make(chan struct{})}
+// newConn returns a session's share of the link, to which its frames are delivered from now on.
+func (l *link) newConn(id int64) *conn {
+	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns[id] = c
@@ -144,8 +144,8 @@ func (l *link) deliver(f frame) {
 		c.stop()
 	case f.Seat != nil:
 		select {
-		case c.in <- *f.Seat:
-		case <-c.done:
+		case c.frames <- *f.Seat:
+		case <-c.closed:
 		case <-l.Done():
 		}
 	}
@@ -153,24 +153,24 @@ func (l *link) deliver(f frame) {
 
 // conn is a session's share of a link.
 type conn struct {
-	link *link
-	id   int64
-	in   chan socket.Frame
-	done chan struct{}
-	once sync.Once
+	link     *link
+	id       int64
+	frames   chan socket.Frame
+	closed   chan struct{}
+	stopOnce sync.Once
 }
 
-var errGone = errors.New("remote: the connection has ended")
+var errConnEnded = errors.New("remote: the connection has ended")
 
-func (c *conn) stop() { c.once.Do(func() { close(c.done) }) }
+func (c *conn) stop() { c.stopOnce.Do(func() { close(c.closed) }) }
 
 // Send implements socket.Wire.
 func (c *conn) Send(f socket.Frame) error {
 	select {
-	case <-c.done:
-		return errGone
+	case <-c.closed:
+		return errConnEnded
 	case <-c.link.Done():
-		return errGone
+		return errConnEnded
 	default:
 		return c.link.send(frame{Session: c.id, Seat: &f})
 	}
@@ -179,12 +179,12 @@ func (c *conn) Send(f socket.Frame) error {
 // Receive implements socket.Wire.
 func (c *conn) Receive() (socket.Frame, error) {
 	select {
-	case f := <-c.in:
+	case f := <-c.frames:
 		return f, nil
-	case <-c.done:
+	case <-c.closed:
 	case <-c.link.Done():
 	}
-	return socket.Frame{}, errGone
+	return socket.Frame{}, errConnEnded
 }
 
 // Close implements socket.Wire.

@@ -24,10 +24,10 @@ import (
 // Handler returns the handler of Path, behind what all requests pass.
 func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		middleware.Of(r).Route = "GET " + Path
+		middleware.RequestOf(r).Route = "GET " + Path
 		err := m.Bearer(w, r)
 		if err == nil {
-			err = check(r)
+			err = checkRequest(r)
 		}
 		if err == nil {
 			err = h.serve(m, w, r)
@@ -38,12 +38,12 @@ func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 	})
 }
 
-// check returns an error unless a request may become a connection of a bot.
-func check(r *http.Request) error {
+// checkRequest returns an error unless a request may become a connection of a bot.
+func checkRequest(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
 	}
-	if err := middleware.Of(r).Must(ladder.ScopeSubmit, Path); err != nil {
+	if err := middleware.RequestOf(r).Must(ladder.ScopeSubmit, Path); err != nil {
 		return err
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -54,13 +54,13 @@ func check(r *http.Request) error {
 
 var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// asked is what a client asks for.
-type asked struct {
+// connectRequest is what a client asks for.
+type connectRequest struct {
 	store.RemoteVersion
 	instance string
 }
 
-func parse(q url.Values) (a asked, err error) {
+func parseRequest(q url.Values) (a connectRequest, err error) {
 	a.Bot, a.Label, a.New, a.instance = q.Get(paramBot), q.Get(paramLabel), q.Get(paramNew) == "1", q.Get(paramInstance)
 	if !plainInstance.MatchString(a.instance) {
 		return a, ladder.Errorf(ladder.Invalid, "connect with timba connect", "instance cannot be %.80q", a.instance)
@@ -81,20 +81,20 @@ func parse(q url.Values) (a asked, err error) {
 
 // serve carries a connection from its request to its end. An error has not been answered.
 func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
-	v := middleware.Of(r)
-	ask, err := parse(r.URL.Query())
+	v := middleware.RequestOf(r)
+	ask, err := parseRequest(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	h.awaitEnd(ask, v.Person.ID)
-	if err := h.mayConnect(ask, v.Person.ID); err != nil {
+	h.awaitOldLink(ask, v.Person.ID)
+	if err := h.checkPlace(ask, v.Person.ID); err != nil {
 		return err
 	}
 	version, err := h.Store.Versions.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
 	if err != nil {
 		return err
 	}
-	b, err := h.come(version, ask)
+	b, err := h.reservePlace(version, ask)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if l == nil || !l.welcome {
-			b.coming--
+		if l == nil || !l.admitted {
+			b.pendingLinks--
 		}
 	}()
 	c, err := m.Upgrade(w, r, socketLimits)
@@ -112,10 +112,10 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 	}
 	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
 	l = newLink(c)
-	why := h.carry(b, l, ask)
+	why := h.serveLink(b, l, ask)
 	l.Shut(websocket.ClosePolicyViolation, why.Error())
 	h.mu.Lock()
-	h.detach(b, l)
+	h.recordAbsence(b, l)
 	h.mu.Unlock()
 	h.Log.Info("remote bot disconnected", "bot", version.Bot, "version", version.Number, "why", why)
 	return nil
@@ -124,12 +124,12 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 // endWait is how long a new client waits for the connection of one before it to end.
 const endWait = time.Second
 
-// awaitEnd waits for the connection of a client that was there before, which may be about to end.
-func (h *Hub) awaitEnd(ask asked, person int64) {
+// awaitOldLink waits for the connection of a client that was there before, which may be about to end.
+func (h *Hub) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
 	for _, b := range h.bots {
-		if b.version.Bot == ask.Bot && b.version.Owner == person && b.instance != ask.instance && b.there() {
+		if b.version.Bot == ask.Bot && b.version.Owner == person && b.instance != ask.instance && b.isConnected() {
 			old = b.link
 		}
 	}
@@ -143,8 +143,8 @@ func (h *Hub) awaitEnd(ask asked, person int64) {
 	}
 }
 
-// there reports whether a bot is connected, under the lock.
-func (b *bot) there() bool {
+// isConnected reports whether a bot is connected, under the lock.
+func (b *bot) isConnected() bool {
 	if b.link == nil {
 		return false
 	}
@@ -156,25 +156,25 @@ func (b *bot) there() bool {
 	}
 }
 
-// mayConnect refuses what cannot come now.
-func (h *Hub) mayConnect(ask asked, person int64) error {
+// checkPlace refuses what cannot come now.
+func (h *Hub) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.mayCome(ask, person)
+	return h.checkPlaceLocked(ask, person)
 }
 
-// mayCome refuses a bot that is connected elsewhere, and what is over the limits, under the lock.
-func (h *Hub) mayCome(ask asked, person int64) error {
+// checkPlaceLocked refuses a bot that is connected elsewhere, and what is over the limits, under the lock.
+func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
 	}
 	ofPerson, all := 0, 0
 	for _, b := range h.bots {
-		if !b.there() && b.coming == 0 {
+		if !b.isConnected() && b.pendingLinks == 0 {
 			continue
 		}
 		if b.version.Bot == ask.Bot {
-			if b.version.Owner == person && b.there() && b.instance != ask.instance && !ask.New {
+			if b.version.Owner == person && b.isConnected() && b.instance != ask.instance && !ask.New {
 				return ladder.Errorf(ladder.Conflict, "end the program that connects it, or wait some seconds if that is gone", "bot %q is connected already", ask.Bot)
 			}
 			continue
@@ -186,16 +186,16 @@ func (h *Hub) mayCome(ask asked, person int64) error {
 	}
 	l := admission.Limits{
 		Person: h.Limits.Person, Total: h.Limits.Total,
-		What: phrase.New("remote bots"), Hint: phrase.New("end another one, or try again later"), Retry: time.Minute,
+		Subject: phrase.New("remote bots"), Hint: phrase.New("end another one, or try again later"), Retry: time.Minute,
 	}
 	return l.Check(ofPerson, 0, all)
 }
 
-// come keeps a place for a bot.
-func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
+// reservePlace keeps a place for a bot.
+func (h *Hub) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.mayCome(ask, v.Owner); err != nil { // others may have come meanwhile
+	if err := h.checkPlaceLocked(ask, v.Owner); err != nil { // others may have come meanwhile
 		return nil, err
 	}
 	b := h.bots[v.ID]
@@ -204,12 +204,12 @@ func (h *Hub) come(v ladder.Version, ask asked) (*bot, error) {
 		h.bots[v.ID] = b
 	}
 	b.version, b.instance = v, ask.instance
-	b.coming++
+	b.pendingLinks++
 	return b, nil
 }
 
-// carry carries a connection until it ends, and returns why it did.
-func (h *Hub) carry(b *bot, l *link, ask asked) error {
+// serveLink carries a connection until it ends, and returns why it did.
+func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
 	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
 	err := l.Read(&f)
@@ -220,11 +220,11 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 	if f.Hello == nil || len(f.Hello.Sessions) > maxSessions || len(f.Hello.Matches) > maxSessions {
 		return fmt.Errorf("remote: the first frame is not a hello")
 	}
-	if err := h.welcome(b, l, ask, f.Hello.Sessions); err != nil {
+	if err := h.admitLink(b, l, ask, f.Hello.Sessions); err != nil {
 		return err
 	}
-	go h.tellEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
-	h.change()
+	go h.reportEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
+	h.signalChange()
 	for {
 		f = frame{}
 		if err := l.Read(&f); err != nil {
@@ -232,7 +232,7 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 		}
 		switch {
 		case f.Leave:
-			h.leave(b, l)
+			h.recordLeave(b, l)
 		case f.Session != 0 && (f.Seat != nil || f.Shut):
 			l.deliver(f)
 		default:
@@ -241,34 +241,34 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 	}
 }
 
-// welcome makes a link the bot's. Its sessions go on if the client still has them, or has not
+// admitLink makes a link the bot's. Its sessions go on if the client still has them, or has not
 // heard of them; the others are lost.
-func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
+func (h *Hub) admitLink(b *bot, l *link, ask connectRequest, has []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return fmt.Errorf("the server is stopping")
 	}
 	if old := b.link; old != nil {
-		go old.Shut(socket.CloseTaken, "another connection has taken over")
+		go old.Shut(socket.CloseReplaced, "another connection has taken over")
 	}
-	b.coming--
-	l.welcome = true
+	b.pendingLinks--
+	l.admitted = true
 	b.link, b.leaving, b.since = l, false, time.Now()
 	w := Welcome{
 		Bot: b.version.Bot, Version: b.version.Number,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
-		Frames: pace * maxFrames, Sessions: []int64{},
+		Frames: clientShare * maxFrames, Sessions: []int64{},
 	}
 	var goOn []func()
 	for id, s := range b.sessions {
 		switch {
-		case slices.Contains(has, id) && s.told == ask.instance:
-			c := l.conn(id)
+		case slices.Contains(has, id) && s.announcedTo == ask.instance:
+			c := l.newConn(id)
 			goOn = append(goOn, func() { s.seat.Attach(c) })
 			w.Sessions = append(w.Sessions, id)
-		case s.told == "" || s.told == ask.instance && !s.seat.Heard():
-			s.told = ""
+		case s.announcedTo == "" || s.announcedTo == ask.instance && !s.seat.HasHeard():
+			s.announcedTo = ""
 		default: // its process is gone
 			s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
 		}
@@ -285,10 +285,10 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 		if b.link != l {
 			return
 		}
-		l.open = true
+		l.ready = true
 		for _, s := range b.sessions {
-			if s.told == "" {
-				h.begin(b, s)
+			if s.announcedTo == "" {
+				h.announceSession(b, s)
 			}
 		}
 	}()

@@ -29,7 +29,7 @@ type Options struct {
 type Hub struct {
 	Options
 	began   time.Time
-	changed chan struct{}
+	changes chan struct{}
 
 	mu       sync.Mutex
 	closed   bool
@@ -39,27 +39,27 @@ type Hub struct {
 
 // bot is one remote version.
 type bot struct {
-	version  ladder.Version
-	instance string    // of its client
-	link     *link     // nil while it is away
-	coming   int       // how many connections are about to be its link
-	leaving  bool      // it wants no more matches
-	reserved bool      // it plays a match, or is about to
-	since    time.Time // it is away, or wants no more matches
-	sessions map[int64]*session
+	version      ladder.Version
+	instance     string    // of its client
+	link         *link     // nil while it is away
+	pendingLinks int       // how many connections are about to be its link
+	leaving      bool      // it wants no more matches
+	reserved     bool      // it plays a match, or is about to
+	since        time.Time // it is away, or wants no more matches
+	sessions     map[int64]*session
 }
 
 // session is one process of a bot.
 type session struct {
 	Opening
-	seat *socket.Stream
-	told string // the instance that was told of it
+	seat        *socket.Stream
+	announcedTo string // the instance that was told of it
 }
 
 // New returns a hub. Run has to be called.
 func New(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), changed: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Hub{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
 // Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
@@ -67,10 +67,10 @@ func New(o Options) *Hub {
 func (h *Hub) Ready(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.bots[version].ready()
+	return h.bots[version].isReady()
 }
 
-func (b *bot) ready() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
+func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
 // Gone reports whether a remote version is away, or wants no more matches, for longer than a match waits
 // for it. One that has not come counts from the start of the server.
@@ -92,7 +92,7 @@ func (h *Hub) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
-	if !b.ready() {
+	if !b.isReady() {
 		return false
 	}
 	b.reserved = true
@@ -111,11 +111,11 @@ func (h *Hub) Release(version int64) {
 }
 
 // Changed receives after remote versions have become ready or gone.
-func (h *Hub) Changed() <-chan struct{} { return h.changed }
+func (h *Hub) Changed() <-chan struct{} { return h.changes }
 
-func (h *Hub) change() {
+func (h *Hub) signalChange() {
 	select {
-	case h.changed <- struct{}{}:
+	case h.changes <- struct{}{}:
 	default: // it is known already
 	}
 }
@@ -131,46 +131,46 @@ func (h *Hub) Online(version int64) bool {
 // Bot returns a remote version as a program that plays a match.
 func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
 	return match.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
-		s, err := h.open(v, m)
+		s, err := h.openSession(v, m)
 		if err != nil {
 			return err
 		}
-		defer h.end(v.ID, s)
+		defer h.endSession(v.ID, s)
 		return s.seat.Serve(lines, answers)
 	}}
 }
 
-// open begins a session.
-func (h *Hub) open(v ladder.Version, m *ladder.Match) (*session, error) {
+// openSession begins a session.
+func (h *Hub) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[v.ID]
 	if b == nil || len(b.sessions) >= maxSessions {
-		return nil, socket.Lost(h.Limits.Comeback)
+		return nil, socket.LostReason(h.Limits.Comeback)
 	}
 	h.sessions++
 	s := &session{
 		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
-		seat:    socket.NewStream(socket.StreamOptions{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
+		seat:    socket.NewStream(socket.StreamOptions{ReturnTime: h.Limits.Comeback, SlowAfter: slowTime(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
-	if b.link != nil && b.link.open {
-		h.begin(b, s)
+	if b.link != nil && b.link.ready {
+		h.announceSession(b, s)
 	}
 	return s, nil
 }
 
-// slow returns the time after which a line that has not arrived stops the clock: well before
+// slowTime returns the time after which a line that has not arrived stops the clock: well before
 // any move is late.
-func slow(allowance time.Duration) time.Duration {
+func slowTime(allowance time.Duration) time.Duration {
 	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
 }
 
-// begin tells a bot of a session and attaches it, under the lock.
-func (h *Hub) begin(b *bot, s *session) {
+// announceSession tells a bot of a session and attaches it, under the lock.
+func (h *Hub) announceSession(b *bot, s *session) {
 	l := b.link
-	c := l.conn(s.Session)
-	s.told = b.instance
+	c := l.newConn(s.Session)
+	s.announcedTo = b.instance
 	go func() {
 		if l.send(frame{Open: &s.Opening}) == nil {
 			s.seat.Attach(c)
@@ -178,8 +178,8 @@ func (h *Hub) begin(b *bot, s *session) {
 	}()
 }
 
-// end ends a session.
-func (h *Hub) end(version int64, s *session) {
+// endSession ends a session.
+func (h *Hub) endSession(version int64, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.bots[version].sessions, s.Session)
@@ -201,12 +201,12 @@ func (h *Hub) Run(ctx context.Context) error {
 				continue
 			}
 			if e.Kind == events.VersionMoved {
-				h.check(ctx)
+				h.checkVersions(ctx)
 			} else {
-				h.tell(e)
+				h.reportResult(e)
 			}
 		case <-check:
-			h.check(ctx)
+			h.checkVersions(ctx)
 		case <-ctx.Done():
 			return nil
 		}
@@ -216,8 +216,8 @@ func (h *Hub) Run(ctx context.Context) error {
 // checkTime is how often it is checked whether the versions are live, without being told.
 const checkTime = 3 * time.Second
 
-// tell tells the bots of a match how it has ended.
-func (h *Hub) tell(e events.Event) {
+// reportResult tells the bots of a match how it has ended.
+func (h *Hub) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // of most matches, none is here
 	}
@@ -254,8 +254,8 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	return r
 }
 
-// tellEnded tells a bot that is back how matches have ended that it awaits the results of.
-func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
+// reportEnded tells a bot that is back how matches have ended that it awaits the results of.
+func (h *Hub) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
 		if err != nil || m.State != ladder.Finished && m.State != ladder.Dropped {
@@ -267,41 +267,41 @@ func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// check ends the connections of versions that are no longer live and play nothing.
-func (h *Hub) check(ctx context.Context) {
+// checkVersions ends the connections of versions that are no longer live and play nothing.
+func (h *Hub) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
 	for id, b := range h.bots {
 		switch {
 		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
-		case b.coming == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
+		case b.pendingLinks == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
 			delete(h.bots, id)
-			h.change() // matches that wait for it are given up
+			h.signalChange() // matches that wait for it are given up
 		}
 	}
 	h.mu.Unlock()
 	for _, b := range list {
 		v, err := h.Store.Versions.Find(ctx, b.version.ID)
 		if err == nil && v.State != ladder.Live {
-			h.dismiss(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
+			h.disconnect(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
 		}
 	}
 }
 
-// dismiss ends the connection of a bot for good, unless it plays.
-func (h *Hub) dismiss(b *bot, why string) {
+// disconnect ends the connection of a bot for good, unless it plays.
+func (h *Hub) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l := b.link; l != nil && len(b.sessions) == 0 {
-		h.detach(b, l)
+		h.recordAbsence(b, l)
 		go l.Shut(socket.CloseRefused, why)
 	}
 }
 
-// leave takes a bot out of matchmaking, and tells it when no match of it is left (see Release): one may be
+// recordLeave takes a bot out of matchmaking, and tells it when no match of it is left (see Release): one may be
 // about to begin of which it has not heard.
-func (h *Hub) leave(b *bot, l *link) {
+func (h *Hub) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if b.link != l || b.leaving {
@@ -313,8 +313,8 @@ func (h *Hub) leave(b *bot, l *link) {
 	}
 }
 
-// detach notes that a bot is away, under the lock.
-func (h *Hub) detach(b *bot, l *link) {
+// recordAbsence notes that a bot is away, under the lock.
+func (h *Hub) recordAbsence(b *bot, l *link) {
 	if b.link == l {
 		b.link, b.since, b.leaving = nil, time.Now(), false
 	}
@@ -327,7 +327,7 @@ func (h *Hub) Close() {
 	h.closed = true
 	for _, b := range h.bots {
 		if l := b.link; l != nil {
-			h.detach(b, l)
+			h.recordAbsence(b, l)
 			go l.Shut(closeRestart, "the server is stopping")
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // program is a process of a client for one session.
 type program struct {
 	Opening
-	seat *socket.Stream
-	done sync.WaitGroup
+	seat    *socket.Stream
+	running sync.WaitGroup
 }
 
 // endTime is how long a process has to end when its input does.
@@ -26,7 +26,7 @@ const endTime = 2 * time.Second
 func (p *program) run(command []string, stderr io.Writer) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
-	own(cmd)
+	setProcessGroup(cmd)
 	in, err := cmd.StdinPipe()
 	var out io.ReadCloser
 	if err == nil {

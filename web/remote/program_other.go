@@ -4,6 +4,6 @@ package remote
 
 import "os/exec"
 
-func own(*exec.Cmd) {}
+func setProcessGroup(*exec.Cmd) {}
 
 func killAll(cmd *exec.Cmd) { cmd.Process.Kill() }

@@ -47,7 +47,7 @@ func TestPlays(t *testing.T) {
 			t.Fatalf("the standings are %+v", table)
 		}
 		again := w.client(w.token, "far")
-		again.Once = true
+		again.SingleMatch = true
 		f = start(t, again)
 		if s := f.await(t, "online again", online); s.Online.Version != 1 {
 			t.Errorf("online as %+v", s.Online)
@@ -60,7 +60,7 @@ func TestPlays(t *testing.T) {
 			t.Errorf("after one match: %v", err)
 		}
 		fresh := w.client(w.token, "far")
-		fresh.New, fresh.Label, fresh.Games = true, "2.0", []string{"tebes"}
+		fresh.NewVersion, fresh.Label, fresh.Games = true, "2.0", []string{"tebes"}
 		f = start(t, fresh)
 		s = f.await(t, "a new version", online)
 		if v := w.version(t, "far"); s.Online.Version != 2 || v.Number != 2 || v.Label != "2.0" || !slices.Equal(v.Games, []string{"tebes"}) {
@@ -92,7 +92,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 			return match != 0
 		})
 		f.Leave()
-		f.await(t, "leaving", func(s remote.State) bool { return s.Leaving })
+		f.await(t, "leaving", func(s remote.Event) bool { return s.Leaving })
 		time.Sleep(5 * time.Second)
 		select {
 		case err := <-f.ended:
@@ -124,7 +124,7 @@ func TestComesBack(t *testing.T) {
 		p := &network{to: w.server, limit: 3000}
 		c := w.client(w.token, "far")
 		c.Dial = p.dial
-		c.Once = true
+		c.SingleMatch = true
 		f := start(t, c)
 		s := f.await(t, "a result", over)
 		m, list := w.match(t, s.Result.Match, false)
@@ -188,7 +188,7 @@ func TestLost(t *testing.T) {
 		g.open()
 		p.cut(false)
 		f.await(t, "online again", online)
-		f.await(t, "another result", func(s remote.State) bool { return s.Result != nil && s.Result.Match != match })
+		f.await(t, "another result", func(s remote.Event) bool { return s.Result != nil && s.Result.Match != match })
 		f.Leave()
 		<-f.ended
 		w.verify(t)

@@ -239,14 +239,14 @@ func (w *world) verify(t *testing.T) {
 type far struct {
 	*remote.Client
 	ended  chan error
-	states chan remote.State
+	states chan remote.Event
 	cancel context.CancelFunc
 }
 
 func start(t *testing.T, c *remote.Client) *far {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &far{c, make(chan error, 1), make(chan remote.State, 10000), cancel}
-	c.Tell = func(s remote.State) { f.states <- s }
+	f := &far{c, make(chan error, 1), make(chan remote.Event, 10000), cancel}
+	c.OnEvent = func(s remote.Event) { f.states <- s }
 	c.Stderr = io.Discard
 	done := make(chan struct{})
 	go func() {
@@ -261,7 +261,7 @@ func start(t *testing.T, c *remote.Client) *far {
 }
 
 // await returns the next state that is wanted.
-func (f *far) await(t *testing.T, what string, wanted func(remote.State) bool) remote.State {
+func (f *far) await(t *testing.T, what string, wanted func(remote.Event) bool) remote.Event {
 	t.Helper()
 	for {
 		select {
@@ -275,9 +275,9 @@ func (f *far) await(t *testing.T, what string, wanted func(remote.State) bool) r
 	}
 }
 
-func online(s remote.State) bool  { return s.Online != nil }
-func playing(s remote.State) bool { return s.Playing != nil }
-func over(s remote.State) bool    { return s.Result != nil }
+func online(s remote.Event) bool  { return s.Online != nil }
+func playing(s remote.Event) bool { return s.Playing != nil }
+func over(s remote.Event) bool    { return s.Result != nil }
 
 // network is one that breaks, between a client and the server.
 type network struct {

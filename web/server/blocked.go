@@ -7,18 +7,18 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// blockedEvery is how often the store is asked who is blocked: a command may have done that
+// blockedInterval is how often the store is asked who is blocked: a command may have done that
 // beside the server, which nobody tells the server.
-const blockedEvery = 500 * time.Millisecond
+const blockedInterval = 500 * time.Millisecond
 
-// watchBlocked ends what people have going on whom others than this server have blocked, until
+// monitorBlocked ends what people have going on whom others than this server have blocked, until
 // the context ends. wake looks at the matches anew.
-func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
+func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.People.Blocked(ctx)
 	if err != nil {
 		s.Log.Warn("who is blocked cannot be read", "err", err)
 	}
-	return every(ctx, time.Tick(blockedEvery), func() {
+	return runEvery(ctx, time.Tick(blockedInterval), func() {
 		now, err := s.Store.People.Blocked(ctx)
 		if err != nil { // the disk may be full, which the runner says
 			return

@@ -32,23 +32,23 @@ func CheckDomain(name string) error {
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
-	if s.manager, err = certificates(c, s.HTTP.Domain, s.Dir.Certificates()); err != nil {
+	if s.manager, err = certificateManager(c, s.HTTP.Domain, s.Dir.Certificates()); err != nil {
 		return err
 	}
-	if s.plain, err = net.Listen("tcp", c.HTTP); err != nil {
+	if s.httpListener, err = net.Listen("tcp", c.HTTP); err != nil {
 		return listenError(c.HTTP, "the key certificate.http", err)
 	}
 	return nil
 }
 
-// secure makes a server one for https, and returns the server of the address for http.
-func (s *Server) secure(web *http.Server) (plain *http.Server) {
+// enableTLS makes a server one for https, and returns the server of the address for http.
+func (s *Server) enableTLS(web *http.Server) (plain *http.Server) {
 	web.TLSConfig = s.manager.TLSConfig()
-	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)), s.Log)
+	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.redirectToHTTPS)), s.Log)
 }
 
-// certificates returns what obtains the certificate of a domain, and renews it when a third of its time is left.
-func certificates(c config.Certificate, domain, dir string) (*autocert.Manager, error) {
+// certificateManager returns what obtains the certificate of a domain, and renews it when a third of its time is left.
+func certificateManager(c config.Certificate, domain, dir string) (*autocert.Manager, error) {
 	client := &acme.Client{DirectoryURL: c.Directory}
 	if c.Root != "" {
 		pem, err := os.ReadFile(c.Root)
@@ -71,8 +71,8 @@ func certificates(c config.Certificate, domain, dir string) (*autocert.Manager, 
 	return &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(dir), HostPolicy: own, Client: client}, nil
 }
 
-// toHTTPS sends visitors to the same page by https. It refuses what may carry a secret.
-func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
+// redirectToHTTPS sends visitors to the same page by https. It refuses what may carry a secret.
+func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "use "+s.URL(), http.StatusBadRequest)
 		return
@@ -83,23 +83,23 @@ func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
 // How often the server looks at its certificate, and tries again to obtain its first one. ACME servers allow
 // few tries an hour.
 const (
-	lookAtCertificate   = time.Hour
-	tryCertificateAgain = 15 * time.Minute
+	certificateInterval = time.Hour
+	certificateRetry    = 15 * time.Minute
 )
 
-// watchCertificate obtains the certificate before the first visitor needs it, and logs each that is new, until
+// monitorCertificate obtains the certificate before the first visitor needs it, and logs each that is new, until
 // the context ends. It may be in the middle of a try then.
-func (s *Server) watchCertificate(ctx context.Context) {
+func (s *Server) monitorCertificate(ctx context.Context) {
 	hello := &tls.ClientHelloInfo{ServerName: s.HTTP.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 	var last *x509.Certificate
 	for {
-		wait := lookAtCertificate
+		wait := certificateInterval
 		c, err := s.manager.GetCertificate(hello)
 		switch {
 		case err != nil:
 			s.Log.Error("there is no certificate: the name must lead to this machine, and its ports 80 and 443 must be open to the ACME server",
 				"domain", s.HTTP.Domain, "directory", s.Config.Certificate.Directory, "err", err)
-			wait = tryCertificateAgain
+			wait = certificateRetry
 		case last == nil || !last.Equal(c.Leaf):
 			last = c.Leaf
 			s.Log.Info("a certificate is used", "domain", s.HTTP.Domain, "expires", last.NotAfter)
@@ -114,8 +114,8 @@ func (s *Server) watchCertificate(ctx context.Context) {
 	}
 }
 
-// ownMachine serves requests of this machine alone.
-func ownMachine(h http.Handler) http.Handler {
+// loopbackOnly serves requests of this machine alone.
+func loopbackOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)
 		if err != nil || !net.ParseIP(host).IsLoopback() {

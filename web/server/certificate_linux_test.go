@@ -112,12 +112,12 @@ func TestCertificate(t *testing.T) {
 		https func(*running) int // where the authority asks
 	}{
 		{"by TLS-ALPN-01", func(s *running) int { return port(s.listener) }},
-		{"by HTTP-01", func(s *running) int { return port(s.plain) }}, // which speaks no TLS
+		{"by HTTP-01", func(s *running) int { return port(s.httpListener) }}, // which speaks no TLS
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := newAuthority(t)
 			s := newCertified(t, a)
-			a.begin(t, port(s.plain), c.https(s))
+			a.begin(t, port(s.httpListener), c.https(s))
 			s.begin()
 			answer := kit.Get[*http.Response](t)(s.browser(a).Get(s.URL() + "/ladders"))
 			answer.Body.Close()
@@ -135,7 +135,7 @@ func TestCertificate(t *testing.T) {
 				}
 				return err
 			}))
-			plain, one := "http://"+s.plain.Addr().String(), http.Client{CheckRedirect: s.browser(a).CheckRedirect}
+			plain, one := "http://"+s.httpListener.Addr().String(), http.Client{CheckRedirect: s.browser(a).CheckRedirect}
 			moved := kit.Get[*http.Response](t)(one.Get(plain + "/bots?page=2"))
 			moved.Body.Close()
 			if got := moved.Header.Get("Location"); moved.StatusCode != http.StatusMovedPermanently || got != s.URL()+"/bots?page=2" {
@@ -158,7 +158,7 @@ func TestCertificateRenewed(t *testing.T) {
 	s := newCertified(t, a)
 	said := new(kit.Output)
 	s.Log = slog.New(slog.NewTextHandler(io.MultiWriter(said, t.Output()), nil))
-	a.begin(t, port(s.plain), port(s.listener))
+	a.begin(t, port(s.httpListener), port(s.listener))
 	key := kit.Get[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	old := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{domain}, NotBefore: time.Now().AddDate(0, 0, -80), NotAfter: time.Now().AddDate(0, 0, 10).UTC().Truncate(time.Second)}
 	der := kit.Get[[]byte](t)(x509.CreateCertificate(rand.Reader, old, old, key.Public(), key))
@@ -194,7 +194,7 @@ func TestCertificateErrors(t *testing.T) {
 
 // Only the machine itself sees the metrics of a server that has no proxy before it.
 func TestOwnMachine(t *testing.T) {
-	h := ownMachine(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h := loopbackOnly(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for address, want := range map[string]int{"127.0.0.1:1234": 200, "[::1]:1234": 200, "192.0.2.1:1234": 403, "": 403} {
 		r, w := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
 		r.RemoteAddr = address
@@ -207,7 +207,7 @@ func TestOwnMachine(t *testing.T) {
 // The address that is printed is one that other machines reach; without TLS there is a warning.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	out := reachable(net.IPv6unspecified)
+	out := reachableIP(net.IPv6unspecified)
 	if out.IsUnspecified() {
 		t.Errorf("the machine's own address is %v", out)
 	}
@@ -221,8 +221,8 @@ func TestAddresses(t *testing.T) {
 	} {
 		l := kit.Get[net.Listener](t)(net.Listen("tcp", c.listen))
 		s := &Server{listener: l}
-		if !strings.HasPrefix(s.URL(), c.url) || !strings.HasPrefix(s.LocalURL(), c.local) || s.Unencrypted() != c.unencrypted {
-			t.Errorf("%s: %s, on its machine %s, unencrypted: %t", c.listen, s.URL(), s.LocalURL(), s.Unencrypted())
+		if !strings.HasPrefix(s.URL(), c.url) || !strings.HasPrefix(s.LocalURL(), c.local) || s.IsUnencrypted() != c.unencrypted {
+			t.Errorf("%s: %s, on its machine %s, unencrypted: %t", c.listen, s.URL(), s.LocalURL(), s.IsUnencrypted())
 		}
 		kit.Must(t, l.Close())
 	}

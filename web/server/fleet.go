@@ -72,8 +72,8 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 	return hub, err
 }
 
-// local returns the machine of this process.
-func (s *Server) local() attempt.Machine {
+// localMachine returns the machine of this process.
+func (s *Server) localMachine() attempt.Machine {
 	return attempt.Machine{
 		Version: s.Version, Protocol: cluster.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,

@@ -56,12 +56,12 @@ const serverMemory = 512 << 20
 // BotMemory returns the memory that all bots have together on a machine, if nobody says how much.
 func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory) }
 
-// leastMemory is the least that a server leaves a bot by itself: interpreters need some.
-const leastMemory = 128 << 20
+// minBotMemory is the least that a server leaves a bot by itself: interpreters need some.
+const minBotMemory = 128 << 20
 
-// fit lowers what a bot may use until the bots of every ladder fit into the room, where the
+// lowerBotMemory lowers what a bot may use until the bots of every ladder fit into the room, where the
 // configuration allows that, and says so.
-func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
+func lowerBotMemory(c *config.Config, room *ladder.Room) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot has beside its memory
 	least := int64(c.Limits.Memory)
 	for _, l := range c.Ladders {
@@ -71,7 +71,7 @@ func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
 		}
 		least = min(least, (room.Total/int64(v.Players)-beside)>>20<<20)
 	}
-	if !c.Fit || room.Bot == 0 || least >= int64(c.Limits.Memory) || least < leastMemory {
+	if !c.Fit || room.Bot == 0 || least >= int64(c.Limits.Memory) || least < minBotMemory {
 		return "", nil
 	}
 	notice = fmt.Sprintf("a bot may use %d MiB of memory, not %d: all bots together have %d MiB; limits.memory in %s sets it",
@@ -95,7 +95,7 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	if c.Sandbox != sandbox.None {
 		room.Bot = c.BotLimit().Most(level)
 	}
-	if notice, err = fit(c, &room); err != nil {
+	if notice, err = lowerBotMemory(c, &room); err != nil {
 		return room, "", err
 	}
 	for _, l := range c.Ladders {
@@ -104,7 +104,7 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 			return room, "", err
 		}
 		if err := room.Check("ladder "+l.Name, v, make([]bool, l.Bots)); err != nil {
-			return room, "", fmt.Errorf("%w: %s", err, mend(room, c, v.Players))
+			return room, "", fmt.Errorf("%w: %s", err, memoryAdvice(room, c, v.Players))
 		}
 	}
 	return room, notice, nil
@@ -113,13 +113,13 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 // The memory of people's games: so much of what all bots have, as far as matches of all ladders fit
 // into the rest, and at least that of some house bots.
 const (
-	playShare  = 8
-	leastTable = 4 * ladder.HouseMemory
+	playShare     = 8
+	minPlayMemory = 4 * ladder.HouseMemory
 )
 
-// setAside returns the memory of people's games, and takes it off the room of matches; 0: as much
+// reservePlayMemory returns the memory of people's games, and takes it off the room of matches; 0: as much
 // as they want.
-func setAside(c *config.Config, room *ladder.Room) int64 {
+func reservePlayMemory(c *config.Config, room *ladder.Room) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
 	}
@@ -129,13 +129,13 @@ func setAside(c *config.Config, room *ladder.Room) int64 {
 			spare = min(spare, room.Total-room.Rotation(v, make([]bool, x.Bots)))
 		}
 	}
-	memory := max(min(room.Total/playShare, spare), leastTable)
+	memory := max(min(room.Total/playShare, spare), minPlayMemory)
 	room.Total -= max(0, min(memory, spare))
 	return memory
 }
 
-// mend says what to change for a match of some bots to fit.
-func mend(room ladder.Room, c *config.Config, bots int) string {
+// memoryAdvice says what to change for a match of some bots to fit.
+func memoryAdvice(room ladder.Room, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}
 	if fits := size.Bytes(room.Total/int64(bots)-beside) >> 20 << 20; fits >= config.MinMemory {

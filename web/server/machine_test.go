@@ -83,7 +83,7 @@ house = ["@random"]
 			c.Memory = size.Bytes(memory << 20)
 			room, _, err := memoryOf(c, sandbox.Full)
 			kit.Must(t, err)
-			setAside(c, &room)
+			reservePlayMemory(c, &room)
 			p := &submission.Pipeline{Config: c, Room: room, Level: sandbox.Full}
 			if most := kit.Get[int64](t)(p.Memory()); most > room.Total {
 				t.Errorf("a submission can use %d MiB of %d", most>>20, room.Total>>20)

@@ -21,11 +21,11 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// machinesEvery is how often a server writes its list of machines.
-const machinesEvery = 5 * time.Second
+// machinesInterval is how often a server writes its list of machines.
+const machinesInterval = 5 * time.Second
 
-// machinesStale is the age of a list that no server keeps up any more.
-const machinesStale = 6 * machinesEvery
+// machinesMaxAge is the age of a list that no server keeps up any more.
+const machinesMaxAge = 6 * machinesInterval
 
 // machines returns the machines that are there, and those with credentials that are not. Of a NATS cluster that
 // exists the server does not know whose are valid.
@@ -49,14 +49,14 @@ func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.
 
 // machineList is what Dir.Machines has: the machines at a time, with all that admins see.
 type machineList struct {
-	At       time.Time      `json:"at"`
-	Machines []wire.Machine `json:"machines"`
+	WrittenAt time.Time      `json:"at"`
+	Machines  []wire.Machine `json:"machines"`
 }
 
-// keepMachines writes the list of machines into the data directory until the context ends, and
+// maintainMachineList writes the list of machines into the data directory until the context ends, and
 // deletes it then. It is for timba admin workers alone: what fails is tried again.
-func (s *Server) keepMachines(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
-	every(ctx, time.Tick(machinesEvery), func() {
+func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
+	runEvery(ctx, time.Tick(machinesInterval), func() {
 		if err := writeMachines(s.Dir, time.Now(), machines); err != nil {
 			s.Log.Debug("the list of machines cannot be written", "err", err)
 		}
@@ -73,7 +73,7 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 	if err != nil {
 		return err
 	}
-	list := machineList{At: now, Machines: []wire.Machine{}}
+	list := machineList{WrittenAt: now, Machines: []wire.Machine{}}
 	for _, m := range all {
 		list.Machines = append(list.Machines, api.MachineDoc(m, true))
 	}
@@ -101,7 +101,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 		if err := json.Unmarshal(data, &written); err != nil {
 			return nil, false, fmt.Errorf("data: %s is not a list of machines: a server writes it again", dir.Machines())
 		}
-		if now.Sub(written.At) < machinesStale {
+		if now.Sub(written.WrittenAt) < machinesMaxAge {
 			return slices.DeleteFunc(written.Machines, func(m wire.Machine) bool { // removed since then
 				return m.Operator != nil && !m.Operator.Added.IsZero() && added[m.Name].IsZero()
 			}), true, nil

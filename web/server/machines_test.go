@@ -34,11 +34,11 @@ func TestReadMachines(t *testing.T) {
 	kit.Must(t, writeMachines(dir, now, func() ([]ladder.Machine, error) {
 		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}, {Name: "lab-2", State: ladder.MachineReady, Added: now}}, nil
 	}))
-	list, runs, err = ReadMachines(dir, now.Add(machinesStale-1))
+	list, runs, err = ReadMachines(dir, now.Add(machinesMaxAge-1))
 	if kit.Must(t, err); !runs || len(list) != 1 || list[0].Name != "local" || list[0].Operator.Memory != 5 {
 		t.Errorf("while a server runs: %+v, %t", list, runs)
 	}
-	list, runs, err = ReadMachines(dir, now.Add(machinesStale))
+	list, runs, err = ReadMachines(dir, now.Add(machinesMaxAge))
 	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.Added.IsZero() {
 		t.Errorf("after a server was killed: %+v, %t", list, runs)
 	}

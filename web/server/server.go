@@ -58,8 +58,8 @@ type Options struct {
 	Version string // of this program
 	// Database is how the database is opened: its clock and, for tests, NoSync.
 	Database store.Options
-	// Beside runs beside the server, unless it is nil. Its error stops the server.
-	Beside func(context.Context) error
+	// Background runs beside the server, unless it is nil. Its error stops the server.
+	Background func(context.Context) error
 }
 
 // HTTP says where the server answers requests.
@@ -82,21 +82,21 @@ type Server struct {
 	// Dir.AdminToken.
 	Token string
 	// Notice says what the server has changed for this machine, "" for nothing.
-	Notice   string
-	room     ladder.Room
-	tables   *play.Tables
-	tryouts  *tryout.Tryouts
-	days     <-chan time.Time // when days begin; tests replace it
-	listener net.Listener
-	plain    net.Listener      // for http beside https; nil without a domain
-	manager  *autocert.Manager // of the certificate
-	remotes  *remote.Hub
+	Notice       string
+	room         ladder.Room
+	tables       *play.Tables
+	tryouts      *tryout.Tryouts
+	dayStarts    <-chan time.Time // when days begin; tests replace it
+	listener     net.Listener
+	httpListener net.Listener      // for http beside https; nil without a domain
+	manager      *autocert.Manager // of the certificate
+	remotes      *remote.Hub
 }
 
 // Open locks and prepares the data directory, listens, and updates the database to the
 // configuration.
 func Open(ctx context.Context, o Options) (*Server, error) {
-	s := &Server{Options: o, days: time.Tick(storageEvery)}
+	s := &Server{Options: o, dayStarts: time.Tick(storageInterval)}
 	err := s.open()
 	if err == nil {
 		err = s.prepare(ctx)
@@ -112,7 +112,7 @@ func (s *Server) URL() string {
 	address := s.listener.Addr().(*net.TCPAddr)
 	switch {
 	case s.HTTP.Domain == "":
-		return "http://" + net.JoinHostPort(reachable(address.IP).String(), strconv.Itoa(address.Port))
+		return "http://" + net.JoinHostPort(reachableIP(address.IP).String(), strconv.Itoa(address.Port))
 	case s.Config.Site.URL != "":
 		return s.Config.Site.URL
 	case address.Port == 443:
@@ -129,14 +129,14 @@ func (s *Server) LocalURL() string {
 	return s.URL()
 }
 
-// Unencrypted reports whether others reach the server over a network without TLS.
-func (s *Server) Unencrypted() bool {
+// IsUnencrypted reports whether others reach the server over a network without TLS.
+func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
 }
 
-// reachable returns the address at which other machines reach a server that listens on ip: where that is any
+// reachableIP returns the address at which other machines reach a server that listens on ip: where that is any
 // address of this machine, the one that it has on its way out.
-func reachable(ip net.IP) net.IP {
+func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
 	}
@@ -221,7 +221,7 @@ func listenError(address, setting string, err error) error {
 
 // Serve runs until the context ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
-	playMemory := setAside(s.Config, &s.room)
+	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Limits: live.DefaultLimits(s.Config.Live.Total), Log: s.Log})
@@ -271,22 +271,22 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
 	group.Go(func() error { return s.tryouts.Run(ctx) })
-	group.Go(func() error { return s.keepStorage(ctx, pipeline) })
-	group.Go(func() error { return s.keepMachines(playing, seen) })
-	group.Go(func() error { return s.watchBlocked(ctx, r.Wake) })
+	group.Go(func() error { return s.maintainStorage(ctx, pipeline) })
+	group.Go(func() error { return s.maintainMachineList(playing, seen) })
+	group.Go(func() error { return s.monitorBlocked(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
-	group.Go(func() error { return every(ctx, time.Tick(summaryEvery), sum.report) })
-	if s.Beside != nil {
-		group.Go(func() error { return s.Beside(ctx) })
+	group.Go(func() error { return runEvery(ctx, time.Tick(summaryInterval), sum.report) })
+	if s.Background != nil {
+		group.Go(func() error { return s.Background(ctx) })
 	}
 	s.serveWeb(ctx, group, web)
 	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
 	return group.Wait()
 }
 
-// every calls a function at once and with each tick, until the context ends.
-func every(ctx context.Context, ticks <-chan time.Time, do func()) error {
+// runEvery calls a function at once and with each tick, until the context ends.
+func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	for {
 		do()
 		select {
@@ -300,10 +300,10 @@ func every(ctx context.Context, ticks <-chan time.Time, do func()) error {
 // serveWeb serves until the server is stopped, and downloads for a grace longer.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {
-		plain := s.secure(web)
-		s.serveOn(ctx, group, plain, func() error { return plain.Serve(s.plain) })
+		plain := s.enableTLS(web)
+		s.serveOn(ctx, group, plain, func() error { return plain.Serve(s.httpListener) })
 		s.serveOn(ctx, group, web, func() error { return web.ServeTLS(s.listener, "", "") })
-		go s.watchCertificate(ctx)
+		go s.monitorCertificate(ctx)
 		return
 	}
 	s.serveOn(ctx, group, web, func() error { return web.Serve(s.listener) })
@@ -339,7 +339,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	if s.HTTP.Domain != "" { // there is no proxy that keeps others out
-		metrics = ownMachine(metrics)
+		metrics = loopbackOnly(metrics)
 	}
 	a := api.New(api.Options{
 		Middleware: m,
@@ -378,10 +378,10 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 			Pause: s.Config.Pause, Idle: 60 * s.Config.Pause, Grace: s.Grace,
 		},
 		Programs:   pipeline,
-		Local:      s.local(),
+		Local:      s.localMachine(),
 		Host:       &host{dir: s.Dir.Temp(), sandbox: pipeline.Sandbox(), hub: hub, interpreters: map[string]bool{}},
 		Remotes:    s.remotes,
-		Watch:      s.Live.Watch,
+		Watch:      s.Live.ShowMatch,
 		Registerer: registry,
 		Log:        s.Log,
 	}
@@ -391,8 +391,8 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 	return runner.New(o)
 }
 
-// room is the free disk space in bytes that the server needs to resume after a failure.
-const room = 1 << 20
+// minDiskSpace is the free disk space in bytes that the server needs to resume after a failure.
+const minDiskSpace = 1 << 20
 
 // CheckMachine returns an error unless this machine can play: the disk has room for a file in a
 // directory, and a program starts in a sandbox, unless that is nil.
@@ -402,7 +402,7 @@ func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 		return dataError(err)
 	}
 	defer os.Remove(f.Name())
-	_, err = f.Write(make([]byte, room))
+	_, err = f.Write(make([]byte, minDiskSpace))
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return dataError(err)
 	}
@@ -432,7 +432,7 @@ func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 // Close closes what is open. It may follow a failed Open.
 func (s *Server) Close() error {
 	var errs []error
-	for _, l := range []net.Listener{s.listener, s.plain} {
+	for _, l := range []net.Listener{s.listener, s.httpListener} {
 		if l != nil {
 			l.Close() // the HTTP server may have closed it already
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/timba-arena/timba/ladder/submission"
 )
 
-// storageEvery is the time between two looks at what is to be moved or removed.
-const storageEvery = 24 * time.Hour
+// storageInterval is the time between two looks at what is to be moved or removed.
+const storageInterval = 24 * time.Hour
 
-// keepStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
+// maintainStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
 // day begins, until the context ends. What fails is tried again the next time: nothing depends on it.
-func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline) error {
-	return every(ctx, s.days, func() {
+func (s *Server) maintainStorage(ctx context.Context, p *submission.Pipeline) error {
+	return runEvery(ctx, s.dayStarts, func() {
 		// One part that fails does not hold up the other.
 		if err := errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p)); err != nil && ctx.Err() == nil {
 			s.Log.Error("what is stored cannot be tidied", "error", err)

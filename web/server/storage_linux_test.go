@@ -87,7 +87,7 @@ func newRunning(t *testing.T, change ...func(*Options)) *running {
 	s.Server, err = Open(t.Context(), o)
 	kit.Must(s.t, err)
 	t.Cleanup(func() { kit.Must(s.t, s.Close()) })
-	s.days = s.newDay
+	s.dayStarts = s.newDay
 	s.person, err = s.Store.People.Add(t.Context(), "ana", false)
 	kit.Must(s.t, err)
 	token, _, err := s.Store.Sessions.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// summaryEvery is the time between two summaries in the log.
-const summaryEvery = time.Minute
+// summaryInterval is the time between two summaries in the log.
+const summaryInterval = time.Minute
 
 // summary logs what the metrics count.
 type summary struct {
@@ -18,11 +18,11 @@ type summary struct {
 	last    map[string]float64 // at the last report, by summed
 }
 
-// summed has the names of a summary in their order; the last two are of requests with a status of 4xx and of 5xx.
-var summed = []string{"matches", "games", "faults", "requests", "refused", "failed"}
+// summaryNames has the names of a summary in their order; the last two are of requests with a status of 4xx and of 5xx.
+var summaryNames = []string{"matches", "games", "faults", "requests", "refused", "failed"}
 
-// counters has what is summed, by the metric that counts it.
-var counters = map[string]string{
+// summaryMetrics has what is summed, by the metric that counts it.
+var summaryMetrics = map[string]string{
 	"timba_matches_finished_total": "matches",
 	"timba_games_total":            "games",
 	"timba_faults_total":           "faults",
@@ -38,7 +38,7 @@ func (s *summary) report() {
 	}
 	now := map[string]float64{}
 	for _, f := range families {
-		name := counters[f.GetName()]
+		name := summaryMetrics[f.GetName()]
 		for _, m := range f.GetMetric() {
 			now[name] += m.GetCounter().GetValue()
 			for _, l := range m.GetLabel() {
@@ -54,7 +54,7 @@ func (s *summary) report() {
 	}
 	var counted []any
 	sum := 0.0
-	for _, name := range summed {
+	for _, name := range summaryNames {
 		n := now[name] - s.last[name]
 		counted = append(counted, name, n)
 		sum += n

@@ -172,7 +172,7 @@ func (a *assets) url(name string) (string, error) {
 // serveAsset serves a file. Browsers keep it: another content has another address.
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
-	if err := s.Middleware.Assets.Take(w, middleware.Of(r).Address); err != nil {
+	if err := s.Middleware.Assets.Admit(w, middleware.RequestOf(r).Address); err != nil {
 		p := s.Middleware.Problem(r, err)
 		h.Set("Retry-After", middleware.Seconds(middleware.RetryAfter(err, p.Status)))
 		http.Error(w, p.Error(), p.Status)

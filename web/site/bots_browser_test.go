@@ -17,9 +17,9 @@ import (
 func TestBotPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.Live("quiet", store.Built{Language: "Go"})
+	s.MakeLive("quiet", store.Built{Language: "Go"})
 	p := s.Ladder.Person("newcomer", false)
 	s.Ladder.Submit(p.ID, "waits", webtest.Hash)
 	b := webtest.Open(t, in, s.URL+"/sign-in")
@@ -27,7 +27,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.T = t
 			examine(b, s.URL+path, name)
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 	look("bots", "/bots")
@@ -46,7 +46,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 	webtest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+s.AdaToken+`', true)`)
 	b.Click(`main form button`)
 	b.Wait(`#own`)
-	m, games := s.Finished("tebes-4")
+	m, games := s.LastFinished("tebes-4")
 	s.Must(s.Store.Versions.SetUnplayable(t.Context(), m.Versions[0], phrase.Plain("cobol")))
 	_, err := s.Store.Versions.Suspend(t.Context(), m.Versions[0], m.ID, phrase.Plain("too many faults to finish each of its last 3 matches\nthe last fault: KeyError\nsubmit a new version to bring the bot back"))
 	s.Must(err)
@@ -64,7 +64,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 func TestChartByKeyboard(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
 	b := webtest.Open(t, in, s.URL+"/bots/lola")
 	shown := `[...document.querySelectorAll('.tip')].filter((e) => getComputedStyle(e).opacity === '1').map((e) => e.textContent)`
@@ -100,5 +100,5 @@ func TestChartByKeyboard(t *testing.T) {
 	if len(wide) > 0 {
 		t.Errorf("on a phone a chart is too wide or too small for %q", wide)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }

@@ -34,10 +34,10 @@ var hostile = map[string]string{
 }
 
 // lola makes a bot of ada with two versions, some matches, and games lost by faults.
-func lola(s *webtest.Still) {
+func lola(s *webtest.StaticWorld) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	first := s.Live("lola", store.Built{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
+	first := s.MakeLive("lola", store.Built{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
 	random, greedy := s.Version("@random"), s.Version("@greedy")
 	for range 3 {
 		s.Play("brisca", []int64{first.ID, random}, nil)
@@ -73,14 +73,14 @@ func lola(s *webtest.Still) {
 // What pages of bots show, without a browser.
 func TestBotPages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.Live("idle", store.Built{Language: "Go"})
+	s.MakeLive("idle", store.Built{Language: "Go"})
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
 	other, bob := s.Ladder.Person("bob", false), s.Client()
-	s.SignIn(bob, s.Key(other, ladder.ScopeSubmit))
-	_, games := s.Finished("tebes-4")
+	s.SignIn(bob, s.NewToken(other, ladder.ScopeSubmit))
+	_, games := s.LastFinished("tebes-4")
 	fault := games[0]
 	seat := slices.IndexFunc(fault.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" })
 	log := fmt.Sprintf("/games/%d/stderr/%d", fault.ID, seat)
@@ -155,13 +155,13 @@ func TestBotPages(t *testing.T) {
 // says why.
 func TestBotActions(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
 	bob := s.Ladder.Person("bob", false)
 	own, other, reader, nobody := s.Client(), s.Client(), s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
-	s.SignIn(other, s.Key(bob, ladder.ScopeSubmit))
-	s.SignIn(reader, s.Key(s.Ada, ladder.ScopeRead))
+	s.SignIn(other, s.NewToken(bob, ladder.ScopeSubmit))
+	s.SignIn(reader, s.NewToken(s.Ada, ladder.ScopeRead))
 	state := func() string {
 		b := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "lola"))
 		list := kit.Get[[]ladder.Version](t)(s.Store.Versions.List(t.Context(), b.ID, 0, -1))
@@ -206,9 +206,9 @@ func TestBotActions(t *testing.T) {
 // Badges and feeds are well formed, and caches and other sites may have them.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.Live("quiet", store.Built{Language: "Go"})
+	s.MakeLive("quiet", store.Built{Language: "Go"})
 	c := s.Client()
 	for path, text := range map[string]string{
 		"/bots/lola/badge.svg": "brisca: rating ", "/bots/lola/badge.svg?ladder=tebes-4": "tebes-4: rating ", "/bots/quiet/badge.svg?ladder=teams": "quiet, teams: not rated",
@@ -270,9 +270,9 @@ func TestPublicAddress(t *testing.T) {
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
-		s := webtest.NewStill(t, func(o *site.Options) { o.Middleware.Service.Config.Site.URL = x.configured })
+		s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Middleware.Service.Config.Site.URL = x.configured })
 		lola(s)
-		_, games := s.Finished("brisca")
+		_, games := s.LastFinished("brisca")
 		get := func(path string) string {
 			r := kit.Get[*http.Request](t)(http.NewRequest(http.MethodGet, s.URL+path, nil))
 			r.Host = x.host
@@ -292,7 +292,7 @@ func TestPublicAddress(t *testing.T) {
 			}
 		}
 		admin := s.Client()
-		s.SignIn(admin, s.Key(s.Ladder.Person("root", true), ladder.ScopeAll))
+		s.SignIn(admin, s.NewToken(s.Ladder.Person("root", true), ladder.ScopeAll))
 		form := url.Values{"days": {"7"}}
 		made := s.Post(admin, "/account/invites", form.Encode()).Body
 		if want := `value="` + x.want + "/join#"; x.configured != "" && !strings.Contains(made, want) {
@@ -304,13 +304,13 @@ func TestPublicAddress(t *testing.T) {
 // What bots and people write never becomes markup, and no page grows with it.
 func TestHostileBots(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	ctx := t.Context()
 	random := s.Version("@random")
 	for name, text := range hostile {
 		bot, own := "bot-"+name, s.Client()
 		p := s.Ladder.Person(name, false)
-		s.SignIn(own, s.Key(p, ladder.ScopeRead))
+		s.SignIn(own, s.NewToken(p, ladder.ScopeRead))
 		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
 		s.Must(s.Store.Versions.BeginStage(ctx, v.ID, "build"))
 		s.Must(s.Store.Versions.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))

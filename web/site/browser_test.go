@@ -48,7 +48,7 @@ func examine(b *webtest.Tab, url, name string) {
 		if i == 0 {
 			b.Go(url)
 		}
-		b.Accessible()
+		b.RequireAccessible()
 		if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
 			b.T.Errorf("%s: the page is %d wide", l.name, wide)
 		}
@@ -64,11 +64,11 @@ func examine(b *webtest.Tab, url, name string) {
 // TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, withMachines)
+	s := webtest.NewStaticWorld(t, withMachines)
 	s.PlayEach(3)
-	cards, of := s.Finished("brisca")
-	_, boards := s.Finished("tebes-4")
-	_, teams := s.Finished("teams")
+	cards, of := s.LastFinished("brisca")
+	_, boards := s.LastFinished("tebes-4")
+	_, teams := s.LastFinished("teams")
 	states := matchStates(s)
 	met(s)
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
@@ -115,12 +115,12 @@ func TestPages(t *testing.T) {
 				t.Errorf("the match is %q, want %q", b.Text(".figures .tag"), state)
 			}
 			if p.name == "problem" {
-				b.Hush() // of the status 404
+				b.ClearConsole() // of the status 404
 			}
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
-	for name, part := range map[string]func(*testing.T, *webtest.Still){
+	for name, part := range map[string]func(*testing.T, *webtest.StaticWorld){
 		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch, "rows": rowsOfFields,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestPages(t *testing.T) {
 }
 
 // matchStates makes a match in each state but finished, and returns the paths of their pages.
-func matchStates(s *webtest.Still) map[string]string {
+func matchStates(s *webtest.StaticWorld) map[string]string {
 	ctx, paths := s.T.Context(), map[string]string{}
 	for _, state := range []string{"waiting", "running", "interrupted", "cancelled"} {
 		m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: "brisca", Versions: []int64{s.Version("@first"), s.Version("@greedy")}})
@@ -155,7 +155,7 @@ func matchStates(s *webtest.Still) map[string]string {
 }
 
 // The standings are sorted by a click on a head, and the address is that of the table as sorted.
-func sortByClick(t *testing.T, s *webtest.Still) {
+func sortByClick(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/ladders/brisca")
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="ascending"]`)
@@ -168,11 +168,11 @@ func sortByClick(t *testing.T, s *webtest.Still) {
 	if at := webtest.Eval[string](b, "location.search"); !strings.Contains(at, "sort=bot") || !strings.Contains(at, "order=desc") {
 		t.Errorf("the address has %q", at)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // In a row of a form the text of a link stands on the line of the text of a button.
-func rowsOfFields(t *testing.T, s *webtest.Still) {
+func rowsOfFields(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
 	b.Home = s.URL
 	b.Look(1280, 800, false)
@@ -184,11 +184,11 @@ func rowsOfFields(t *testing.T, s *webtest.Still) {
 			t.Errorf("%s: the text of %s is %v px below that of %s", path, of[0], off, of[1])
 		}
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The switches of language, colours and cards work and stay.
-func switches(t *testing.T, s *webtest.Still) {
+func switches(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"]`)
@@ -203,5 +203,5 @@ func switches(t *testing.T, s *webtest.Still) {
 	b.Wait(`html[lang="ca"][data-theme="dark"][data-deck="french"]`)
 	b.Click(`.bottom a[href*="deck=auto"]`)
 	b.Wait(`html:not([data-deck])`)
-	b.Quiet()
+	b.RequireQuiet()
 }

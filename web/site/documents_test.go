@@ -105,7 +105,7 @@ func documentsIn(t *testing.T, lang string) {
 // A document is in the language of the page, or says that it is in English only.
 func TestTranslatedDocuments(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	for _, x := range []struct{ lang, path, has, lacks string }{
 		{"en", "/docs/competing", `<article lang="en">`, "in English only"},
 		{"ca", "/docs/competing", `<article lang="ca">`, "només és en anglès"},
@@ -133,9 +133,9 @@ func TestTranslatedDocuments(t *testing.T) {
 // what they show.
 func TestSearchAndDescriptions(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	m, games := s.Finished("brisca")
+	m, games := s.LastFinished("brisca")
 	for _, x := range []struct{ lang, path, has string }{
 		{"en", "/search?q=SPRT", `<a href="/ratings#a-sequential-test-sprt">A sequential test (SPRT)</a>`},
 		{"en", "/search?q=small", `<a href="/ladders/tebes-4">`},
@@ -194,7 +194,7 @@ func reference(t *testing.T, page string) {
 // The page on ratings has the constants of the program.
 func TestRatingConstants(t *testing.T) {
 	t.Parallel()
-	w := webtest.NewStill(t, nil)
+	w := webtest.NewStaticWorld(t, nil)
 	page := w.Get(w.Client(), "/ratings").Body
 	shows(t, "/ratings", page, "<dd>@random</dd>", "<dd>1000</dd>", "<dd>30</dd>", "<dd>100</dd>", `<a href="/ladders/tebes-4">`)
 }

@@ -80,7 +80,7 @@ func (s *Site) getProgram(v *visit) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.Middleware.Stream(v.r)
+	leave, err := s.Middleware.StartStream(v.r)
 	if err != nil {
 		return err
 	}

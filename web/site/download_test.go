@@ -21,9 +21,9 @@ import (
 func TestDownloadProgram(t *testing.T) {
 	t.Parallel()
 	var streams *admission.Places
-	s := webtest.NewStill(t, func(o *site.Options) {
+	s := webtest.NewStaticWorld(t, func(o *site.Options) {
 		o.Version = "1.2.3"
-		streams = admission.NewPlaces(admission.Limits{Person: 1, Address: 1, Total: 1, What: phrase.Plain("downloads")})
+		streams = admission.NewPlaces(admission.Limits{Person: 1, Address: 1, Total: 1, Subject: phrase.Plain("downloads")})
 		o.Middleware.Streams = streams
 	})
 	c := s.Client()
@@ -36,7 +36,7 @@ func TestDownloadProgram(t *testing.T) {
 	if a := s.Get(c, "/download/timba", "Range", "bytes=1-3"); a.Status != http.StatusPartialContent || a.Body != "ELF" {
 		t.Errorf("a part of it: status %d, %q", a.Status, a.Body)
 	}
-	leave := kit.Get[func()](t)(streams.Enter(admission.By{}))
+	leave := kit.Get[func()](t)(streams.Enter(admission.Visitor{}))
 	if a := s.Get(c, "/download/timba"); a.Status != http.StatusTooManyRequests {
 		t.Errorf("beside another download: status %d", a.Status)
 	}

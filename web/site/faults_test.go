@@ -52,8 +52,8 @@ func TestFaultOnAllPages(t *testing.T) {
 	for name, log := range map[string]string{"error": "Traceback (most recent call last):\nKeyError: 'zz'\n", "nothing": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := webtest.NewStill(t, nil)
-			v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+			s := webtest.NewStaticWorld(t, nil)
+			v := s.MakeLive("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
 			m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash(log)})
 			g := kit.Get[[]ladder.Game](t)(s.Store.Matches.Games(t.Context(), m.ID))[0]
 			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Matches.Replay(t.Context(), g.ID))))
@@ -81,8 +81,8 @@ func TestFaultOnAllPages(t *testing.T) {
 // language.
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
-	v := s.Live("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+	s := webtest.NewStaticWorld(t, nil)
+	v := s.MakeLive("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
 	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
 	kit.Get[bool](t)(s.Store.Versions.Suspend(t.Context(), v.ID, m.ID, phrase.Plain("too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end")))
 	own := s.Client()

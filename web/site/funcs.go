@@ -44,7 +44,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"botname":    func(name string) string { return botTitle(l, name) },
 		"seatname":   func(name string, bot bool) string { return seatName(l, name, bot) },
 		"gametitle":  titleOf,
-		"watching":   s.Live.Watching,
+		"watching":   s.Live.WatcherCount,
 		"minutes":    minutes,
 		"botpath":    func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline":  func(values []float64) template.HTML { return sparkline(l, values) },

@@ -25,9 +25,9 @@ func at(b *webtest.Tab, ply int) {
 }
 
 // A replay is stepped by keyboard; the address names the position, and a link to it opens there.
-func gameByKeyboard(t *testing.T, w *webtest.Still) {
+func gameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
-	_, games := w.Finished("brisca")
+	_, games := w.LastFinished("brisca")
 	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
 	b := webtest.Open(t, in, page)
 	at(b, 0)
@@ -50,7 +50,7 @@ func gameByKeyboard(t *testing.T, w *webtest.Still) {
 	if got := webtest.Eval[string](b, `document.querySelector('.movespanel h2').textContent`); got != "Jugades" {
 		t.Errorf("in Catalan the moves are headed %q", got)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // addressed waits until the address has a query.
@@ -60,9 +60,9 @@ func addressed(b *webtest.Tab, query string) {
 }
 
 // The button verifies a match of the server, and sees what a forger has changed.
-func verifyMatch(t *testing.T, w *webtest.Still) {
+func verifyMatch(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
-	m, games := w.Finished("brisca")
+	m, games := w.LastFinished("brisca")
 	own := m.Attempts[len(m.Attempts)-1]
 	other := strings.Repeat("ab", 32)
 	for name, c := range map[string]struct {
@@ -85,13 +85,13 @@ func verifyMatch(t *testing.T, w *webtest.Still) {
 			if state != c.state || !strings.Contains(text, c.says) {
 				t.Errorf("the verdict is %s: %q, want %s: %q", state, text, c.state, c.says)
 			}
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 }
 
 // gameSeed returns the seed of a game.
-func gameSeed(w *webtest.Still, id int64) string {
+func gameSeed(w *webtest.StaticWorld, id int64) string {
 	w.T.Helper()
 	data, err := w.Store.Matches.Replay(w.T.Context(), id)
 	w.Must(err)
@@ -148,9 +148,9 @@ func TestEmbed(t *testing.T) {
 	in := webtest.Start(t)
 	for name, on := range map[string]bool{"on": true, "off": false} {
 		t.Run(name, func(t *testing.T) {
-			w := webtest.NewStill(t, func(o *site.Options) { o.Middleware.Service.Config.Site.Embed = on })
+			w := webtest.NewStaticWorld(t, func(o *site.Options) { o.Middleware.Service.Config.Site.Embed = on })
 			w.PlayEach(1)
-			_, games := w.Finished("tebes-4")
+			_, games := w.LastFinished("tebes-4")
 			path := fmt.Sprintf("/games/%d", games[0].ID)
 			a := w.Get(w.Client(), path)
 			if offered := strings.Contains(a.Body, "&lt;iframe"); offered != on {

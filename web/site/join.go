@@ -37,7 +37,7 @@ func cameFrom(next string) string {
 // postJoin opens an account, and shows its token.
 func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
-	err := s.Middleware.Joining.Take(v.w, v.Address)
+	err := s.Middleware.Joining.Admit(v.w, v.Address)
 	if err == nil {
 		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}

@@ -109,7 +109,7 @@ func (e english) text(address, text string) {
 // Pages in Catalan and Spanish have no English but names, code and documents that are marked as English.
 func TestNoEnglishLeft(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, withMachines)
+	s := webtest.NewStaticWorld(t, withMachines)
 	lola(s)
 	s.PlayEach(1)
 	queue := []string{
@@ -120,7 +120,7 @@ func TestNoEnglishLeft(t *testing.T) {
 		queue = append(queue, path)
 	}
 	boss := s.Ladder.Person("boss", true)
-	bossToken := s.Key(boss, ladder.ScopeAll)
+	bossToken := s.NewToken(boss, ladder.ScopeAll)
 	mux := http.NewServeMux()
 	for pattern := range site.Patterns() {
 		if strings.Contains(pattern, " /play") {

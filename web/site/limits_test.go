@@ -15,8 +15,8 @@ import (
 )
 
 // limited returns a competition where no minute passes, with so many requests a minute.
-func limited(t *testing.T, requests int) *webtest.Still {
-	return webtest.NewStill(t, func(o *site.Options) {
+func limited(t *testing.T, requests int) *webtest.StaticWorld {
+	return webtest.NewStaticWorld(t, func(o *site.Options) {
 		c, frozen := *o.Middleware.Service.Config, time.Now()
 		c.Limits.Requests = requests
 		o.Middleware = middleware.New(middleware.Options{Service: service.New(service.Options{
@@ -34,7 +34,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 		c := w.Client() // without an account
 		if n%2 == 0 {
 			p := w.Ladder.Person(fmt.Sprintf("pupil-%d", n), false)
-			w.SignIn(c, w.Key(p, ladder.ScopeSubmit))
+			w.SignIn(c, w.NewToken(p, ladder.ScopeSubmit))
 		}
 		for _, page := range pages {
 			if a := w.Get(c, page); a.Status != http.StatusOK {

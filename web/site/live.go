@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-type livePage struct{ Games []live.Game }
+type livePage struct{ Games []live.ListedGame }
 
 // getLive shows all matches in progress, and games of people.
 func (s *Site) getLive(v *visit) error {
@@ -31,7 +31,7 @@ func (s *Site) getLive(v *visit) error {
 // sideNames returns who plays at a table, partners together.
 func sideNames(v *visit, t *play.Table) []string {
 	list := make([]string, t.Variant.Sides)
-	for i, seat := range t.Shown() {
+	for i, seat := range t.SeatViews() {
 		side := t.Variant.Side(i)
 		if list[side] != "" {
 			list[side] += " + "
@@ -43,12 +43,12 @@ func sideNames(v *visit, t *play.Table) []string {
 
 // shows reports whether a match can be watched now: the server's own machine plays it.
 func (s *Site) shows(match int64) bool {
-	return slices.ContainsFunc(s.Live.Games(), func(g live.Game) bool { return g.ID == match })
+	return slices.ContainsFunc(s.Live.Games(), func(g live.ListedGame) bool { return g.ID == match })
 }
 
 // getWatchSocket makes the request a socket that watches.
 func (s *Site) getWatchSocket(v *visit) error {
-	return s.Live.Serve(v.By(), v.upgrade)
+	return s.Live.Serve(v.Visitor(), v.upgrade)
 }
 
 // parts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by

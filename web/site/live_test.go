@@ -26,7 +26,7 @@ func TestLivePages(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, webtest.Quiet, 0)
-	id, _ := w.Held("brisca", 1)
+	id, _ := w.ConnectHeldBot("brisca", 1)
 	b := webtest.Open(t, in, w.URL+"/live")
 	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
 	b.Picture(*screens, "live")
@@ -38,13 +38,13 @@ func TestLivePages(t *testing.T) {
 		t.Errorf("%d cards in hands are open", n)
 	}
 	b.Picture(*screens, "watch")
-	b.Accessible()
+	b.RequireAccessible()
 	b.Look(390, 844, true)
 	if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
 		t.Errorf("on a phone the page is %d wide", wide)
 	}
 	b.Picture(*screens, "watch-phone-dark")
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // A match is watched to its end; then the page links to the match, and to the replay of the last game.
@@ -52,7 +52,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, webtest.Quiet, 0)
-	id, free := w.Held("brisca", 1)
+	id, free := w.ConnectHeldBot("brisca", 1)
 	b := webtest.Open(t, in, fmt.Sprintf("%s/live/%d", w.URL, id))
 	b.Wait(`#stage[data-ply] svg`)
 	free()
@@ -71,7 +71,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	}
 	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
 	b.Wait("body.page-match") // that of a match that has ended
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The home page keeps nothing of a match that has made way for the next one.
@@ -79,7 +79,7 @@ func TestHomeLetsGo(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, webtest.Quiet, 0)
-	_, free := w.Held("brisca", 1)
+	_, free := w.ConnectHeldBot("brisca", 1)
 	b := webtest.Open(t, in, w.URL+"/bots")
 	webtest.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		window.observed = new Set();
@@ -102,7 +102,7 @@ func TestHomeLetsGo(t *testing.T) {
 	if n := webtest.Eval[int](b, "observed.size"); n != 0 {
 		t.Errorf("%d boards are drawn of a match that has gone", n)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The pages come back by themselves when the server does.
@@ -110,8 +110,8 @@ func TestReconnect(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, webtest.Quiet, 0)
-	w.Keep()
-	w.Held("brisca", 1)
+	w.FixAddress()
+	w.ConnectHeldBot("brisca", 1)
 	b := webtest.Open(t, in, w.URL+"/live")
 	b.Wait(`#games [data-match] .stage[data-ply] svg`)
 	game := b.Attribute("#games .stage", "data-game")
@@ -120,15 +120,15 @@ func TestReconnect(t *testing.T) {
 	w.Restart()
 	b.Wait(`#status[data-on="yes"]`)
 	b.Wait(fmt.Sprintf(`#games .stage[data-game]:not([data-game^="%s-"])`, strings.Split(game, "-")[0]))
-	b.Hush() // of the tries to connect
-	b.Quiet()
+	b.ClearConsole() // of the tries to connect
+	b.RequireQuiet()
 }
 
 // The home page, the standings and the page of a bot move with what happens, in the language of the page.
 func TestPagesMove(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	s.PlayEach(2)
 	greedy, random := s.Version("@greedy"), s.Version("@random")
 	play := func() {
@@ -158,14 +158,14 @@ func TestPagesMove(t *testing.T) {
 	play()
 	b.Wait(`[data-part="matches"][data-moved]`)
 	b.Wait(`[data-part="places"][data-moved]`)
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // Rows that have moved stay as they are when the page connects again and hears the same.
 func TestRowsStay(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	s.PlayEach(2)
 	b := webtest.Open(t, in, s.URL+"/bots")
 	webtest.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
@@ -191,7 +191,7 @@ func TestRowsStay(t *testing.T) {
 	if n := webtest.Eval[int](b, `[...document.querySelectorAll('tbody tr')].filter((e) => !e.old).length`); n > 0 {
 		t.Errorf("%d rows are drawn anew, and nothing has happened", n)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // closeCode reads a socket to its end, and returns with which code it ended.
@@ -212,7 +212,7 @@ func closeCode(t *testing.T, ws *websocket.Conn) int {
 // A socket ends at once with the session in which it was opened, and no other does.
 func TestWatchEnds(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	goesOn := func(what string, ws *websocket.Conn) {
 		t.Helper()
 		s.Must(ws.WriteMessage(websocket.TextMessage, []byte(`{"watch":"match/1"}`)))

@@ -44,7 +44,7 @@ func machinesInAllStates() []ladder.Machine {
 func TestMachinesPage(t *testing.T) {
 	t.Parallel()
 	many := 0
-	w := webtest.NewStill(t, func(o *site.Options) {
+	w := webtest.NewStaticWorld(t, func(o *site.Options) {
 		o.Machines = func() ([]ladder.Machine, error) {
 			list := machinesInAllStates()
 			for i := range many {
@@ -85,7 +85,7 @@ func TestMachinesPage(t *testing.T) {
 // A site whose machines nobody knows says that none is connected.
 func TestNoMachines(t *testing.T) {
 	t.Parallel()
-	w := webtest.NewStill(t, nil)
+	w := webtest.NewStaticWorld(t, nil)
 	if page := w.Get(w.Client(), "/machines").Body; !strings.Contains(page, "No machine is connected.") {
 		t.Errorf("without machines: %s", page)
 	}
@@ -94,7 +94,7 @@ func TestNoMachines(t *testing.T) {
 // The page of a match names the machine of each attempt.
 func TestMatchNamesItsMachine(t *testing.T) {
 	t.Parallel()
-	w := webtest.NewStill(t, nil)
+	w := webtest.NewStaticWorld(t, nil)
 	b := w.Store.Matches.Begin(t.Context(), []store.Start{{
 		New: &store.NewMatch{Ladder: "brisca", Versions: []int64{w.Version("@first"), w.Version("@greedy")}}, Machine: "lab-2", Seed: referee.NewSeed(),
 	}})[0]

@@ -32,7 +32,7 @@ func cardOf(body string) string {
 }
 
 // stillPlay keeps a game that ada has played, at a seat, against @random.
-func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.Replay) {
+func stillPlay(t *testing.T, s *webtest.StaticWorld, id string, seat int, r *referee.Replay) {
 	t.Helper()
 	r.Seats[seat].Name = "ada"
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
@@ -54,7 +54,7 @@ func stillPlay(t *testing.T, s *webtest.Still, id string, seat int, r *referee.R
 // names the cause of a forfeit.
 func TestOverCards(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	ada, others := s.Client(), s.Client()
 	s.SignIn(ada, s.AdaToken)
 	at := func(kind fault.Kind) *referee.Fault {
@@ -156,7 +156,7 @@ func headOf(t *testing.T, r *referee.Replay, seat int, name string) string {
 // A game that the server has ended says why, and that nobody has lost.
 func TestOverBroken(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
 	for i, c := range []struct {
 		why  ladder.Breaking
@@ -180,7 +180,7 @@ func TestOverBroken(t *testing.T) {
 // The rules of each game have a page in each language, and an unknown game has none.
 func TestRulesPages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	for _, g := range games.All() {
 		for language, head := range map[string]string{"en": "How to play ", "ca": "Com es juga a ", "es": "Cómo se juega a "} {
 			c := s.Client()

@@ -41,7 +41,7 @@ func TestPlayPeople(t *testing.T) {
 	a.Click(`form.choose > button`)
 	a.Wait(`#link`)
 	link := webtest.Eval[string](a, `document.getElementById('link').value`)
-	a.Accessible()
+	a.RequireAccessible()
 	a.Picture(*screens, "waiting-opener")
 
 	b := webtest.Open(t, other, link+"?lang=ca")
@@ -50,7 +50,7 @@ func TestPlayPeople(t *testing.T) {
 	if text := b.Text("main"); !strings.Contains(text, "4 jugadors") || !strings.Contains(text, "5 minuts per persona") || !strings.Contains(text, "lliure") || strings.Contains(text, "players") {
 		t.Errorf("the page of the invite says %q", text)
 	}
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "waiting-invited-phone-dark")
 	signIn(b, w, w.Token)
 	b.Go(link)
@@ -61,11 +61,11 @@ func TestPlayPeople(t *testing.T) {
 		t.Errorf("the table has the seats %q", text)
 	}
 	a.Wait(`#board[data-turn="yes"]`)
-	a.Accessible()
+	a.RequireAccessible()
 	a.Picture(*screens, "table-people")
 	playOut(a, 1)
 	b.Wait(`#board[data-turn="yes"]`)
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "table-people-phone-dark")
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
@@ -86,7 +86,7 @@ func TestPlayPeople(t *testing.T) {
 	if bots := c.Text(`#seats [data-seat="1"] .clock`) + c.Text(`#seats [data-seat="3"] .clock`); bots != "" {
 		t.Errorf("who watches sees the clocks %q of bots, which have no bank", bots)
 	}
-	c.Accessible()
+	c.RequireAccessible()
 	c.Picture(*screens, "watch-people")
 	for _, width := range []int64{1280, 375} {
 		c.Look(width, 900, false)
@@ -115,13 +115,13 @@ func TestPlayPeople(t *testing.T) {
 	if wide := webtest.Eval[int64](c, "document.documentElement.scrollWidth"); wide > 390 {
 		t.Errorf("on a phone the page of who watches is %d wide", wide)
 	}
-	c.Accessible()
+	c.RequireAccessible()
 	c.Picture(*screens, "watched-people-phone-dark")
 	c.Click(`#over a`)
 	c.Wait(`#player svg`)
-	c.Quiet()
+	c.RequireQuiet()
 	for name, tab := range map[string]*webtest.Tab{"over-people": a, "over-people-phone-dark": b} {
-		tab.Accessible()
+		tab.RequireAccessible()
 		tab.Picture(*screens, name)
 	}
 	a.Click(`form[action$="/rematch"] button`)
@@ -130,7 +130,7 @@ func TestPlayPeople(t *testing.T) {
 		t.Errorf("who offers a rematch reads %q", text)
 	}
 	b.Wait(`.offer button`)
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "offer-phone-dark")
 	b.Click(`.offer button`)
 	a.Wait(`#board svg`)
@@ -149,8 +149,8 @@ func TestPlayPeople(t *testing.T) {
 	if page := w.Get(own, "/account").Body; !strings.Contains(page, `href="`+strings.TrimPrefix(link, w.URL)+`"`) {
 		t.Error("the account of who came by the link does not have the game")
 	}
-	a.Quiet()
-	b.Quiet()
+	a.RequireQuiet()
+	b.RequireQuiet()
 }
 
 // The opener cancels a table, and who came by the link sees that; nobody else can.
@@ -251,5 +251,5 @@ func TestPlayForfeited(t *testing.T) {
 	if !strings.Contains(page, `data-seat="0" data-out>`) || strings.Contains(page, `data-seat="1" data-out>`) {
 		t.Errorf("the other sees %s", page)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // openPlay adds a game that goes on, of people and, where one has no ID, @random.
-func openPlay(s *webtest.Still, id, game string, people ...ladder.Person) *rules.Variant {
+func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) *rules.Variant {
 	s.T.Helper()
 	g := kit.Get[*rules.Game](s.T)(games.Find(game))
 	v := kit.Get[*rules.Variant](s.T)(g.Resolve(nil))
@@ -42,7 +42,7 @@ func openPlay(s *webtest.Still, id, game string, people ...ladder.Person) *rules
 
 // met makes games of ada: twenty against bob, of which she wins fourteen, one against carla, one against @random,
 // and one that goes on.
-func met(s *webtest.Still) {
+func met(s *webtest.StaticWorld) {
 	s.T.Helper()
 	bob, carla := s.Ladder.Person("bob", false), s.Ladder.Person("carla", false)
 	finish := func(id, game string, ranks []int, people ...ladder.Person) {
@@ -59,14 +59,14 @@ func met(s *webtest.Still) {
 // Without any rating the page of ratings names a game all the same.
 func TestPeopleUnrated(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	shows(t, "/people", s.Get(s.Client(), "/people").Body, "Nobody has a rating in Brisca yet.", `href="/play?game=brisca&amp;bot=%2B"`)
 }
 
 // The ratings of people and the profile of one, as strangers see them.
 func TestPeoplePages(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	met(s)
 	v := openPlay(s, "CARDS", "brisca", s.Ada, kit.Get[ladder.Person](t)(s.Store.People.FindByName(t.Context(), "bob")))
 	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)

@@ -118,7 +118,7 @@ func (f playForm) choice() (c play.Choice, err error) {
 	}
 	for _, bot := range []string{first, second, f.Bot3} {
 		if bot != "" {
-			c.Others = append(c.Others, bot)
+			c.OtherPlayers = append(c.OtherPlayers, bot)
 		}
 	}
 	if f.Bank != "" {
@@ -231,7 +231,7 @@ func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.Of(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
@@ -254,7 +254,7 @@ func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 
 // refused returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
 func (s *Site) refused(v *visit) string {
-	switch ladder.CodeOf(s.Play.Allowed(v.Actor)) {
+	switch ladder.CodeOf(s.Play.CheckPlayer(v.Actor)) {
 	case ladder.Forbidden:
 		return "none"
 	case ladder.Unauthorized:

@@ -110,7 +110,7 @@ func playGames(t *testing.T, games []chosen) {
 				t.Errorf("the page is %d wide", wide)
 			}
 			b.Wait(`#board[data-turn="yes"]`)
-			b.Accessible()
+			b.RequireAccessible()
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
 			b.Wait(`.over`)
@@ -121,7 +121,7 @@ func playGames(t *testing.T, games []chosen) {
 				t.Errorf("the card has moved the board %v down", board)
 			}
 			b.Picture(*screens, "over-"+c.game)
-			b.Accessible()
+			b.RequireAccessible()
 			b.Click(`#aside`)
 			b.Wait(`.side .over`)
 			card := b.Text(`.over`)
@@ -130,9 +130,9 @@ func playGames(t *testing.T, games []chosen) {
 			if again := b.Text(`.over`); again != card || card == "" {
 				t.Errorf("the card says %q, and %q when the page is loaded again", card, again)
 			}
-			b.Accessible()
+			b.RequireAccessible()
 			b.Picture(*screens, "played-"+c.game)
-			b.Quiet()
+			b.RequireQuiet()
 		})
 	}
 	r, err := w.Server.Store.Plays.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
@@ -146,7 +146,7 @@ func playGames(t *testing.T, games []chosen) {
 	}
 	b.Look(1280, 900, false)
 	b.Picture(*screens, "bot-plays")
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 func botID(t *testing.T, w *webtest.World, name string) int64 {
@@ -170,7 +170,7 @@ func TestPlaySignIn(t *testing.T) {
 	if n := b.Count(`form[action="/account/sessions/end"]`); n != 1 {
 		t.Errorf("the account has %d other sessions", n)
 	}
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "sessions-phone-dark")
 	b.Go(w.URL + table)
 	b.Wait(`#board[data-turn="yes"]`)
@@ -184,7 +184,7 @@ func TestPlaySignIn(t *testing.T) {
 	b.Picture(*screens, "sessions-one-desk-light")
 	b.Click(`form[action="/sign-out"] button`)
 	ready(b, `.who > a[href^="/sign-in"]`)
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // A page that is loaded again, or loses its connection, keeps the seat, and says whose turn it is, and not
@@ -218,7 +218,7 @@ func TestPlayReload(t *testing.T) {
 	webtest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
 	playOut(b, 1)
 	kit.Until(t, "the page says whose move it waits for", func() bool { return b.Text("#state") == "random plays…" })
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // timeOfMove checks that the time for a move is not shown before it is about to end, and then in words.
@@ -257,7 +257,7 @@ func TestPlayHere(t *testing.T) {
 	if text := b.Text("#state"); text != "This game is open in another window." || b.Count(`.choice`) > 0 || b.Count(`#board[data-turn="yes"]`) > 0 {
 		t.Errorf("the first page says %q, with %d moves", text, b.Count(`.choice`))
 	}
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "taken-phone-dark")
 	playOut(c, 1)
 	b.Click(`#here`)
@@ -268,8 +268,8 @@ func TestPlayHere(t *testing.T) {
 	if c.Count(`#here:not([hidden])`) != 1 || b.Count(`#here[hidden]`) != 1 {
 		t.Error("the pages do not agree on which of them plays")
 	}
-	b.Quiet()
-	c.Quiet()
+	b.RequireQuiet()
+	c.RequireQuiet()
 }
 
 // When the server starts again while a person plays, the page comes back by itself, and says that
@@ -278,7 +278,7 @@ func TestPlayRestart(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	w := webtest.New(t, playRules, 0)
-	w.Keep()
+	w.FixAddress()
 	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
 	begin(b, w, "brisca", "")
 	playOut(b, 2)
@@ -299,8 +299,8 @@ func TestPlayRestart(t *testing.T) {
 	}
 	b.Click(`form[action$="/rematch"] button`)
 	b.Wait(`#board[data-turn="yes"]`)
-	b.Hush() // of the tries to connect
-	b.Quiet()
+	b.ClearConsole() // of the tries to connect
+	b.RequireQuiet()
 }
 
 // The form offers the players and the options that go with each other, described by the rules, and only
@@ -348,7 +348,7 @@ func TestPlayChoices(t *testing.T) {
 	if value := b.Attribute(`[name="set-opening"]`, "value"); value != "6" {
 		t.Errorf("openings have %s moves", value)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 const teams = `
@@ -382,12 +382,12 @@ func TestPlayBots(t *testing.T) {
 func TestPlayManyBots(t *testing.T) {
 	t.Parallel()
 	limits := play.LimitsOf(ladder.PlayLimits{Games: 1, Guests: true}, 0)
-	s := webtest.NewStill(t, func(o *site.Options) {
+	s := webtest.NewStaticWorld(t, func(o *site.Options) {
 		o.Play = play.New(play.Options{Store: o.Middleware.Service.Store, Limits: limits})
 	})
 	s.Ladder.Config.Limits.Bots, s.Ladder.Config.Limits.Versions = 1000, 1000
 	for i := range 500 {
-		s.Live(fmt.Sprintf("bot-%d", i), store.Built{Games: []string{"brisca"}})
+		s.MakeLive(fmt.Sprintf("bot-%d", i), store.Built{Games: []string{"brisca"}})
 	}
 	for _, field := range []string{"bot", "bot2"} {
 		a := s.Get(s.Client(), "/play?game=brisca&"+field+"=bot-499")
@@ -472,7 +472,7 @@ func TestPlayLevels(t *testing.T) {
 	if text := b.Text("main"); !strings.Contains(text, "learner, level 2") {
 		t.Errorf("the page of the table says %q", text)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // Who may not play sees why, and what to do.
@@ -486,7 +486,7 @@ func TestPlayRefused(t *testing.T) {
 	if n := b.Count(`main a[href^="/sign-in"], main a[href="/join?next=/play"], main a[href="/live"]`); n != 3 {
 		t.Errorf("the page has %d of three links", n)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 	w = webtest.New(t, strings.Replace(playRules, "games = 10", "games = 0", 1), 0)
 	if a := w.Get(w.Client(), "/play"); !strings.Contains(a.Body, `href="/live" class`) && !strings.Contains(a.Body, `<a class="button quiet" href="/live">`) || strings.Contains(a.Body, "<form class=\"choose\"") {
 		t.Errorf("without games the page is %s", a.Body)
@@ -696,7 +696,7 @@ func TestSessionEndsOnPages(t *testing.T) {
 	b.Wait(`#board[data-turn="yes"]`)
 	w.Post(c, "/account/sessions/end-others", "")
 	kit.Until(t, "the page says that its session has ended", func() bool { return strings.HasPrefix(b.Text("#state"), "Your session here has ended.") })
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "table-session-ended")
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/live")
@@ -704,9 +704,9 @@ func TestSessionEndsOnPages(t *testing.T) {
 	w.Post(c, "/account/sessions/end-others", "")
 	b.Wait(`#ended:not([hidden])`)
 	b.Wait(`#status[data-on="yes"]`)
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "live-session-ended")
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
@@ -796,7 +796,7 @@ func TestPlaySeed(t *testing.T) {
 // What bots wrote about their moves is cut on the page of a game against them, too.
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
 	for i := range r.Moves {
 		r.Moves[i].Info = []string{"pv=" + strings.Repeat("x", 60_000)}
@@ -819,7 +819,7 @@ func TestPlayedInfoIsCut(t *testing.T) {
 // A game that a failure of the server has left open, as one of a full disk, is over for who looks at it.
 func TestPlayLeftOpen(t *testing.T) {
 	t.Parallel()
-	s := webtest.NewStill(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	p := ladder.Play{
 		ID: "LEFT", Game: "brisca", Options: map[string]string{}, Commitment: webtest.Hash, Seats: []ladder.PlaySeat{{}},
 	}

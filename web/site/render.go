@@ -213,7 +213,7 @@ var kindsOf = map[int]string{
 // fail answers with a page that says what is wrong.
 func (v *visit) fail(err error) {
 	p := v.site.Middleware.Problem(v.r, err)
-	if v.Begun() {
+	if v.HasAnswerBegun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	data := problemPage{Problem: p, Kind: cmp.Or(kindsOf[p.Status], "invalid")}

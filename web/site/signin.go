@@ -33,7 +33,7 @@ func (s *Site) postSignIn(v *visit) error {
 		if err != nil {
 			return err
 		}
-		s.Play.SignedIn(v.ctx(), who)
+		s.Play.ClaimGuestGames(v.ctx(), who)
 	}
 	return v.redirect(next)
 }

@@ -213,9 +213,9 @@ func New(o Options) (*Site, error) {
 	}
 	s.Live.Render = s.parts
 	if s.Play != nil {
-		s.Play.Changed = func(id string) { s.Live.Move(playTopic + id) }
-		s.Play.Watch = func(t *play.Table) play.Watcher {
-			return s.Live.Table(t.ID, t.Variant, t.Names(), len(t.People()) > 1, func() { s.Play.Changed(t.ID) })
+		s.Play.OnChange = func(id string) { s.Live.Refresh(playTopic + id) }
+		s.Play.NewWatcher = func(t *play.Table) play.Watcher {
+			return s.Live.ShowTable(t.ID, t.Variant, t.Names(), len(t.People()) > 1, func() { s.Play.OnChange(t.ID) })
 		}
 	}
 	return s, nil
@@ -224,11 +224,11 @@ func New(o Options) (*Site, error) {
 // ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutPrefix(r.URL.Path, assetsPath); ok {
-		middleware.Of(r).Route = "GET " + assetsPath
+		middleware.RequestOf(r).Route = "GET " + assetsPath
 		s.serveAsset(w, r, name)
 		return
 	}
-	if known, _ := middleware.Known(s.mux, r); !known {
+	if known, _ := middleware.FindRoute(s.mux, r); !known {
 		s.visit(w, r, route{})
 		return
 	}
@@ -237,7 +237,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // unknown returns the error for an address without a route, or for one that has other methods.
 func (s *Site) unknown(v *visit) error {
-	_, methods := middleware.Known(s.mux, v.r)
+	_, methods := middleware.FindRoute(s.mux, v.r)
 	if methods == "" {
 		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}

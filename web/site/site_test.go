@@ -24,7 +24,7 @@ func bots(page string) (names []string) {
 // What pages answer without a browser, on one server.
 func TestSite(t *testing.T) {
 	t.Parallel()
-	w := webtest.NewStill(t, nil)
+	w := webtest.NewStaticWorld(t, nil)
 	w.PlayEach(2)
 	t.Run("standings", func(t *testing.T) { standings(t, w) })
 	t.Run("problems", func(t *testing.T) { problems(t, w) })
@@ -34,7 +34,7 @@ func TestSite(t *testing.T) {
 }
 
 // Sorting and filters need no script, and an address says what it shows.
-func standings(t *testing.T, w *webtest.Still) {
+func standings(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
 		query string
@@ -56,7 +56,7 @@ func standings(t *testing.T, w *webtest.Still) {
 }
 
 // What does not exist or cannot be has a page with the API's text.
-func problems(t *testing.T, w *webtest.Still) {
+func problems(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
 		path   string
@@ -84,7 +84,7 @@ func problems(t *testing.T, w *webtest.Still) {
 
 var assetLinks = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
 
-func headers(t *testing.T, w *webtest.Still) {
+func headers(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	a := w.Get(c, "/", "Accept-Encoding", "zstd")
 	for name, want := range map[string]string{
@@ -115,7 +115,7 @@ func headers(t *testing.T, w *webtest.Still) {
 	}
 }
 
-func languages(t *testing.T, w *webtest.Still) {
+func languages(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct{ accept, lang string }{
 		{"", "en"}, {"de", "en"}, {"ca", "ca"}, {"es-AR, en;q=0.5", "es"}, {"fr, ca;q=0.9, es;q=0.8", "ca"}, {";;;", "en"},
@@ -137,7 +137,7 @@ func languages(t *testing.T, w *webtest.Still) {
 }
 
 // Signing in needs a valid token, signing out ends the session, and not only its cookie.
-func sessions(t *testing.T, w *webtest.Still) {
+func sessions(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	form := func(token, next string) string {
 		return url.Values{"token": {token}, "next": {next}}.Encode()
@@ -184,10 +184,10 @@ func sessions(t *testing.T, w *webtest.Still) {
 // A person's sessions are listed, and ended one by one or all but this one.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	w := webtest.NewStill(t, nil)
-	all, bob := w.Key(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
+	w := webtest.NewStaticWorld(t, nil)
+	all, bob := w.NewToken(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
 	browsers := map[string]*http.Client{}
-	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": w.Key(w.Ada, ladder.ScopeRead), "bob": w.Key(bob, ladder.ScopeAll)} {
+	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": w.NewToken(w.Ada, ladder.ScopeRead), "bob": w.NewToken(bob, ladder.ScopeAll)} {
 		browsers[name] = w.Client()
 		w.SignIn(browsers[name], token)
 	}

@@ -45,7 +45,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	if tag != "" {
 		wait = progressWait
 	}
-	p, err := s.Middleware.Await(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
+	p, err := s.Middleware.AwaitSubmission(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
 	if err != nil {
 		return err
 	}

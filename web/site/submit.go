@@ -72,7 +72,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 				return name, made, err
 			}
 		case p.FormName() == "archive" && p.FileName() != "":
-			made, err = v.site.Middleware.Receive(v.w, v.r, service.Upload{Bot: name, File: p.FileName(), Content: p}, -1)
+			made, err = v.site.Middleware.ReceiveUpload(v.w, v.r, service.Upload{Bot: name, File: p.FileName(), Content: p}, -1)
 			return name, made, err
 		}
 	}

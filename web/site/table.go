@@ -62,7 +62,7 @@ func (s *Site) getTable(v *visit) error {
 	display := t.Variant.Game.Display
 	var sides []int
 	var names, others []string
-	for i, shown := range t.Shown() {
+	for i, shown := range t.SeatViews() {
 		name := seatName(v.words, shown.Name, shown.Bot)
 		if i == seat {
 			name = v.t("person.you")
@@ -82,14 +82,14 @@ func (s *Site) getTable(v *visit) error {
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err
 	}
-	left, ok := t.Left(seat)
+	left, ok := t.TimeLeft(seat)
 	if !ok {
 		left = -time.Millisecond
 	}
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
 		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
-		"resigned": t.Resigned(seat), "forfeited": t.Shown()[seat].Forfeited,
+		"resigned": t.HasResigned(seat), "forfeited": t.SeatViews()[seat].Forfeited,
 	})
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *Site) postResign(v *visit) error {
 		}
 		if t.Resign(seat); len(t.People()) == 1 || t.Variant.Players == 2 { // no other people play on
 			select { // the bots may have to play on
-			case <-t.Over():
+			case <-t.Done():
 			case <-time.After(resignWait):
 			case <-v.ctx().Done():
 			}
@@ -163,18 +163,18 @@ func (s *Site) postRematch(v *visit) error {
 	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
 	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
 	if people := p.People(); own >= 0 && len(people) > 1 {
-		c.Seat, c.After, c.Kept = next(own), p.ID, map[int]service.Actor{}
+		c.Seat, c.After, c.ReservedFor = next(own), p.ID, map[int]service.Actor{}
 		for _, x := range people {
 			if x.Seat != own {
-				c.Kept[next(x.Seat)] = service.Actor{Person: ladder.Person{ID: x.PersonID, Name: x.Person}, Session: x.Session}
+				c.ReservedFor[next(x.Seat)] = service.Actor{Person: ladder.Person{ID: x.PersonID, Name: x.Person}, Session: x.Session}
 			}
 		}
 	}
 	for i := range len(all) - 1 {
-		c.Others = append(c.Others, all[(c.Seat+i)%len(all)])
+		c.OtherPlayers = append(c.OtherPlayers, all[(c.Seat+i)%len(all)])
 	}
 	if level := nextLevel(p); level != nil && v.r.PostForm.Get("level") == "next" {
-		c.Others = []string{"@" + level.Spec}
+		c.OtherPlayers = []string{"@" + level.Spec}
 	}
 	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
 	return s.seated(v, t, key, err)
@@ -193,7 +193,7 @@ func (s *Site) getTableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c, err := v.upgrade(s.Play.Socket())
+	c, err := v.upgrade(s.Play.SocketLimits())
 	if err != nil {
 		return err
 	}

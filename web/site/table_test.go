@@ -83,7 +83,7 @@ func TestTableTricks(t *testing.T) {
 	b.Wait(`#sound[aria-pressed="false"]`)
 	b.Click("#sound")
 	b.Wait(`#sound[aria-pressed="true"]`)
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // countTones counts the tones that a page makes.
@@ -134,7 +134,7 @@ func TestTableBoard(t *testing.T) {
 			t.Errorf("seat %d: a choice is called %q", seat, label)
 		}
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // Partners are marked, and the score of both teams stands above the table, as on the card at the end. The
@@ -174,8 +174,8 @@ func TestTableTeams(t *testing.T) {
 	if b.Count(`.at .over, #aside`) != 0 {
 		t.Error("the card that was put aside covers the table")
 	}
-	b.Accessible()
-	b.Quiet()
+	b.RequireAccessible()
+	b.RequireQuiet()
 }
 
 // Bids in several lines are on the screen of a phone with the table.
@@ -201,7 +201,7 @@ func TestTableResign(t *testing.T) {
 	sit(b, w, "@champion:level=1", "teeko", 0, "start=drop") // which nobody can win in two moves
 	b.Click(`[data-opens="resign"]`)
 	b.Wait(`#resign[open]`)
-	b.Accessible()
+	b.RequireAccessible()
 	b.Click(`#resign [data-closes]`)
 	b.Wait(`#resign:not([open])`)
 	playOut(b, 1)
@@ -219,7 +219,7 @@ func TestTableResign(t *testing.T) {
 	if text := webtest.Eval[string](other, card); !strings.HasPrefix(text, "una persona invitada ha perdido una persona invitada ha abandonado.") {
 		t.Errorf("others read %q", text)
 	}
-	other.Quiet()
+	other.RequireQuiet()
 	b.Click(`.over a[href$="?ply=0"]`)
 	b.Wait(`.player[data-ply="0"]`)
 	if text := b.Text(".now"); text != "Your turn." {
@@ -232,7 +232,7 @@ func TestTableResign(t *testing.T) {
 	if text := b.Text("h1"); text != "Teeko with learner, level 2" {
 		t.Errorf("the next game is %q", text)
 	}
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The rules of the table's game are a drawer in the language of the page, with the options of the table marked.
@@ -243,7 +243,7 @@ func TestTableRules(t *testing.T) {
 	sit(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
 	b.Click(`[data-opens="rules"]`)
 	b.Wait(`#rules[open]`)
-	b.Accessible()
+	b.RequireAccessible()
 	used := webtest.Eval[[]string](b, `[...document.querySelectorAll('#rules .used code')].map((e) => e.textContent)`)
 	if got := strings.Join(used, " "); got != "followonly=yes last10=yes" || b.Count("#rules li") < 10 || b.Count("#rules table") != 1 {
 		t.Errorf("the options %q are marked", got)
@@ -253,5 +253,5 @@ func TestTableRules(t *testing.T) {
 	}
 	b.Press(kb.Escape)
 	b.Wait(`#rules:not([open])`)
-	b.Quiet()
+	b.RequireQuiet()
 }

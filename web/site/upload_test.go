@@ -37,11 +37,11 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 func TestSlowUpload(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
-	w.Keep()
-	w.Pace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
+	w.FixAddress()
+	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	w.Pace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
+	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
 	conn := stalled(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)

@@ -40,8 +40,8 @@ func cookie(r *http.Request, name string) string {
 
 // visit serves a request to a route, or to the zero route if there is none.
 func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
-	v := &visit{Request: middleware.Of(r), site: s, r: r}
-	v.w = v.Record(w)
+	v := &visit{Request: middleware.RequestOf(r), site: s, r: r}
+	v.w = v.RecordAnswer(w)
 	defer v.guard()
 	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
 	s.headers(w.Header())

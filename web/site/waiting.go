@@ -28,10 +28,10 @@ func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
 		Table: t, Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
 	}
 	page.Opener = page.Own == t.Choice.Seat
-	page.Host = t.Shown()[t.Choice.Seat].Name
+	page.Host = t.SeatViews()[t.Choice.Seat].Name
 	var others []string
-	for _, seat := range slices.Sorted(maps.Keys(t.Choice.Kept)) {
-		others = append(others, seatName(v.words, t.Choice.Kept[seat].Person.Name, false))
+	for _, seat := range slices.Sorted(maps.Keys(t.Choice.ReservedFor)) {
+		others = append(others, seatName(v.words, t.Choice.ReservedFor[seat].Person.Name, false))
 	}
 	page.Offered = strings.Join(others, ", ")
 	var err error
@@ -62,7 +62,7 @@ func optionsInWords(v *visit, t *play.Table) (list []string) {
 		clock = v.t("waiting.bank", "Count", bank)
 	}
 	list = append(list, clock)
-	if !slices.ContainsFunc(t.Choice.Others, func(other string) bool { return other != play.Invited }) {
+	if !slices.ContainsFunc(t.Choice.OtherPlayers, func(other string) bool { return other != play.Invited }) {
 		list = append(list, v.t("waiting.rated"))
 	}
 	return list
@@ -74,7 +74,7 @@ func (s *Site) postSit(v *visit) error {
 	if t == nil { // its page says what became of it
 		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
-	key, err := s.Play.Sit(v.ctx(), t, v.Actor)
+	key, err := s.Play.ClaimSeat(v.ctx(), t, v.Actor)
 	return s.seated(v, t, key, err)
 }
 

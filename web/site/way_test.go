@@ -99,7 +99,7 @@ func TestTheWholeWay(t *testing.T) {
 	ready(b, `.standings a[href="/bots/annas-bot"]`)
 	b.Go(w.URL + "/account")
 	ready(b, `a[href="/bots/annas-bot"]`)
-	b.Quiet()
+	b.RequireQuiet()
 	if log := w.Log(); !strings.Contains(log, "path=/submit") || strings.Contains(log, token) || strings.Contains(log, strings.Split(link, "#")[1]) {
 		t.Errorf("the log has a secret, or no requests:\n%s", log)
 	}
@@ -137,7 +137,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	if webtest.Eval[string](b, "document.activeElement.id") == "editor" {
 		t.Error("Escape and Tab have not left the editor")
 	}
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "write-guest")
 	b.Run(chromedp.SetValue(chromedp.CSS("#language"), "bash"))
 	webtest.Eval[bool](b, "document.getElementById('language').dispatchEvent(new Event('change'))")
@@ -199,10 +199,10 @@ func TestFromIdeaToLadder(t *testing.T) {
 	if ply := b.Attribute(".shown .player", "data-ply"); ply != "0" {
 		t.Errorf("the next game begins with ply %s", ply)
 	}
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "write-desk-light")
 	b.Look(390, 844, true)
-	b.Accessible()
+	b.RequireAccessible()
 	if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
 		t.Errorf("on a phone the page is %d wide: %s", wide, webtest.Eval[string](b, "[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 391).map((e) => e.tagName + '.' + e.getAttribute('class')).join(' ')"))
 	}
@@ -212,7 +212,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	fill(b, "#bot", "no such name")
 	b.Click("#submit button")
 	ready(b, "#refused .notice")
-	b.Hush() // of the status 400
+	b.ClearConsole() // of the status 400
 	webtest.Eval[bool](b, "(document.getElementById('bot').value = '', true)")
 	fill(b, "#bot", "annas-idea")
 	b.Click("#submit button")
@@ -222,7 +222,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	}
 	b.Click(`#progress a[href="/ladders/brisca"]`)
 	ready(b, `.standings a[href="/bots/annas-idea"]`)
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The form says what is too large before it is sent, and takes a file that is dropped.
@@ -257,8 +257,8 @@ func TestUploadForm(t *testing.T) {
 	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "its format is unknown") {
 		t.Errorf("the server's notice is %q", text)
 	}
-	b.Hush() // of the status 400
-	b.Quiet()
+	b.ClearConsole() // of the status 400
+	b.RequireQuiet()
 }
 
 // The pages of members are quiet and accessible, as all others are.
@@ -303,16 +303,16 @@ func TestMemberPages(t *testing.T) {
 	b.Go(w.URL + "/account/tokens")
 	b.Click(`form[action="/account/tokens"] button`)
 	ready(b, "#key")
-	b.Accessible()
+	b.RequireAccessible()
 	b.Picture(*screens, "tokens-made")
-	b.Quiet()
+	b.RequireQuiet()
 }
 
 // The page of a submission says that the session has ended, and asks no more.
 func TestSubmissionSignedOut(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
-	s := webtest.NewStill(t, nil)
+	s := webtest.NewStaticWorld(t, nil)
 	v := s.Ladder.Submit(s.Ada.ID, "adas", webtest.Hash)
 	b := webtest.Open(t, in, s.URL+"/sign-in")
 	signIn(b, &s.World, s.AdaToken)
@@ -324,6 +324,6 @@ func TestSubmissionSignedOut(t *testing.T) {
 	if text := b.Text("#progress [role=alert]"); !strings.Contains(text, "The session has ended") {
 		t.Errorf("the page says %q", text)
 	}
-	b.Hush() // of the status 401
-	b.Quiet()
+	b.ClearConsole() // of the status 401
+	b.RequireQuiet()
 }

@@ -103,7 +103,7 @@ func (s *Site) postWrite(v *visit) error {
 	if u.Bot == "" {
 		return ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name"))
 	}
-	made, err := s.Middleware.Receive(v.w, v.r, u, -1)
+	made, err := s.Middleware.ReceiveUpload(v.w, v.r, u, -1)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
 	if change >= 0 {
-		leave, err := s.Middleware.Waits.Enter(v.By())
+		leave, err := s.Middleware.Waits.Enter(v.Visitor())
 		if err != nil {
 			return err
 		}

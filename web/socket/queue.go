@@ -12,8 +12,8 @@ import (
 
 // Message is a message to any number of connections, encoded once.
 type Message struct {
-	prepared *websocket.PreparedMessage
-	data     []byte
+	frame *websocket.PreparedMessage
+	data  []byte
 }
 
 // Same reports whether two messages are the same. Either may be nil.
@@ -52,7 +52,7 @@ func (a *Queues) Waiting() int64 { return a.waiting.Load() }
 // Queue sends messages over a connection. Who queues one never waits: a connection for which too
 // much waits is ended with CloseSlow.
 type Queue struct {
-	all      *Queues
+	queues   *Queues
 	messages chan *Message
 	waiting  atomic.Int64 // bytes
 
@@ -60,22 +60,22 @@ type Queue struct {
 	conn  *Conn // nil before Run
 	ended bool
 
-	done chan struct{} // closed when the connection is to end, with what follows
-	once sync.Once
-	code int
-	text string
+	ending  chan struct{} // closed when the connection is to end, with what follows
+	endOnce sync.Once
+	code    int
+	text    string
 }
 
 // New returns a queue for a connection that is yet to come; see Run.
 func (a *Queues) New() *Queue {
-	return &Queue{all: a, messages: make(chan *Message, a.Length), done: make(chan struct{})}
+	return &Queue{queues: a, messages: make(chan *Message, a.Length), ending: make(chan struct{})}
 }
 
 // End ends the connection with a code, also one that is yet to come. It does not wait.
 func (q *Queue) End(code int, text string) {
-	q.once.Do(func() {
+	q.endOnce.Do(func() {
 		q.code, q.text = code, text
-		close(q.done)
+		close(q.ending)
 		time.AfterFunc(endTime, func() { // where a write goes on
 			q.mu.Lock()
 			defer q.mu.Unlock()
@@ -99,7 +99,7 @@ func (q *Queue) Put(m *Message) {
 	}
 	select {
 	case q.messages <- m:
-		q.add(m.size())
+		q.addWaiting(m.size())
 	default:
 		q.End(CloseSlow, "slow")
 	}
@@ -109,14 +109,14 @@ func (q *Queue) Put(m *Message) {
 // waits for all connections, it is too much for those that have more than an equal share of it: who
 // takes what comes is not ended for others who do not.
 func (q *Queue) tooMuch(size int64) bool {
-	own, share := q.waiting.Load(), q.all.All/max(1, q.all.count.Load())
-	return own+size > q.all.Each || own > 0 && own+size > share && q.all.waiting.Load()+size > q.all.All
+	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
+	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All
 }
 
-// add counts bytes that wait, or, below 0, that wait no more.
-func (q *Queue) add(size int64) {
+// addWaiting counts bytes that wait, or, below 0, that wait no more.
+func (q *Queue) addWaiting(size int64) {
 	q.waiting.Add(size)
-	q.all.waiting.Add(size)
+	q.queues.waiting.Add(size)
 }
 
 // Run sends what is queued over a connection until that ends.
@@ -124,20 +124,20 @@ func (q *Queue) Run(c *Conn) {
 	q.mu.Lock()
 	q.conn = c
 	q.mu.Unlock()
-	q.all.count.Add(1)
+	q.queues.count.Add(1)
 	defer q.finish()
 	for {
 		select {
-		case <-q.done:
+		case <-q.ending:
 			return
 		default:
 		}
 		select {
-		case <-q.done:
+		case <-q.ending:
 			return
 		case m := <-q.messages:
 			err := c.writeMessage(m)
-			q.add(-m.size())
+			q.addWaiting(-m.size())
 			if err != nil {
 				q.End(CloseSlow, "slow")
 				return
@@ -150,7 +150,7 @@ func (c *Conn) writeMessage(m *Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ws.SetWriteDeadline(time.Now().Add(c.Limits.Send))
-	return c.ws.WritePreparedMessage(m.prepared)
+	return c.ws.WritePreparedMessage(m.frame)
 }
 
 // finish closes the connection. Nothing waits for it any more.
@@ -159,11 +159,11 @@ func (q *Queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.ended = true
-	q.all.count.Add(-1)
+	q.queues.count.Add(-1)
 	for {
 		select {
 		case m := <-q.messages:
-			q.add(-m.size())
+			q.addWaiting(-m.size())
 		default:
 			return
 		}

@@ -27,27 +27,27 @@ func (w shortLimit) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &counted{Conn: conn, frames: w.frames}, rw, nil
+	return &limitedConn{Conn: conn, frames: w.frames}, rw, nil
 }
 
 // maxShort is the largest number of bytes of content of a short frame.
 const maxShort = 125
 
-// counted is a connection that counts short frames by their headers.
-type counted struct {
+// limitedConn is a connection that counts short frames by their headers.
+type limitedConn struct {
 	net.Conn
-	frames  *rate.Limiter
-	header  []byte // of the next frame, as far as it has come
-	content uint64 // bytes of this frame that have not come
+	frames      *rate.Limiter
+	header      []byte // of the next frame, as far as it has come
+	contentLeft uint64 // bytes of this frame that have not come
 }
 
 // Read implements net.Conn.
-func (c *counted) Read(p []byte) (int, error) {
+func (c *limitedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	for rest := p[:n]; len(rest) > 0; {
-		if c.content > 0 {
-			passed := min(c.content, uint64(len(rest)))
-			c.content -= passed
+		if c.contentLeft > 0 {
+			passed := min(c.contentLeft, uint64(len(rest)))
+			c.contentLeft -= passed
 			rest = rest[passed:]
 			continue
 		}
@@ -57,7 +57,7 @@ func (c *counted) Read(p []byte) (int, error) {
 		if !whole {
 			continue
 		}
-		c.header, c.content = c.header[:0], size
+		c.header, c.contentLeft = c.header[:0], size
 		if size <= maxShort && !c.frames.Allow() {
 			return 0, ErrTooFast
 		}

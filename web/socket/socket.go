@@ -23,44 +23,44 @@ import (
 
 // Limits bound a WebSocket. Zero values stand for the defaults.
 type Limits struct {
-	Frame  int64         // bytes of a frame
-	Frames float64       // a second, on average
-	Burst  int           // frames at once
-	Alive  time.Duration // without any sign of the other end
-	Send   time.Duration // for a frame to be sent
+	Frame   int64         // bytes of a frame
+	Frames  float64       // a second, on average
+	Burst   int           // frames at once
+	Silence time.Duration // without any sign of the other end
+	Send    time.Duration // for a frame to be sent
 }
 
 // DefaultLimits are enough for a stream whose lines are within the limits of the protocol.
-var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Alive: 30 * time.Second, Send: 10 * time.Second}
+var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Silence: 30 * time.Second, Send: 10 * time.Second}
 
 // The codes with which a connection closes, for the other end: CloseEnded, CloseTaken and CloseRefused
 // mean that it is not to come back.
 const (
-	CloseEnded   = websocket.CloseNormalClosure
-	CloseBroken  = websocket.ClosePolicyViolation
-	CloseSlow    = 4000 // it has not taken what was sent
-	CloseTaken   = 4001
-	CloseRefused = 4002 // who connected may be connected no longer
+	CloseEnded    = websocket.CloseNormalClosure
+	CloseBroken   = websocket.ClosePolicyViolation
+	CloseSlow     = 4000 // it has not taken what was sent
+	CloseReplaced = 4001
+	CloseRefused  = 4002 // who connected may be connected no longer
 )
 
 // Conn is a WebSocket for frames of JSON, with bounds. One goroutine may read, and any may write.
 // It is a Wire, too.
 type Conn struct {
 	Limits
-	ws     *websocket.Conn
-	mu     sync.Mutex // of writes
-	frames *rate.Limiter
-	once   sync.Once
-	done   chan struct{}
+	ws       *websocket.Conn
+	mu       sync.Mutex // of writes
+	frames   *rate.Limiter
+	shutOnce sync.Once
+	closed   chan struct{}
 }
 
 // NewConn returns a connection, of a server or a client, and keeps it alive.
 func NewConn(ws *websocket.Conn, l Limits) *Conn {
 	l = cmp.Or(l, DefaultLimits)
-	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), done: make(chan struct{})}
+	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), closed: make(chan struct{})}
 	ws.SetReadLimit(l.Frame)
-	ws.SetReadDeadline(time.Now().Add(l.Alive))
-	alive := func(string) error { return ws.SetReadDeadline(time.Now().Add(l.Alive)) }
+	ws.SetReadDeadline(time.Now().Add(l.Silence))
+	alive := func(string) error { return ws.SetReadDeadline(time.Now().Add(l.Silence)) }
 	ws.SetPongHandler(alive)
 	ws.SetPingHandler(func(data string) error {
 		if !c.frames.Allow() {
@@ -69,7 +69,7 @@ func NewConn(ws *websocket.Conn, l Limits) *Conn {
 		alive("")
 		return ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(l.Send))
 	})
-	time.AfterFunc(l.Alive/3, c.ping)
+	time.AfterFunc(l.Silence/3, c.ping)
 	return c
 }
 
@@ -113,7 +113,7 @@ func (c *Conn) ping() {
 		c.Shut(CloseSlow, "slow")
 		return
 	}
-	time.AfterFunc(c.Alive/3, c.ping)
+	time.AfterFunc(c.Silence/3, c.ping)
 }
 
 // ErrTooFast is the error of a connection whose frames come faster than they may.
@@ -131,7 +131,7 @@ func (c *Conn) Read(v any) error {
 	if !c.frames.Allow() {
 		return ErrTooFast
 	}
-	c.ws.SetReadDeadline(time.Now().Add(c.Alive))
+	c.ws.SetReadDeadline(time.Now().Add(c.Silence))
 	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("socket: the frame cannot be read: %w", err)
 	}
@@ -147,7 +147,7 @@ func (c *Conn) Write(v any) error {
 }
 
 // Done returns a channel that is closed when the connection is closed at this end.
-func (c *Conn) Done() <-chan struct{} { return c.done }
+func (c *Conn) Done() <-chan struct{} { return c.closed }
 
 // maxReason is how many bytes of a reason a close frame can have.
 const maxReason = 120
@@ -157,8 +157,8 @@ const endTime = 5 * time.Second
 
 // Shut closes the connection, with a code of RFC 6455, section 7.4, and a reason.
 func (c *Conn) Shut(code int, why string) {
-	c.once.Do(func() {
-		close(c.done)
+	c.shutOnce.Do(func() {
+		close(c.closed)
 		if len(why) > maxReason {
 			why = why[:maxReason]
 		}
@@ -172,7 +172,7 @@ func (c *Conn) Shut(code int, why string) {
 func (c *Conn) drain() {
 	defer c.ws.Close()
 	raw := c.ws.NetConn()
-	if s, ok := raw.(*counted); ok {
+	if s, ok := raw.(*limitedConn); ok {
 		raw = s.Conn // beside who reads frames
 	}
 	if s, ok := raw.(interface{ CloseWrite() error }); ok {
@@ -197,8 +197,8 @@ func (c *Conn) Close(why string) {
 	switch why {
 	case "", ErrEnded.Error():
 		code = CloseEnded
-	case ErrTaken.Error():
-		code = CloseTaken
+	case ErrReplaced.Error():
+		code = CloseReplaced
 	}
 	c.Shut(code, why)
 }

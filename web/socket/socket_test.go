@@ -107,7 +107,7 @@ func TestSocketBounds(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		s := socket.NewStream(socket.StreamOptions{})
 		in, out, _ := serve(t, s)
-		limits := socket.Limits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Alive: time.Minute, Send: time.Minute}
+		limits := socket.Limits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Silence: time.Minute, Send: time.Minute}
 		dial, ended := over(t, s, limits)
 		if _, err := dial(http.Header{"Origin": {"http://elsewhere.example"}}); err == nil {
 			t.Error("a page of another origin can connect")
@@ -165,7 +165,7 @@ func TestSilence(t *testing.T) {
 		s := socket.NewStream(socket.StreamOptions{})
 		in, _, _ := serve(t, s)
 		defer in.Close()
-		dial, ended := over(t, s, socket.Limits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 30 * time.Second, Send: time.Minute})
+		dial, ended := over(t, s, socket.Limits{Frame: 1 << 10, Frames: 10, Burst: 10, Silence: 30 * time.Second, Send: time.Minute})
 		ws := kit.Get[*websocket.Conn](t)(dial(nil))
 		defer ws.Close()
 		go io.Copy(io.Discard, ws.NetConn()) // pings are not answered

@@ -36,25 +36,25 @@ type Wire interface {
 
 // StreamOptions are those of a stream. Zero values stand for the defaults.
 type StreamOptions struct {
-	Back time.Duration // for the other end to come, and to come back; 0: DefaultBack
-	// Replay keeps all lines, acknowledged or not, for another end that begins anew: the page of
+	ReturnTime time.Duration // for the other end to come, and to come back; 0: DefaultBack
+	// RetainAll keeps all lines, acknowledged or not, for another end that begins anew: the page of
 	// a game that was loaded again.
-	Replay bool
-	// Slow, if not 0, makes the clock of the bot stand still while there is no connection, and
+	RetainAll bool
+	// SlowAfter, if not 0, makes the clock of the bot stand still while there is no connection, and
 	// while a line waits for longer than that to be acknowledged. Back is then the time for
 	// all of that together, after which the connection counts as lost.
-	Slow time.Duration
+	SlowAfter time.Duration
 }
 
-// DefaultBack is enough for a page that is loaded again.
-const DefaultBack = 60 * time.Second
+// DefaultReturnTime is enough for a page that is loaded again.
+const DefaultReturnTime = 60 * time.Second
 
 // The bounds of what waits, in bytes: MaxKept for the other end; MaxUnread from the other end, to be
 // read. What comes above it is dropped. It is more than the referee allows between two turns: dropped
 // lines are those of a seat that has already forfeited.
 const (
-	MaxKept   = 4 << 20
-	MaxUnread = protocol.MaxOutput + 2*protocol.MaxLine
+	MaxUnacked = 4 << 20
+	MaxUnread  = protocol.MaxOutput + 2*protocol.MaxLine
 )
 
 // lingerTime is that for the last lines to arrive.
@@ -62,8 +62,8 @@ const lingerTime = 5 * time.Second
 
 // Errors of Attach.
 var (
-	ErrTaken = errors.New("socket: another connection has taken over")
-	ErrEnded = errors.New("socket: the game has ended")
+	ErrReplaced = errors.New("socket: another connection has taken over")
+	ErrEnded    = errors.New("socket: the game has ended")
 )
 
 // Stream is one end of the lines of one bot, for one call of Serve: on the server it is a match.Bot's
@@ -73,24 +73,24 @@ var (
 // twice.
 type Stream struct {
 	StreamOptions
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at every change
-	out     outbox
-	in      inbox
-	conn    *attached   // nil while there is no connection
-	lost    *time.Timer // until the other end counts as lost, nil if Slow is set
-	pause   pause
-	why     error // what Serve returns
-	closed  bool  // Serve returns, or has returned
+	mu           sync.Mutex
+	changeSignal chan struct{} // closed and replaced at every change
+	outbox       outbox
+	inbox        inbox
+	conn         *attachment // nil while there is no connection
+	lostTimer    *time.Timer // until the other end counts as lost, nil if Slow is set
+	pause        pause
+	endErr       error // what Serve returns
+	closed       bool  // Serve returns, or has returned
 }
 
 // outbox holds the lines for the other end until it has acknowledged them.
 type outbox struct {
-	lines []string
-	base  int    // the number of the first of lines
-	acked int    // how many lines the other end has, counted from line 0
-	bytes int    // of lines
-	end   string // why no more lines follow; "" before the stream is closed
+	lines    []string
+	base     int    // the number of the first of lines
+	ackCount int    // how many lines the other end has, counted from line 0
+	bytes    int    // of lines
+	end      string // why no more lines follow; "" before the stream is closed
 }
 
 // count returns how many lines were ever added.
@@ -98,7 +98,7 @@ func (o *outbox) count() int { return o.base + len(o.lines) }
 
 // acknowledge notes that the other end has the first n lines, and drops them if drop is set.
 func (o *outbox) acknowledge(n int, drop bool) {
-	o.acked = n
+	o.ackCount = n
 	if !drop {
 		return
 	}
@@ -118,8 +118,8 @@ type inbox struct {
 	end     error // why the other end sends no more lines; nil before it says so
 }
 
-// attached is the state of one connection.
-type attached struct {
+// attachment is the state of one connection.
+type attachment struct {
 	Wire
 	next    int  // the number of the next line to send
 	lastAck int  // the last Ack sent, -1 before the first
@@ -129,14 +129,14 @@ type attached struct {
 
 // NewStream returns a stream that waits for a connection.
 func NewStream(o StreamOptions) *Stream {
-	o.Back = cmp.Or(o.Back, DefaultBack)
-	return &Stream{StreamOptions: o, changed: make(chan struct{})}
+	o.ReturnTime = cmp.Or(o.ReturnTime, DefaultReturnTime)
+	return &Stream{StreamOptions: o, changeSignal: make(chan struct{})}
 }
 
-// change tells all waiters, under the lock.
-func (s *Stream) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// signalChange tells all waiters, under the lock.
+func (s *Stream) signalChange() {
+	close(s.changeSignal)
+	s.changeSignal = make(chan struct{})
 }
 
 // Serve sends lines to the other end, and writes what it answers, until the lines end, the other
@@ -147,7 +147,7 @@ func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	if s.conn == nil && !s.closed {
 		s.awaitReturn()
 	}
-	s.check()
+	s.updateClock()
 	s.mu.Unlock()
 	read := make(chan error, 1)
 	go func() { read <- s.read(lines) }()
@@ -163,47 +163,47 @@ func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.why == nil {
-		s.why = err
+	if s.endErr == nil {
+		s.endErr = err
 	}
 	s.finish()
-	return s.why
+	return s.endErr
 }
 
 // finish ends the stream, under the lock.
 func (s *Stream) finish() {
 	s.closed = true
-	if s.out.end == "" {
-		s.out.end = "the lines have ended"
-		if s.why != nil {
-			s.out.end = s.why.Error()
+	if s.outbox.end == "" {
+		s.outbox.end = "the lines have ended"
+		if s.endErr != nil {
+			s.outbox.end = s.endErr.Error()
 		}
 	}
 	s.stopTimer()
-	s.check()
-	s.change()
+	s.updateClock()
+	s.signalChange()
 }
 
 func (s *Stream) stopTimer() {
-	if s.lost != nil {
-		s.lost.Stop()
-		s.lost = nil
+	if s.lostTimer != nil {
+		s.lostTimer.Stop()
+		s.lostTimer = nil
 	}
 }
 
 // awaitReturn begins the time to come back, under the lock.
 func (s *Stream) awaitReturn() {
 	s.stopTimer()
-	if s.Slow > 0 {
+	if s.SlowAfter > 0 {
 		return // check has the time
 	}
-	s.lost = time.AfterFunc(s.Back, func() {
-		s.Close(Lost(s.Back))
+	s.lostTimer = time.AfterFunc(s.ReturnTime, func() {
+		s.Close(LostReason(s.ReturnTime))
 	})
 }
 
-// Lost returns the reason of a stream whose other end has stayed away for so long.
-func Lost(back time.Duration) fault.Reason {
+// LostReason returns the reason of a stream whose other end has stayed away for so long.
+func LostReason(back time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)}
 }
 
@@ -214,7 +214,7 @@ func (s *Stream) Close(why error) {
 	if s.closed {
 		return
 	}
-	s.why = why
+	s.endErr = why
 	s.finish()
 }
 
@@ -242,16 +242,16 @@ func (s *Stream) read(lines io.Reader) error {
 func (s *Stream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.out.bytes+len(line) > MaxKept {
+	if s.outbox.bytes+len(line) > MaxUnacked {
 		return fault.Reason{Kind: fault.NotReading}
 	}
 	if s.closed {
 		return nil
 	}
-	s.out.lines = append(s.out.lines, line)
-	s.out.bytes += len(line)
-	s.check()
-	s.change()
+	s.outbox.lines = append(s.outbox.lines, line)
+	s.outbox.bytes += len(line)
+	s.updateClock()
+	s.signalChange()
 	return nil
 }
 
@@ -259,24 +259,24 @@ func (s *Stream) add(line string) error {
 func (s *Stream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
-		for len(s.in.lines) == 0 && !s.closed && s.in.end == nil {
-			changed := s.changed
+		for len(s.inbox.lines) == 0 && !s.closed && s.inbox.end == nil {
+			changed := s.changeSignal
 			s.mu.Unlock()
 			<-changed
 			s.mu.Lock()
 		}
-		if s.closed || len(s.in.lines) == 0 {
+		if s.closed || len(s.inbox.lines) == 0 {
 			defer s.mu.Unlock()
-			return s.in.end
+			return s.inbox.end
 		}
-		line := s.in.lines[0] + "\n"
-		s.in.lines = s.in.lines[1:]
+		line := s.inbox.lines[0] + "\n"
+		s.inbox.lines = s.inbox.lines[1:]
 		s.mu.Unlock()
 		if _, err := io.WriteString(answers, line); err != nil {
 			return err
 		}
 		s.mu.Lock()
-		s.in.bytes -= len(line)
+		s.inbox.bytes -= len(line)
 		s.mu.Unlock()
 	}
 }
@@ -285,16 +285,16 @@ func (s *Stream) write(answers io.Writer) error {
 // other end has all lines of a stream that has ended. The error is then ErrEnded. The connection is
 // closed when Attach returns.
 func (s *Stream) Attach(c Wire) error {
-	a := &attached{Wire: c, lastAck: -1}
+	a := &attachment{Wire: c, lastAck: -1}
 	s.mu.Lock()
 	before := s.conn
 	s.conn = a
 	s.stopTimer()
-	s.check()
-	s.change()
+	s.updateClock()
+	s.signalChange()
 	s.mu.Unlock()
 	if before != nil {
-		before.Close(ErrTaken.Error())
+		before.Close(ErrReplaced.Error())
 	}
 	received := make(chan error, 1)
 	go func() { received <- s.receive(a) }()
@@ -307,21 +307,21 @@ func (s *Stream) Attach(c Wire) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != a {
-		return ErrTaken
+		return ErrReplaced
 	}
 	s.conn = nil
 	if !s.closed {
 		s.awaitReturn()
-		s.check()
+		s.updateClock()
 	}
 	return err
 }
 
-// Heard reports whether the other end has acknowledged or sent a line.
-func (s *Stream) Heard() bool {
+// HasHeard reports whether the other end has acknowledged or sent a line.
+func (s *Stream) HasHeard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.in.count > 0 || s.out.acked > 0
+	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
 // maxBatch is the number of bytes of lines above which a frame gets no more.
@@ -329,18 +329,18 @@ const maxBatch = 16 << 10
 
 // send sends frames over a connection until another connection takes over, the connection breaks,
 // or the other end has all lines of a closed stream.
-func (s *Stream) send(a *attached, received <-chan error) error {
+func (s *Stream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
 		s.mu.Lock()
 		if s.conn != a { // another one has gone on, and has forgotten what it sent
 			s.mu.Unlock()
-			return ErrTaken
+			return ErrReplaced
 		}
-		changed := s.changed
+		changed := s.changeSignal
 		frame, any := s.next(a)
 		closed := s.closed
-		done := a.endSent && s.out.acked == s.out.count()
+		done := a.endSent && s.outbox.ackCount == s.outbox.count()
 		s.mu.Unlock()
 		switch {
 		case any:
@@ -367,8 +367,8 @@ func (s *Stream) send(a *attached, received <-chan error) error {
 }
 
 // next returns the next frame for a connection, under the lock.
-func (s *Stream) next(a *attached) (f Frame, any bool) {
-	f.Ack = s.in.count
+func (s *Stream) next(a *attachment) (f Frame, any bool) {
+	f.Ack = s.inbox.count
 	if !a.greeted {
 		if any = a.lastAck < 0; any {
 			a.lastAck = f.Ack
@@ -376,20 +376,20 @@ func (s *Stream) next(a *attached) (f Frame, any bool) {
 		return f, any
 	}
 	f.Number = a.next
-	for size := 0; a.next < s.out.count() && size < maxBatch; a.next++ {
-		line := s.out.lines[a.next-s.out.base]
+	for size := 0; a.next < s.outbox.count() && size < maxBatch; a.next++ {
+		line := s.outbox.lines[a.next-s.outbox.base]
 		f.Lines = append(f.Lines, line)
 		size += len(line)
 	}
-	if s.closed && !a.endSent && a.next == s.out.count() {
-		a.endSent, f.End = true, s.out.end
+	if s.closed && !a.endSent && a.next == s.outbox.count() {
+		a.endSent, f.End = true, s.outbox.end
 	}
 	any = f.Lines != nil || f.End != "" || f.Ack != a.lastAck
 	a.lastAck = f.Ack
 	return f, any
 }
 
-func (s *Stream) receive(a *attached) error {
+func (s *Stream) receive(a *attachment) error {
 	for {
 		f, err := a.Receive()
 		if err == nil {
@@ -407,7 +407,7 @@ const maxEnd = 80
 // receiveEnd notes why the other end sends no more lines, under the lock. Serve returns when the
 // last lines are written.
 func (s *Stream) receiveEnd(end string) {
-	if end == "" || s.in.end != nil {
+	if end == "" || s.inbox.end != nil {
 		return
 	}
 	detail := strings.Map(func(r rune) rune {
@@ -419,40 +419,40 @@ func (s *Stream) receiveEnd(end string) {
 	if len(detail) > maxEnd {
 		detail = detail[:maxEnd] + "..."
 	}
-	s.in.end = fault.Reason{Kind: fault.Ended, Detail: detail}
-	s.change()
+	s.inbox.end = fault.Reason{Kind: fault.Ended, Detail: detail}
+	s.signalChange()
 }
 
 // receiveFrame handles a frame of the other end.
-func (s *Stream) receiveFrame(a *attached, f Frame) error {
+func (s *Stream) receiveFrame(a *attachment, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != a {
-		return ErrTaken
+		return ErrReplaced
 	}
-	first, last := s.out.base, s.out.count()
-	if f.Ack < first || f.Ack > last || a.greeted && f.Ack < s.out.acked {
+	first, last := s.outbox.base, s.outbox.count()
+	if f.Ack < first || f.Ack > last || a.greeted && f.Ack < s.outbox.ackCount {
 		return fmt.Errorf("socket: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, first, last)
 	}
-	defer s.check()
+	defer s.updateClock()
 	if !a.greeted {
 		a.greeted, a.next = true, f.Ack
 	}
-	s.out.acknowledge(f.Ack, !s.Replay)
-	s.change()
+	s.outbox.acknowledge(f.Ack, !s.RetainAll)
+	s.signalChange()
 	defer s.receiveEnd(f.End)
 	if len(f.Lines) == 0 {
 		return nil
 	}
-	if f.Number > s.in.count || f.Number < 0 {
-		return fmt.Errorf("socket: line %d came, but line %d is the next", f.Number, s.in.count)
+	if f.Number > s.inbox.count || f.Number < 0 {
+		return fmt.Errorf("socket: line %d came, but line %d is the next", f.Number, s.inbox.count)
 	}
-	return s.receiveLines(f.Lines[min(s.in.count-f.Number, len(f.Lines)):])
+	return s.receiveLines(f.Lines[min(s.inbox.count-f.Number, len(f.Lines)):])
 }
 
 // receiveLines adds new lines of the other end, under the lock.
 func (s *Stream) receiveLines(lines []string) error {
-	in := &s.in
+	in := &s.inbox
 	for _, line := range lines {
 		if strings.Contains(line, "\n") {
 			return errors.New("socket: a line has a line feed")

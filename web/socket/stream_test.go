@@ -143,7 +143,7 @@ func TestTakenWhileSending(t *testing.T) {
 		far.Send(socket.Frame{Ack: 3})
 		bubble.Settle() // the lines are acknowledged
 		close(old.gate)
-		if err := <-ended; !errors.Is(err, socket.ErrTaken) {
+		if err := <-ended; !errors.Is(err, socket.ErrReplaced) {
 			t.Errorf("the old connection ends with %v", err)
 		}
 		w.Close()
@@ -179,7 +179,7 @@ func TestDrops(t *testing.T) {
 // carry carries lines between two ends, over connections that break after so many frames of each
 // end, and returns what has come to each of them.
 func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
-	ends := [2]*socket.Stream{socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{Replay: replay})}
+	ends := [2]*socket.Stream{socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{RetainAll: replay})}
 	var in [2]*io.PipeWriter
 	var served sync.WaitGroup
 	for i, s := range ends {
@@ -260,7 +260,7 @@ func TestLost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for _, came := range []bool{false, true} {
 			began := time.Now()
-			s := socket.NewStream(socket.StreamOptions{Back: time.Minute})
+			s := socket.NewStream(socket.StreamOptions{ReturnTime: time.Minute})
 			if came {
 				h, attached := hand(t, s)
 				h.Close("")
@@ -282,7 +282,7 @@ func TestLost(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.StreamOptions{Replay: true})
+		s := socket.NewStream(socket.StreamOptions{RetainAll: true})
 		in, _, served := serve(t, s)
 		first, left := hand(t, s)
 		io.WriteString(in, "timba 1\ngame x\n")
@@ -291,8 +291,8 @@ func TestTakeOver(t *testing.T) {
 		await(t, first, "lines", func(f socket.Frame) bool { all += len(f.Lines); return all == 2 })
 		first.Send(socket.Frame{Ack: 2})
 		second, ended := hand(t, s)
-		if err := <-left; !errors.Is(err, socket.ErrTaken) {
-			t.Fatalf("the first connection ends with %v, want %v", err, socket.ErrTaken)
+		if err := <-left; !errors.Is(err, socket.ErrReplaced) {
+			t.Fatalf("the first connection ends with %v, want %v", err, socket.ErrReplaced)
 		}
 		second.Send(socket.Frame{})
 		f := await(t, second, "lines again", func(f socket.Frame) bool { return len(f.Lines) == 2 })
@@ -360,7 +360,7 @@ func TestBytesWaiting(t *testing.T) {
 		s = socket.NewStream(socket.StreamOptions{})
 		in, _, served := serve(t, s)
 		go func() {
-			for range socket.MaxKept/len(line) + 1 {
+			for range socket.MaxUnacked/len(line) + 1 {
 				io.WriteString(in, line+"\n")
 			}
 		}()

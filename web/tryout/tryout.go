@@ -29,13 +29,13 @@ type Options struct {
 }
 
 // Limits are how many may wait and run at the same time.
-var Limits = admission.Limits{Person: 1, Total: 60, What: phrase.New("tests"), Hint: phrase.New("cancel one, or wait until it is over"), Retry: 10 * time.Second}
+var Limits = admission.Limits{Person: 1, Total: 60, Subject: phrase.New("tests"), Hint: phrase.New("cancel one, or wait until it is over"), Retry: 10 * time.Second}
 
 const (
-	// Keep is how long a tryout that is over can be looked at.
-	Keep = time.Hour
-	// maxKept is how many of those there are at most.
-	maxKept = 50
+	// Retention is how long a tryout that is over can be looked at.
+	Retention = time.Hour
+	// maxFinished is how many of those there are at most.
+	maxFinished = 50
 	// MaxText is the largest size of a bot's text.
 	MaxText = 256 << 10
 	// maxLog is how much is kept of what a bot wrote to stderr in a game: the end.
@@ -66,18 +66,20 @@ type Game struct {
 
 // Progress is what is known of a tryout.
 type Progress struct {
-	Against string
-	State   State
-	Place   int         // among those that wait, 1 is next
-	Reason  phrase.Text // of Failed
-	Said    string      // by the build
-	Games   []Game
-	Check   *submission.TryoutCheck // nil: it has not run
-	Change  int                     // a number that is another one when anything has changed
+	Opponent    string
+	State       State
+	Place       int         // among those that wait, 1 is next
+	Reason      phrase.Text // of Failed
+	BuildOutput string      // by the build
+	Games       []Game
+	Check       *submission.TryoutCheck // nil: it has not run
+	Revision    int                     // a number that is another one when anything has changed
 }
 
-// Done reports whether the tryout has ended.
-func (p Progress) Done() bool { return p.State != Waiting && p.State != Building && p.State != Playing }
+// IsDone reports whether the tryout has ended.
+func (p Progress) IsDone() bool {
+	return p.State != Waiting && p.State != Building && p.State != Playing
+}
 
 // Tryouts are those that wait, run and are kept. The runner has them as a Source.
 type Tryouts struct {
@@ -91,7 +93,7 @@ type Tryouts struct {
 // tryout is one of them.
 type tryout struct {
 	id     string
-	who    service.Actor
+	owner  service.Actor
 	memory int64
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -101,7 +103,7 @@ type tryout struct {
 
 	bot submission.Tryout
 	Progress
-	changed chan struct{} // closed at the next change
+	changeSignal chan struct{} // closed at the next change
 }
 
 // New returns no tryouts.
@@ -116,18 +118,18 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if err != nil {
 		return "", err
 	}
-	n := &tryout{bot: t, id: rand.Text(), who: who, memory: memory, changed: make(chan struct{})}
-	n.Progress = Progress{Against: t.Against.Bot, State: Waiting}
+	n := &tryout{bot: t, id: rand.Text(), owner: who, memory: memory, changeSignal: make(chan struct{})}
+	n.Progress = Progress{Opponent: t.Against.Bot, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
 		return "", ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	if n.leave, err = x.places.Enter(admission.By{Person: who.Person.ID}); err != nil {
+	if n.leave, err = x.places.Enter(admission.Visitor{Person: who.Person.ID}); err != nil {
 		return "", err
 	}
-	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.who.Same(who) && o.Done() })
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner.Same(who) && o.IsDone() })
 	x.all = append(x.all, n)
 	x.Wake()
 	return n.id, nil
@@ -138,8 +140,8 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.all {
-		if n.State == Waiting && !slices.Contains(c.Busy, n.who.Person.ID) {
-			return &runner.Tryout{Owner: n.who.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
+		if n.State == Waiting && !slices.Contains(c.Busy, n.owner.Person.ID) {
+			return &runner.Tryout{Owner: n.owner.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
 		}
 	}
 	return nil, nil
@@ -148,37 +150,37 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 // Started does nothing: the tryout begins with its Run.
 func (x *Tryouts) Started(runner.Job) {}
 
-// change changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
-func (x *Tryouts) change(n *tryout, do func()) {
+// update changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
+func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if n.Done() {
+	if n.IsDone() {
 		return
 	}
 	waited := n.State == Waiting
 	do()
 	for _, o := range x.all {
 		if o == n || waited && o.State == Waiting {
-			o.Change++
-			close(o.changed)
-			o.changed = make(chan struct{})
+			o.Revision++
+			close(o.changeSignal)
+			o.changeSignal = make(chan struct{})
 		}
 	}
-	if n.Done() {
+	if n.IsDone() {
 		n.cancel()
 		n.leave()
 		n.bot = submission.Tryout{}
 		id := n.id
-		time.AfterFunc(Keep, func() { x.forget(id) }) // n itself may be forgotten before
-		x.bound()
+		time.AfterFunc(Retention, func() { x.remove(id) }) // n itself may be forgotten before
+		x.dropOldest()
 	}
 }
 
-// bound forgets the oldest of too many that are over.
-func (x *Tryouts) bound() {
-	over := len(x.all) - x.places.Taken()
+// dropOldest forgets the oldest of too many that are over.
+func (x *Tryouts) dropOldest() {
+	over := len(x.all) - x.places.Count()
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool {
-		if !o.Done() || over <= maxKept {
+		if !o.IsDone() || over <= maxFinished {
 			return false
 		}
 		over--
@@ -186,7 +188,7 @@ func (x *Tryouts) bound() {
 	})
 }
 
-func (x *Tryouts) forget(id string) {
+func (x *Tryouts) remove(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.id == id })
@@ -197,20 +199,20 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	stop := context.AfterFunc(ctx, n.cancel)
 	defer stop()
 	var t submission.Tryout
-	x.change(n, func() { n.State, t = Building, n.bot })
+	x.update(n, func() { n.State, t = Building, n.bot })
 	if t.Game == "" { // it was cancelled a moment ago
 		return
 	}
-	t.Built = func() { x.change(n, func() { n.State = Playing }) }
+	t.Built = func() { x.update(n, func() { n.State = Playing }) }
 	t.Done = func(g *referee.Result, faults []submission.TryoutFault) {
 		game := newGame(g)
 		game.Faults = faults
-		x.change(n, func() { n.Games = append(n.Games, game) })
+		x.update(n, func() { n.Games = append(n.Games, game) })
 	}
-	t.Checked = func(c submission.TryoutCheck) { x.change(n, func() { n.Check = &c }) }
+	t.Checked = func(c submission.TryoutCheck) { x.update(n, func() { n.Check = &c }) }
 	said, err := x.Play(n.ctx, t, core)
-	x.change(n, func() {
-		n.Said = said
+	x.update(n, func() {
+		n.BuildOutput = said
 		switch {
 		case err == nil:
 			n.State = Over
@@ -243,7 +245,7 @@ func newGame(g *referee.Result) Game {
 // find returns a tryout of somebody.
 func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
-		if n.id == id && n.who.Same(who) {
+		if n.id == id && n.owner.Same(who) {
 			return n, nil
 		}
 	}
@@ -259,7 +261,7 @@ func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, chang
 			x.mu.Unlock()
 			return Progress{}, err
 		}
-		p, changed := n.Progress, n.changed
+		p, changed := n.Progress, n.changeSignal
 		if p.State == Waiting {
 			for _, o := range x.all[:slices.Index(x.all, n)+1] {
 				if o.State == Waiting {
@@ -267,7 +269,7 @@ func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, chang
 				}
 			}
 		}
-		over := p.Change != change || p.Done() || x.closed || ctx.Err() != nil
+		over := p.Revision != change || p.IsDone() || x.closed || ctx.Err() != nil
 		x.mu.Unlock()
 		if over {
 			return p, nil
@@ -285,7 +287,7 @@ func (x *Tryouts) Cancel(who service.Actor, id string) error {
 	n, err := x.find(who, id)
 	x.mu.Unlock()
 	if err == nil {
-		x.change(n, func() { n.State = Stopped })
+		x.update(n, func() { n.State = Stopped })
 		x.Wake()
 	}
 	return err
@@ -299,7 +301,7 @@ func (x *Tryouts) Run(ctx context.Context) error {
 	all := slices.Clone(x.all)
 	x.mu.Unlock()
 	for _, n := range all {
-		x.change(n, func() { n.State = Stopped })
+		x.update(n, func() { n.State = Stopped })
 	}
 	return nil
 }

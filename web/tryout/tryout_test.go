@@ -121,7 +121,7 @@ func TestRun(t *testing.T) {
 				t.Error("the runner does not get it")
 			}
 			next().Run(t.Context(), 0)
-			if p := state(t, x, person(1), id); p.State != want || !p.Done() || want == tryout.Failed && p.Reason.String() != "it does not compile" {
+			if p := state(t, x, person(1), id); p.State != want || !p.IsDone() || want == tryout.Failed && p.Reason.String() != "it does not compile" {
 				t.Errorf("%s: %+v", n, p)
 			}
 		}
@@ -141,7 +141,7 @@ func TestRun(t *testing.T) {
 		}
 		var seen sync.WaitGroup
 		seen.Go(func() {
-			if p := kit.Get[tryout.Progress](t)(x.Await(t.Context(), person(2), two, second.Change)); p.State != tryout.Stopped {
+			if p := kit.Get[tryout.Progress](t)(x.Await(t.Context(), person(2), two, second.Revision)); p.State != tryout.Stopped {
 				t.Errorf("who waits sees %+v", p)
 			}
 		})
@@ -158,7 +158,7 @@ func TestRun(t *testing.T) {
 		if _, err := x.Add(person(3), submission.Tryout{Game: "teeko"}); ladder.CodeOf(err) != ladder.Unavailable {
 			t.Errorf("after the end: %v", err)
 		}
-		time.Sleep(tryout.Keep - time.Second)
+		time.Sleep(tryout.Retention - time.Second)
 		state(t, x, person(1), one)
 		time.Sleep(2 * time.Second)
 		if _, err := x.Await(t.Context(), person(1), one, -1); ladder.CodeOf(err) != ladder.NotFound {

@@ -26,9 +26,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// names are those under which Chromium is found; the first is without the parts that draw a desktop,
+// browserNames are those under which Chromium is found; the first is without the parts that draw a desktop,
 // and takes half of the time.
-var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+var browserNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 
 // shared is the browser of all tests of a package.
 var shared struct {
@@ -61,14 +61,14 @@ func Start(t *testing.T) context.Context {
 	t.Helper()
 	kit.Slow(t)
 	var path string
-	for _, name := range names {
+	for _, name := range browserNames {
 		if found, err := exec.LookPath(name); err == nil {
 			path = found
 			break
 		}
 	}
 	if path == "" {
-		t.Skipf("NO BROWSER: none of %s is in the path: Debian's package chromium-headless-shell has one", strings.Join(names, ", "))
+		t.Skipf("NO BROWSER: none of %s is in the path: Debian's package chromium-headless-shell has one", strings.Join(browserNames, ", "))
 	}
 	shared.Lock()
 	defer shared.Unlock()
@@ -173,9 +173,9 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// Quiet checks that the pages said nothing in the console and asked for nothing but what begins
+// RequireQuiet checks that the pages said nothing in the console and asked for nothing but what begins
 // with Home and data in themselves.
-func (b *Tab) Quiet() {
+func (b *Tab) RequireQuiet() {
 	b.T.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,9 +196,9 @@ func (b *Tab) Quiet() {
 	}
 }
 
-// Hush forgets what the pages have said in the console, such as the status 404 of a page that a
+// ClearConsole forgets what the pages have said in the console, such as the status 404 of a page that a
 // test has opened on purpose.
-func (b *Tab) Hush() {
+func (b *Tab) ClearConsole() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noise = nil
@@ -391,9 +391,9 @@ type finding struct {
 	}
 }
 
-// Accessible has axe-core examine the page, by the rules for WCAG 2.2 AA and its best practices.
+// RequireAccessible has axe-core examine the page, by the rules for WCAG 2.2 AA and its best practices.
 // What it finds serious, critical or moderate fails the test.
-func (b *Tab) Accessible() {
+func (b *Tab) RequireAccessible() {
 	b.T.Helper()
 	if !Eval[bool](b, "typeof axe === 'object'") {
 		Eval[bool](b, axe(b.T)+"; true")

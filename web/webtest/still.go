@@ -27,8 +27,8 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Still is a competition that is served and not played: it has what a test puts into it. Its pages move with that.
-type Still struct {
+// StaticWorld is a competition that is served and not played: it has what a test puts into it. Its pages move with that.
+type StaticWorld struct {
 	World
 	Ladder   *laddertest.World
 	Store    *store.Store
@@ -39,16 +39,16 @@ type Still struct {
 // Hash stands for the hash of an upload or a program.
 var Hash = strings.Repeat("5a", 32)
 
-// NewStill serves a competition with the ladders and the house bots of a World. configure changes
+// NewStaticWorld serves a competition with the ladders and the house bots of a World. configure changes
 // the options of the site, unless it is nil.
-func NewStill(t testing.TB, configure func(*site.Options)) *Still {
+func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	t.Helper()
-	s := &Still{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
+	s := &StaticWorld{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
 	s.Store = s.Ladder.Store
 	s.Ladder.House(func(string) string { return Hash })
 	s.Must(s.Store.Ladders.Sync(t.Context(), s.Ladder.Config.Ladders))
 	s.Ada = s.Ladder.Person("ada", false)
-	s.AdaToken = s.Key(s.Ada, ladder.ScopeSubmit)
+	s.AdaToken = s.NewToken(s.Ada, ladder.ScopeSubmit)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
@@ -77,16 +77,16 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	return s
 }
 
-// Key returns the text of a new token of a person.
-func (s *Still) Key(p ladder.Person, scope ladder.Scope) string {
+// NewToken returns the text of a new token of a person.
+func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	s.T.Helper()
 	text, _, err := s.Store.Sessions.AddToken(s.T.Context(), p.ID, "test", scope, time.Time{})
 	s.Must(err)
 	return text
 }
 
-// Live makes a version of a bot of ada live.
-func (s *Still) Live(bot string, b store.Built) ladder.Version {
+// MakeLive makes a version of a bot of ada live.
+func (s *StaticWorld) MakeLive(bot string, b store.Built) ladder.Version {
 	s.T.Helper()
 	number := 0
 	if x, err := s.Store.Bots.Find(s.T.Context(), bot); err == nil {
@@ -129,7 +129,7 @@ func Illegal(move, text string) Player {
 
 // Play plays a match on a ladder between versions and keeps it. Versions without a player are
 // played by @random.
-func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
+func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()
 	m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: on, Versions: versions})
@@ -172,7 +172,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 }
 
 // PlayEach plays so many matches of house bots on each ladder.
-func (s *Still) PlayEach(matches int) {
+func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {
 		var versions []int64
@@ -188,8 +188,8 @@ func (s *Still) PlayEach(matches int) {
 	}
 }
 
-// Finished returns the last finished match of a ladder, and its games.
-func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
+// LastFinished returns the last finished match of a ladder, and its games.
+func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.Game) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
 	s.Must(err)
@@ -199,7 +199,7 @@ func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
 }
 
 // Version returns the live version of a bot.
-func (s *Still) Version(bot string) int64 {
+func (s *StaticWorld) Version(bot string) int64 {
 	s.T.Helper()
 	b := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), bot))
 	places := kit.Get[[]ladder.Standing](s.T)(s.Store.Ladders.PlacesOfBot(s.T.Context(), b.ID))

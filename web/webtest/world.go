@@ -86,16 +86,16 @@ requests = 100000
 
 // World is a competition that is served and played.
 type World struct {
-	T      testing.TB
-	Server *server.Server
-	URL    string // of the server, without a slash at its end
-	Token  string // the admin's
-	limits bundle.Limits
-	log    *kit.Output // warnings and errors
-	all    *kit.Output
-	open   server.Options
-	stop   func()               // ends the server
-	lead   func(address string) // where URL leads to
+	T         testing.TB
+	Server    *server.Server
+	URL       string // of the server, without a slash at its end
+	Token     string // the admin's
+	limits    bundle.Limits
+	log       *kit.Output // warnings and errors
+	fullLog   *kit.Output
+	options   server.Options
+	stop      func()               // ends the server
+	setTarget func(address string) // where URL leads to
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
@@ -107,17 +107,17 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
+	w := &World{T: t, log: new(kit.Output), fullLog: new(kit.Output), setTarget: func(string) {}}
 	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml)))
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores := kit.Get[[]int](t)(server.Cores(1))
-	w.open = server.Options{
+	w.options = server.Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), HTTP: server.HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
 		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
-			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.fullLog, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
-	w.Server = kit.Get[*server.Server](t)(server.Open(t.Context(), w.open))
+	w.Server = kit.Get[*server.Server](t)(server.Open(t.Context(), w.options))
 	t.Cleanup(func() {
 		w.stop()
 		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
@@ -153,7 +153,7 @@ func (w *World) serve() {
 // Stop stops the server, until Restart starts it again with the same data. Its address is another
 // one then, but after Keep.
 func (w *World) Stop() {
-	w.lead("")
+	w.setTarget("")
 	w.stop()
 	w.stop = func() {}
 }
@@ -162,32 +162,32 @@ func (w *World) Stop() {
 func (w *World) Restart() {
 	w.T.Helper()
 	var err error
-	w.Server, err = server.Open(w.T.Context(), w.open)
+	w.Server, err = server.Open(w.T.Context(), w.options)
 	w.Must(err)
-	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
+	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
 }
 
-// Pace restarts the server with a pace of uploads and downloads.
-func (w *World) Pace(p middleware.Pace) {
+// SetPace restarts the server with a pace of uploads and downloads.
+func (w *World) SetPace(p middleware.Pace) {
 	w.T.Helper()
 	w.Stop()
-	w.open.HTTP.Pace = p
+	w.options.HTTP.Pace = p
 	w.Restart()
 }
 
-// Keep makes URL an address that stays through Stop and Restart.
-func (w *World) Keep() {
+// FixAddress makes URL an address that stays through Stop and Restart.
+func (w *World) FixAddress() {
 	w.T.Helper()
 	var address string
-	address, w.lead = kit.Forward(w.T)
+	address, w.setTarget = kit.Forward(w.T)
 	w.URL = "http://" + address
-	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
+	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
-// Held connects a remote bot that waits before its fourth move in a game until free is called, and
+// ConnectHeldBot connects a remote bot that waits before its fourth move in a game until free is called, and
 // asks for a match of it on no ladder. It returns the match once that waits.
-func (w *World) Held(game string, deals int) (match int64, free func()) {
+func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	once, first := new(sync.Once), new(sync.Once)
@@ -212,7 +212,7 @@ func (w *World) Held(game string, deals int) (match int64, free func()) {
 				return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
 			})
 		},
-		Tell: func(s remote.State) {
+		OnEvent: func(s remote.Event) {
 			if s.Online != nil {
 				once.Do(func() { close(online) })
 			}
@@ -262,7 +262,7 @@ func (w *World) Must(err error) {
 }
 
 // Log returns all that the server has logged, the requests included.
-func (w *World) Log() string { return w.all.String() }
+func (w *World) Log() string { return w.fullLog.String() }
 
 // Archive packs a bot's directory as an upload.
 func (w *World) Archive(dir string) []byte {

@@ -55,7 +55,7 @@ func StatusHelp() string {
 var (
 	ErrFault     = errors.New("a bot's fault")
 	ErrNoVerdict = errors.New("no verdict")
-	ErrTold      = errors.New("an error that stderr has already")
+	ErrReported  = errors.New("an error that stderr has already")
 )
 
 // Main is the main function of a program.
@@ -65,7 +65,7 @@ func Main(newRoot func() *cobra.Command) {
 
 // Run runs a command line until it ends or a signal comes, and returns its exit status.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), startbot.Endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), startbot.EndSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return RunUntil(ctx, root, args, stdin, stdout, stderr)
@@ -82,7 +82,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if failed := out.failed(); failed != nil && (err == nil || errors.Is(err, ErrFault)) {
+	if failed := out.writeError(); failed != nil && (err == nil || errors.Is(err, ErrFault)) {
 		err = failed
 	}
 	switch {
@@ -92,7 +92,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 		return ExitFault
 	case errors.Is(err, ErrNoVerdict), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitNoVerdict
-	case errors.Is(err, ErrTold):
+	case errors.Is(err, ErrReported):
 		return ExitError
 	default:
 		said := Message(err)

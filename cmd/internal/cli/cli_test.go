@@ -39,7 +39,7 @@ func example() *cobra.Command {
 	numbers.Flags().Duration("time", time.Second, "how long")
 	result := Result(&cobra.Command{Use: "result BOT BOT...", Args: cobra.MinimumNArgs(2)},
 		func(_ *cobra.Command, args []string) ([]string, error) {
-			return args, map[string]error{"fault": ErrFault, "early": ErrNoVerdict, "told": ErrTold, "wrong": fmt.Errorf("bot: %w", os.ErrNotExist), "none": fmt.Errorf("bot: %w", &fs.PathError{Op: "open", Path: "bot.py", Err: os.ErrNotExist})}[args[0]]
+			return args, map[string]error{"fault": ErrFault, "early": ErrNoVerdict, "told": ErrReported, "wrong": fmt.Errorf("bot: %w", os.ErrNotExist), "none": fmt.Errorf("bot: %w", &fs.PathError{Op: "open", Path: "bot.py", Err: os.ErrNotExist})}[args[0]]
 		},
 		func(w io.Writer, bots []string) {
 			text.Rows(w, "name|bytes", bots, func(name string) []any {

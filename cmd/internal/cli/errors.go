@@ -48,8 +48,8 @@ const missing = "does not exist"
 
 // fileErrors are the errors of the file system that have words of their own.
 var fileErrors = []struct {
-	err error
-	why string
+	err    error
+	reason string
 }{
 	{fs.ErrNotExist, missing},
 	{fs.ErrExist, "exists already"},
@@ -76,7 +76,7 @@ func pathError(err error) (path, why string) {
 	}
 	for _, f := range fileErrors {
 		if errors.Is(err, f.err) {
-			return path, f.why
+			return path, f.reason
 		}
 	}
 	return path, "cannot be used: " + err.Error()

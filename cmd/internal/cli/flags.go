@@ -28,7 +28,7 @@ func checkUsage(cmd *cobra.Command) {
 		arguments = cobra.NoArgs
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if err := empty(cmd, args); err != nil {
+		if err := checkEmpty(cmd, args); err != nil {
 			return err
 		}
 		for _, check := range []func() error{func() error { return arguments(cmd, args) }, cmd.ValidateRequiredFlags, cmd.ValidateFlagGroups} {
@@ -66,8 +66,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// empty returns an error about an argument or a flag that is given and has no text.
-func empty(cmd *cobra.Command, args []string) (err error) {
+// checkEmpty returns an error about an argument or a flag that is given and has no text.
+func checkEmpty(cmd *cobra.Command, args []string) (err error) {
 	if i := slices.Index(args, ""); i >= 0 {
 		return fmt.Errorf("%s: argument %d is empty: %s", commandName(cmd), i+1, tryUsage(cmd))
 	}
@@ -152,8 +152,8 @@ func tryValue(f *pflag.Flag) string {
 
 // number is the value of a flag: a number or a time in a range.
 type number[T int | int64 | float64 | time.Duration] struct {
-	to          *T
-	least, most T
+	target   *T
+	min, max T
 }
 
 // NumberFlag adds a flag with a number, or a time, from least to most. The default may be another; one below
@@ -191,7 +191,7 @@ type milliseconds struct {
 
 func (m *milliseconds) Set(s string) error {
 	err := m.number.Set(s)
-	*m.time = time.Duration(*m.to) * time.Millisecond
+	*m.time = time.Duration(*m.target) * time.Millisecond
 	return err
 }
 
@@ -215,10 +215,10 @@ func (b sizeValue) Type() string { return "size" }
 func (b sizeValue) Allowed() string { return "a number and k, m or g, as in 512m" }
 
 func (n *number[T]) String() string {
-	if n.to == nil {
+	if n.target == nil {
 		return "0"
 	}
-	return fmt.Sprint(*n.to)
+	return fmt.Sprint(*n.target)
 }
 
 func (n *number[T]) Set(s string) error {
@@ -234,15 +234,15 @@ func (n *number[T]) Set(s string) error {
 	case *time.Duration:
 		*to, err = time.ParseDuration(s)
 	}
-	if err != nil || !(v >= n.least && v <= n.most) { // NaN is not
+	if err != nil || !(v >= n.min && v <= n.max) { // NaN is not
 		return errors.New(n.Allowed())
 	}
-	*n.to = v
+	*n.target = v
 	return nil
 }
 
 func (n *number[T]) Type() string {
-	switch any(n.to).(type) {
+	switch any(n.target).(type) {
 	case *float64:
 		return "float"
 	case *time.Duration:
@@ -253,8 +253,8 @@ func (n *number[T]) Type() string {
 
 // Allowed returns what the flag takes, for people.
 func (n *number[T]) Allowed() string {
-	if n.most == T(math.MaxInt) {
-		return fmt.Sprintf("%v or more", n.least)
+	if n.max == T(math.MaxInt) {
+		return fmt.Sprintf("%v or more", n.min)
 	}
-	return fmt.Sprintf("%v to %v", n.least, n.most)
+	return fmt.Sprintf("%v to %v", n.min, n.max)
 }

@@ -58,7 +58,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (o *output) failed() error {
+func (o *output) writeError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err

@@ -13,16 +13,16 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Documented is a command line of the documentation.
-type Documented struct {
-	Where, Line string
-	Shows       string // the line below it in a block "console"
+// Example is a command line of the documentation.
+type Example struct {
+	Source, Line string
+	Output       string // the line below it in a block "console"
 }
 
 // Lines returns the command lines of the pages, and of the examples of a program's --help. A
 // block "sh" has one on each line, a block "console" after each "$ ", and an indented one where
 // it begins with a program.
-func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
+func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Example) {
 	t.Helper()
 	root := root(t)
 	for _, page := range kit.Get[[]string](t)(kit.Pages(root)) {
@@ -48,18 +48,18 @@ func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Documented) {
 				command = line
 			}
 			if kind == ".console" && command == "" && len(list) > 0 && last {
-				list[len(list)-1].Shows = line
+				list[len(list)-1].Output = line
 			}
 			command = withoutComment(command)
 			if last = command != ""; last {
-				list = append(list, Documented{Where: page, Line: command})
+				list = append(list, Example{Source: page, Line: command})
 			}
 		}
 	}
 	for _, c := range Commands(newRoot()) {
 		for line := range strings.Lines(c.Example) {
 			if line = withoutComment(line); program.MatchString("    " + line) {
-				list = append(list, Documented{Where: c.CommandPath(), Line: line})
+				list = append(list, Example{Source: c.CommandPath(), Line: line})
 			}
 		}
 	}
@@ -88,8 +88,8 @@ func withoutComment(line string) string {
 
 // Rule is a part of command lines that is something else where a test runs them.
 type Rule struct {
-	From *regexp.Regexp
-	To   string
+	Pattern     *regexp.Regexp
+	Replacement string
 }
 
 // Shorter are the rules by which trainings and experiments take a moment.
@@ -117,7 +117,7 @@ func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 				err = c.ValidateArgs(c.Flags().Args())
 			}
 			if err != nil {
-				t.Errorf("%s: %s: %v", d.Where, d.Line, err)
+				t.Errorf("%s: %s: %v", d.Source, d.Line, err)
 			}
 			parsed++
 		}

@@ -56,27 +56,27 @@ var forbidden = map[string]*regexp.Regexp{
 // No command panics or goes on after its context has ended, and every message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
-	// Good has a value for each word in the usage lines, and no others.
-	Good map[string]string
-	// Needed are, by command, the flags without which it does nothing, and those that keep it short.
+	// GoodValues has a value for each word in the usage lines, and no others.
+	GoodValues map[string]string
+	// RequiredFlags are, by command, the flags without which it does nothing, and those that keep it short.
 	// $DATA is the directory Data.
-	Needed map[string][]string
-	// Unstarted are the commands that only check their usage, as their context has ended before they
+	RequiredFlags map[string][]string
+	// UsageOnly are the commands that only check their usage, as their context has ended before they
 	// begin: they would serve or measure for longer than a test has. Other tests start them.
-	Unstarted []string
+	UsageOnly []string
 	Data      string
 	// If All is set, every flag gets every bad value.
 	All bool
 
-	t     *testing.T
-	dir   string          // the current directory
-	tried map[string]bool // the parsers that have had bad values
-	next  int             // the place of the next bad value
+	t           *testing.T
+	dir         string          // the current directory
+	usedParsers map[string]bool // the parsers that have had bad values
+	next        int             // the place of the next bad value
 }
 
 // Run runs each command in a directory of its own, with the files of made.
 func (w *Walk) Run(t *testing.T, made string) {
-	w.t, w.tried = t, map[string]bool{}
+	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
 	for _, c := range Commands(w.New()) {
 		w.dir = t.TempDir()
@@ -87,13 +87,13 @@ func (w *Walk) Run(t *testing.T, made string) {
 		}
 		for _, a := range arguments(c.Use) {
 			words[a] = true
-			if w.Good[a] == "" {
+			if w.GoodValues[a] == "" {
 				t.Errorf("%s: Good has no value for %s", c.CommandPath(), a)
 			}
 		}
 		w.command(c)
 	}
-	for word := range w.Good {
+	for word := range w.GoodValues {
 		if !words[word] {
 			t.Errorf("Good: no usage line has the word %s", word)
 		}
@@ -127,9 +127,9 @@ func (w *Walk) command(c *cobra.Command) {
 	var good, flags []string
 	words := arguments(c.Use)
 	for _, a := range words {
-		good = append(good, w.Good[a])
+		good = append(good, w.GoodValues[a])
 	}
-	for _, f := range w.Needed[c.CommandPath()] {
+	for _, f := range w.RequiredFlags[c.CommandPath()] {
 		flags = append(flags, strings.ReplaceAll(f, "$DATA", w.Data))
 	}
 	line := func(args []string, more ...string) []string {
@@ -138,7 +138,7 @@ func (w *Walk) command(c *cobra.Command) {
 		}
 		return slices.Concat(path, args, flags, more)
 	}
-	start := !slices.Contains(w.Unstarted, c.CommandPath())
+	start := !slices.Contains(w.UsageOnly, c.CommandPath())
 	w.run(line(good), start)
 	w.run(line(nil), false)
 	w.run(slices.Concat(path, good), false)
@@ -178,10 +178,10 @@ func (w *Walk) bad(parser string, values []string, first, later int) (some []str
 	n := later
 	if w.All {
 		n = len(values)
-	} else if !w.tried[parser] {
+	} else if !w.usedParsers[parser] {
 		n = first
 	}
-	w.tried[parser] = true
+	w.usedParsers[parser] = true
 	for range n {
 		some = append(some, values[w.next%len(values)])
 		w.next++
@@ -222,7 +222,7 @@ func (w *Walk) run(args []string, start bool) {
 		status = cli.RunUntil(ctx, w.New(), args, strings.NewReader(""), stdout, stderr)
 	}()
 	kit.Wait(w.t, w.text(args)+" ends with its context", ended)
-	w.judge(args, status, stdout.String(), stderr.String())
+	w.checkOutcome(args, status, stdout.String(), stderr.String())
 }
 
 // text returns a command line as people can read it, with long words cut off.
@@ -230,8 +230,8 @@ func (w *Walk) text(args []string) string {
 	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }
 
-// judge looks at the outcome of a command.
-func (w *Walk) judge(args []string, status int, stdout, stderr string) {
+// checkOutcome looks at the outcome of a command.
+func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 	w.t.Helper()
 	text := strings.ReplaceAll(stderr, w.dir, "$HOME")
 	if w.Data != "" {

@@ -22,9 +22,9 @@ const (
 	ExitNoVerdict = 3 // interrupted, or a test that ended without a verdict
 )
 
-// Endings returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
+// EndSignals returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
 // as under nohup.
-func Endings() []os.Signal {
+func EndSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -41,7 +41,7 @@ func init() {
 		return
 	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, Endings()...)
+	signal.Notify(signals, EndSignals()...)
 	go func() {
 		<-signals
 		os.Exit(ExitNoVerdict)

@@ -13,7 +13,7 @@ import (
 
 // Every signal that ends a command ends a bot, with the status of an interrupted command.
 func TestSignals(t *testing.T) {
-	for _, s := range Endings() {
+	for _, s := range EndSignals() {
 		cmd := exec.Command(kit.Get[string](t)(os.Executable()), "bot", "@first")
 		in, out := kit.Get[io.WriteCloser](t)(cmd.StdinPipe()), kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 		kit.Must(t, cmd.Start())

@@ -23,12 +23,12 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// office serves an admin's requests: a server, or the data directory itself.
-type office interface {
+// adminService serves an admin's requests: a server, or the data directory itself.
+type adminService interface {
 	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)
 	Invites(context.Context) ([]wire.Invite, error)
 	RevokeInvite(ctx context.Context, id int64) error
-	Everybody(context.Context) ([]wire.Person, error)
+	AllPeople(context.Context) ([]wire.Person, error)
 	Block(ctx context.Context, name string, out bool) (wire.Person, error)
 }
 
@@ -46,18 +46,18 @@ func newAdmin() *cobra.Command {
 	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
-// fromOffice makes a command that prints what the data directory answers if --data is set, else the server.
-func fromOffice[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o office, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
+// fromAdminService makes a command that prints what the data directory answers if --data is set, else the server.
+func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o adminService, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		if f.data == "" {
 			c, err := adminClient(cmd)
 			if err != nil {
 				return answer, err
 			}
-			return get(cmd.Context(), remoteOffice{c}, args)
+			return get(cmd.Context(), remoteAdmin{c}, args)
 		}
 		err = f.open(store.Options{}, func(s *store.Store) error {
-			answer, err = get(cmd.Context(), localOffice{s.People}, args)
+			answer, err = get(cmd.Context(), localAdmin{s.People}, args)
 			return err
 		})
 		return answer, err
@@ -96,7 +96,7 @@ func newInvite(f *adminFlags) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the `NAME` for which it is valid (default: any)")
 	cmd.Flags().StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 7d (default: for ever)")
-	return fromOffice(f, cmd, func(ctx context.Context, o office, _ []string) (wire.MadeInvite, error) {
+	return fromAdminService(f, cmd, func(ctx context.Context, o adminService, _ []string) (wire.MadeInvite, error) {
 		until, err := untilTime(expires)
 		if err != nil {
 			return wire.MadeInvite{}, err
@@ -104,7 +104,7 @@ func newInvite(f *adminFlags) *cobra.Command {
 		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, Expires: until})
 		if err == nil { // apart from the code, which a script reads
 			site, page := "URL", "the page /join of the site"
-			if server, ok := o.(remoteOffice); ok {
+			if server, ok := o.(remoteAdmin); ok {
 				site, page = server.URL, server.URL+"/join#"+made.Code
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "to join: %s, or timba login %s --invite CODE --name NAME\n", page, site)
@@ -113,8 +113,8 @@ func newInvite(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, i wire.MadeInvite) { fmt.Fprintln(w, i.Code) })
 }
 
-// revoked is the document of `timba admin invites --revoke ID --json`.
-type revoked struct {
+// revokedInvite is the document of `timba admin invites --revoke ID --json`.
+type revokedInvite struct {
 	ID int64 `json:"revoked"`
 }
 
@@ -127,14 +127,14 @@ func newInvites(f *adminFlags) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	cli.CountFlag(cmd, &revoke, "revoke", 0, "revoke the invite with this `ID`")
-	return fromOffice(f, cmd, func(ctx context.Context, o office, _ []string) (any, error) {
+	return fromAdminService(f, cmd, func(ctx context.Context, o adminService, _ []string) (any, error) {
 		if revoke != 0 {
-			return revoked{revoke}, o.RevokeInvite(ctx, revoke)
+			return revokedInvite{revoke}, o.RevokeInvite(ctx, revoke)
 		}
 		return o.Invites(ctx)
 	}, func(w io.Writer, answer any) {
 		switch answer := answer.(type) {
-		case revoked:
+		case revokedInvite:
 			fmt.Fprintf(w, "revoked invite %d\n", answer.ID)
 		case []wire.Invite:
 			text.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
@@ -145,11 +145,11 @@ func newInvites(f *adminFlags) *cobra.Command {
 }
 
 func newPeople(f *adminFlags) *cobra.Command {
-	return fromOffice(f, &cobra.Command{
+	return fromAdminService(f, &cobra.Command{
 		Use:   "people",
 		Short: "List the people who have joined",
 		Args:  cobra.NoArgs,
-	}, func(ctx context.Context, o office, _ []string) ([]wire.Person, error) { return o.Everybody(ctx) }, func(w io.Writer, people []wire.Person) {
+	}, func(ctx context.Context, o adminService, _ []string) ([]wire.Person, error) { return o.AllPeople(ctx) }, func(w io.Writer, people []wire.Person) {
 		text.Rows(w, "name||joined|blocked", people, func(p wire.Person) []any {
 			admin := ""
 			if p.Admin {
@@ -166,37 +166,37 @@ func newBlock(f *adminFlags, out bool) *cobra.Command {
 		use, short, done = "unblock NAME", "Unblock a person", "unblocked"
 	}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
-	return fromOffice(f, cmd, func(ctx context.Context, o office, args []string) (wire.Person, error) {
+	return fromAdminService(f, cmd, func(ctx context.Context, o adminService, args []string) (wire.Person, error) {
 		return o.Block(ctx, args[0], out)
 	}, func(w io.Writer, p wire.Person) { fmt.Fprintln(w, done, p.Name) })
 }
 
-// remoteOffice asks a server.
-type remoteOffice struct{ *client.Client }
+// remoteAdmin asks a server.
+type remoteAdmin struct{ *client.Client }
 
-func (o remoteOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
+func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 	return client.Collect(o.People(ctx), 0)
 }
 
-// localOffice works on the data directory.
-type localOffice struct{ store.People }
+// localAdmin works on the data directory.
+type localAdmin struct{ store.People }
 
-func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
+func (o localAdmin) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.Expires)
 	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
 }
 
-func (o localOffice) Invites(ctx context.Context) ([]wire.Invite, error) {
+func (o localAdmin) Invites(ctx context.Context) ([]wire.Invite, error) {
 	all, err := o.People.Invites(ctx)
 	return api.Docs(all, api.InviteDoc), err
 }
 
-func (o localOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
+func (o localAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 	all, err := o.People.List(ctx)
 	return api.Docs(all, api.PersonDoc), err
 }
 
-func (o localOffice) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
+func (o localAdmin) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	p, err := o.People.FindByName(ctx, name)
 	if err != nil {
 		return wire.Person{}, err
@@ -327,8 +327,8 @@ func addGuest(creds, key, name string) (made credential, err error) {
 	return credential{name, string(file), user}, err
 }
 
-// removed is the document of `timba admin worker remove NAME --json`.
-type removed struct {
+// removedWorker is the document of `timba admin worker remove NAME --json`.
+type removedWorker struct {
 	Name string `json:"name"`
 }
 
@@ -338,9 +338,9 @@ func newWorkerRemove(f *adminFlags) *cobra.Command {
 		Short:   "Make the credentials of a worker invalid: a running server cuts it off at once",
 		Example: "  timba admin worker remove lab-3 --data /var/lib/timba",
 		Args:    cobra.ExactArgs(1),
-	}, func(_ *cobra.Command, args []string) (removed, error) {
-		return removed{args[0]}, f.keys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
-	}, func(w io.Writer, r removed) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
+	}, func(_ *cobra.Command, args []string) (removedWorker, error) {
+		return removedWorker{args[0]}, f.keys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
+	}, func(w io.Writer, r removedWorker) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
 }
 
 func newWorkerList(f *adminFlags) *cobra.Command {

@@ -74,8 +74,8 @@ func newBackup(f *adminFlags) *cobra.Command {
 	return cmd
 }
 
-// verified is the document of `timba admin verify --json`.
-type verified struct {
+// verifyDocument is the document of `timba admin verify --json`.
+type verifyDocument struct {
 	Differences []store.Difference `json:"differences"`
 }
 
@@ -89,7 +89,7 @@ func newVerify(f *adminFlags) *cobra.Command {
 			"Exit status: 0 no differences, 1 differences, 2 the data cannot be read, 3 interrupted.",
 		Example: "  timba admin verify --data /var/lib/timba",
 		Args:    cobra.NoArgs,
-	}, verify, func(w io.Writer, v verified) {
+	}, verify, func(w io.Writer, v verifyDocument) {
 		for _, d := range v.Differences {
 			fmt.Fprintln(w, d)
 		}
@@ -97,7 +97,7 @@ func newVerify(f *adminFlags) *cobra.Command {
 	})
 }
 
-func verify(cmd *cobra.Command, s *store.Store, _ []string) (verified, error) {
+func verify(cmd *cobra.Command, s *store.Store, _ []string) (verifyDocument, error) {
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
 	found, err := s.Verify(cmd.Context(), func(done, total int64) { bar.Set(int(done), int(total)) })
 	bar.Clear()
@@ -112,11 +112,11 @@ func verify(cmd *cobra.Command, s *store.Store, _ []string) (verified, error) {
 			found[i].What += ": timba admin rerate computes them again"
 		}
 	}
-	return verified{append([]store.Difference{}, found...)}, err
+	return verifyDocument{append([]store.Difference{}, found...)}, err
 }
 
-// rerated is the document of `timba admin rerate --json`.
-type rerated struct {
+// rerateDocument is the document of `timba admin rerate --json`.
+type rerateDocument struct {
 	DryRun  bool            `json:"dry_run"`
 	Ladders []store.Rerated `json:"ladders"`
 }
@@ -133,7 +133,7 @@ func newRerate(f *adminFlags) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, and make none")
-	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (r rerated, err error) {
+	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (r rerateDocument, err error) {
 		r.DryRun = dry
 		err = f.open(store.Options{Exclusive: true}, func(s *store.Store) (err error) {
 			bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
@@ -146,7 +146,7 @@ func newRerate(f *adminFlags) *cobra.Command {
 		}
 		r.Ladders = append([]store.Rerated{}, r.Ladders...)
 		return r, err
-	}, func(w io.Writer, r rerated) {
+	}, func(w io.Writer, r rerateDocument) {
 		for _, l := range r.Ladders {
 			showRerated(w, l, dry)
 		}
@@ -242,7 +242,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 		doc.Free, doc.Disk = &free, &disk
 	}
 	doc.Forecast = forecast(doc.Usage, doc.Free)
-	doc.Due, err = storageIsDue(ctx, s, c, doc.At)
+	doc.Due, err = dueStorage(ctx, s, c, doc.At)
 	return doc, err
 }
 
@@ -283,13 +283,13 @@ func sizeError(path string) error {
 	return fmt.Errorf("storage: the directory %s cannot be read: try it as the user of the server", text.Quote(path))
 }
 
-// leastSpan is the shortest time by which a forecast goes.
-const leastSpan = time.Hour
+// minForecastSpan is the shortest time by which a forecast goes.
+const minForecastSpan = time.Hour
 
 // forecast goes by the last week, or by the time since the first match if that is shorter.
 func forecast(u store.Usage, free *int64) (f storageForecast) {
 	span := u.At.Sub(u.First)
-	if u.First.IsZero() || span < leastSpan {
+	if u.First.IsZero() || span < minForecastSpan {
 		return f
 	}
 	f.Days = min(span, 7*24*time.Hour).Hours() / 24
@@ -302,7 +302,7 @@ func forecast(u store.Usage, free *int64) (f storageForecast) {
 	return f
 }
 
-func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now time.Time) (due storageDue, err error) {
+func dueStorage(ctx context.Context, s *store.Store, c *config.Config, now time.Time) (due storageDue, err error) {
 	moved, err := s.WouldMove(ctx, c.Storage)
 	if err != nil {
 		return due, err
@@ -319,8 +319,8 @@ func storageIsDue(ctx context.Context, s *store.Store, c *config.Config, now tim
 	return due, nil
 }
 
-// mostTables is how many tables and indexes are shown.
-const mostTables = 12
+// maxTables is how many tables and indexes are shown.
+const maxTables = 12
 
 func (d storage) show(w io.Writer) {
 	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
@@ -330,12 +330,12 @@ func (d storage) show(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	tables := d.Tables
-	if more := len(tables) - mostTables; more > 0 {
+	if more := len(tables) - maxTables; more > 0 {
 		rest := store.TableUsage{Table: fmt.Sprintf("%d more", more)}
-		for _, t := range tables[mostTables:] {
+		for _, t := range tables[maxTables:] {
 			rest.Bytes += t.Bytes
 		}
-		tables = append(slices.Clone(tables[:mostTables]), rest)
+		tables = append(slices.Clone(tables[:maxTables]), rest)
 	}
 	text.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
 	fmt.Fprintln(w)

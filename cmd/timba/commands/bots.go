@@ -165,7 +165,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if !s.Active {
 			name += " (inactive)"
 		}
-		if provisional(s) {
+		if isProvisional(s) {
 			name += " (provisional)"
 		}
 		rank := "-"
@@ -180,8 +180,8 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	})
 }
 
-// provisional reports whether a rating says little yet.
-func provisional(s wire.Standing) bool {
+// isProvisional reports whether a rating says little yet.
+func isProvisional(s wire.Standing) bool {
 	place := ladder.Standing{Matches: s.Matches}
 	if s.Fit != nil {
 		place.PlusMinus = s.Fit.PlusMinus
@@ -197,7 +197,7 @@ func newBotsChange(name, short string, change func(c *client.Client, ctx context
 		Args:    cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
 		b, err := change(c, cmd.Context(), args[0])
-		return changedBot(cmd.OutOrStdout(), args[0], b, err)
+		return showChangedBot(cmd.OutOrStdout(), args[0], b, err)
 	})
 }
 
@@ -215,12 +215,12 @@ func newBotsUse() *cobra.Command {
 			return fmt.Errorf("version %q: give its number, as in timba bots use %s 3", args[1], args[0])
 		}
 		b, err := c.UseVersion(cmd.Context(), args[0], n)
-		return changedBot(cmd.OutOrStdout(), args[0], b, err)
+		return showChangedBot(cmd.OutOrStdout(), args[0], b, err)
 	})
 }
 
-// changedBot tells what plays of a bot that has changed, unless there is an error.
-func changedBot(w io.Writer, name string, b wire.Bot, err error) error {
+// showChangedBot tells what plays of a bot that has changed, unless there is an error.
+func showChangedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
 	case err != nil:
 		return err

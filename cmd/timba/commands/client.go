@@ -71,7 +71,7 @@ func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	}
 	c.Agent = "timba/" + strings.Fields(cli.Version())[0]
 	errs := cmd.ErrOrStderr()
-	c.Waiting = func(why error, wait time.Duration) {
+	c.OnWait = func(why error, wait time.Duration) {
 		fmt.Fprintf(errs, "%v: retrying in %s\n", why, wait.Round(100*time.Millisecond))
 	}
 	return c, nil

@@ -17,9 +17,9 @@ import (
 )
 
 type connectFlags struct {
-	bot, label  string
-	games       []string
-	fresh, once bool
+	bot, label              string
+	games                   []string
+	newVersion, singleMatch bool
 }
 
 func newConnect() *cobra.Command {
@@ -48,8 +48,8 @@ func newConnect() *cobra.Command {
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
 	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
-	flags.BoolVar(&f.fresh, "new-version", false, "make a new version, also where one is live")
-	flags.BoolVar(&f.once, "once", false, "leave after one match")
+	flags.BoolVar(&f.newVersion, "new-version", false, "make a new version, also where one is live")
+	flags.BoolVar(&f.singleMatch, "once", false, "leave after one match")
 	cmd.MarkFlagRequired("bot")
 	return cmd
 }
@@ -64,16 +64,16 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	w := cmd.OutOrStdout()
 	r := &remote.Client{ClientOptions: remote.ClientOptions{
-		Server: remote.Server{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, New: f.fresh, Once: f.once,
+		Server: remote.Server{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, NewVersion: f.newVersion, SingleMatch: f.singleMatch,
 		Command: args, Stderr: cmd.ErrOrStderr(),
-		Tell: func(s remote.State) {
+		OnEvent: func(s remote.Event) {
 			if text := s.Text(); text != "" {
 				fmt.Fprintf(w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
 			}
 		},
 	}}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, startbot.Endings()...)
+	signal.Notify(signals, startbot.EndSignals()...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()

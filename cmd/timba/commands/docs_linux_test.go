@@ -53,22 +53,22 @@ var notRun = map[string]string{
 // rewritten are the parts of command lines that are something else in the world of the test:
 // shorter, or at another address.
 var rewritten = append(clitest.Shorter, []clitest.Rule{
-	{From: regexp.MustCompile(`(match .*)--deals \d+`), To: "$1--deals 3"},
-	{From: regexp.MustCompile(`(match .*)--deals 3 --sprt`), To: "$1--deals 30 --sprt"},
-	{From: regexp.MustCompile(`(match podrida .*)--deals 3`), To: "$1--deals 1"},
-	{From: regexp.MustCompile(`(match teeko .* ./old)$`), To: "$1 --deals 3"},
-	{From: regexp.MustCompile(`(--resume \S+ --deals) 3`), To: "$1 12"},
-	{From: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), To: "$1 60000"}, // the machine is busy with other tests
-	{From: regexp.MustCompile(` movetime=50\b`), To: " movetime=60000"},
-	{From: regexp.MustCompile(`/var/lib/timba`), To: "$$DATA"},
-	{From: regexp.MustCompile(`/etc/timba\.toml`), To: "$$DATA/timba.toml"},
-	{From: regexp.MustCompile(`0\.0\.0\.0:4222`), To: "127.0.0.1:0"},
-	{From: regexp.MustCompile(`/backup/`), To: "backup-"},
-	{From: regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), To: "$$TIMBA_ADDRESS"},
-	{From: regexp.MustCompile(`--invite CODE --name ada`), To: "--invite $$CODE --name eva"},
-	{From: regexp.MustCompile(`--game 1234`), To: "--game $$GAME"},
-	{From: regexp.MustCompile(`--match 77`), To: "--match $$MATCH"},
-	{From: regexp.MustCompile(`matches 1234`), To: "matches $$MATCH"},
+	{Pattern: regexp.MustCompile(`(match .*)--deals \d+`), Replacement: "$1--deals 3"},
+	{Pattern: regexp.MustCompile(`(match .*)--deals 3 --sprt`), Replacement: "$1--deals 30 --sprt"},
+	{Pattern: regexp.MustCompile(`(match podrida .*)--deals 3`), Replacement: "$1--deals 1"},
+	{Pattern: regexp.MustCompile(`(match teeko .* ./old)$`), Replacement: "$1 --deals 3"},
+	{Pattern: regexp.MustCompile(`(--resume \S+ --deals) 3`), Replacement: "$1 12"},
+	{Pattern: regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), Replacement: "$1 60000"}, // the machine is busy with other tests
+	{Pattern: regexp.MustCompile(` movetime=50\b`), Replacement: " movetime=60000"},
+	{Pattern: regexp.MustCompile(`/var/lib/timba`), Replacement: "$$DATA"},
+	{Pattern: regexp.MustCompile(`/etc/timba\.toml`), Replacement: "$$DATA/timba.toml"},
+	{Pattern: regexp.MustCompile(`0\.0\.0\.0:4222`), Replacement: "127.0.0.1:0"},
+	{Pattern: regexp.MustCompile(`/backup/`), Replacement: "backup-"},
+	{Pattern: regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), Replacement: "$$TIMBA_ADDRESS"},
+	{Pattern: regexp.MustCompile(`--invite CODE --name ada`), Replacement: "--invite $$CODE --name eva"},
+	{Pattern: regexp.MustCompile(`--game 1234`), Replacement: "--game $$GAME"},
+	{Pattern: regexp.MustCompile(`--match 77`), Replacement: "--match $$MATCH"},
+	{Pattern: regexp.MustCompile(`matches 1234`), Replacement: "matches $$MATCH"},
 }...)
 
 // otherwise are the lines with another status than 0, and what they say.
@@ -99,7 +99,7 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 	lines := linesToRun(t)
 	kit.Needs(t, "python3")
 	l := newLibrary(t)
-	pages, ran := map[string][]clitest.Documented{}, map[string]bool{}
+	pages, ran := map[string][]clitest.Example{}, map[string]bool{}
 	for _, d := range lines {
 		if line := rewrite(d.Line, nil); long.MatchString(line) {
 			if ran[line] {
@@ -107,7 +107,7 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 			}
 			ran[line] = true
 		}
-		pages[d.Where] = append(pages[d.Where], d)
+		pages[d.Source] = append(pages[d.Source], d)
 	}
 	t.Run("pages", func(t *testing.T) { // they end before the server
 		for where, lines := range pages {
@@ -161,7 +161,7 @@ func find(root *cobra.Command, name string) (*cobra.Command, error) {
 
 // linesToRun returns the command lines that are run, and checks that each entry of the tables
 // is of use.
-func linesToRun(t *testing.T) (run []clitest.Documented) {
+func linesToRun(t *testing.T) (run []clitest.Example) {
 	t.Helper()
 	lines := clitest.Lines(t, newRoot)
 	if len(lines) < 100 {
@@ -186,13 +186,13 @@ func linesToRun(t *testing.T) (run []clitest.Documented) {
 		}
 	}
 	for line := range otherwise {
-		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return d.Line == line }) {
+		if !slices.ContainsFunc(run, func(d clitest.Example) bool { return d.Line == line }) {
 			t.Errorf("otherwise: there is no command line %q", line)
 		}
 	}
 	for _, r := range rewritten {
-		if !slices.ContainsFunc(run, func(d clitest.Documented) bool { return r.From.MatchString(rewrite(d.Line, r.From)) }) {
-			t.Errorf("rewritten: no command line has %s", r.From)
+		if !slices.ContainsFunc(run, func(d clitest.Example) bool { return r.Pattern.MatchString(rewrite(d.Line, r.Pattern)) }) {
+			t.Errorf("rewritten: no command line has %s", r.Pattern)
 		}
 	}
 	return run
@@ -202,10 +202,10 @@ func linesToRun(t *testing.T) (run []clitest.Documented) {
 // left out, nil for none.
 func rewrite(line string, before *regexp.Regexp) string {
 	for _, r := range rewritten {
-		if r.From == before {
+		if r.Pattern == before {
 			break
 		}
-		line = r.From.ReplaceAllString(line, r.To)
+		line = r.Pattern.ReplaceAllString(line, r.Replacement)
 	}
 	return line
 }
@@ -311,7 +311,7 @@ var clocked = regexp.MustCompile(`^timba (match|check)\b`)
 var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
 
 // run runs one command line.
-func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
+func (l *library) run(t *testing.T, d clitest.Example, dir string) {
 	t.Helper()
 	line := rewrite(d.Line, nil)
 	if slices.ContainsFunc(clitest.Words("timba", d.Line), func(words []string) bool { return slices.Contains(ofServer, words[0]) }) {
@@ -341,7 +341,7 @@ func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
 		}
 		stdin = string(token)
 	case strings.HasPrefix(line, "timba submit "):
-		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.Where+line))
+		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.Source+line))
 	case line == "timba bots cancel mybot":
 		l.sh(t, dir, "echo '# to be cancelled' >> mybot/bot.py && timba submit mybot")
 	case line == "timba bots restore mybot":
@@ -361,7 +361,7 @@ func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
 	}
 	want := otherwise[d.Line]
 	if strings.HasSuffix(d.Line, "sha256sum") {
-		want.text = d.Shows
+		want.text = d.Output
 	}
 	out, status := l.shell(t, dir, line, stdin, env...)
 	if strings.Contains(line, "--watch=false") { // other lines need the bot
@@ -371,7 +371,7 @@ func (l *library) run(t *testing.T, d clitest.Documented, dir string) {
 		})
 	}
 	if status != want.status || !strings.Contains(out, want.text) {
-		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.Where, d.Line, line, status, want.status, want.text, out)
+		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.Source, d.Line, line, status, want.status, want.text, out)
 	}
 }
 

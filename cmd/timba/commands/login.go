@@ -68,7 +68,7 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	if err != nil {
 		return me, "", "", err
 	}
-	if c.Unencrypted() && !f.unencrypted {
+	if c.IsUnencrypted() && !f.unencrypted {
 		if err := confirmUnencrypted(cmd, c.URL); err != nil {
 			return me, "", "", err
 		}
@@ -79,7 +79,7 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	if me, err = c.Me(cmd.Context()); err != nil {
 		return me, "", "", fmt.Errorf("login: %w", err)
 	}
-	if path, err = (client.Account{URL: c.URL, Token: c.Token}).Keep(); err != nil {
+	if path, err = (client.Account{URL: c.URL, Token: c.Token}).Save(); err != nil {
 		return me, "", "", fmt.Errorf("%w: write down your token %s: it is not shown again", err, c.Token)
 	}
 	if t := os.Getenv(client.EnvToken); t != "" && t != c.Token {
@@ -157,7 +157,7 @@ func newLogout() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := c.ForgetToken(cmd.Context()); err != nil && client.Status(err) != 401 {
+				if err := c.RevokeOwnToken(cmd.Context()); err != nil && client.Status(err) != 401 {
 					return fmt.Errorf("logout: %w: try again without --revoke to forget the token only on this machine", err)
 				}
 			}

@@ -214,11 +214,11 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 		r.TraceTo(w)
 	}
 	board := f.output.board(r, errs)
-	ended := r.Play(cmd.Context(), board.game, board.say)
+	ended := r.Play(cmd.Context(), board.showGame, board.showLine)
 	board.live.Clear()
 	var early *tournament.Early
 	if errors.As(ended, &early) {
-		f.noteEarly(cmd, r, early.Why)
+		f.recordEarlyEnd(cmd, r, early.Why)
 	} else if ended != nil {
 		return ended
 	}
@@ -227,7 +227,7 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 		err = r.Dir.Result(kept)
 	}
 	if early != nil || err != nil {
-		return f.ended(cmd, r, err)
+		return f.reportEarlyEnd(cmd, r, err)
 	}
 	return f.verdict(r)
 }
@@ -374,8 +374,8 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	return dir, p, err
 }
 
-// noteEarly notes in a run why its match ended early.
-func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
+// recordEarlyEnd notes in a run why its match ended early.
+func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error) {
 	kind, said := report.Failed, cli.Message(why)
 	if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(why, context.Canceled) {
 		kind, said = report.Interrupted, cause.Error() // which signal it was
@@ -383,10 +383,10 @@ func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// ended tells on stderr that a match has ended early, or that its result could not be written, and
+// reportEarlyEnd tells on stderr that a match has ended early, or that its result could not be written, and
 // what to do. It returns the error for the exit status.
-func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
-	w, status := cmd.ErrOrStderr(), cli.ErrTold
+func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
+	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
 	switch {
 	case r.Early == nil:
@@ -478,9 +478,9 @@ type scoreboard struct {
 	last int          // deals played before the last game
 }
 
-// shareOfScore is the part of the time, one in so many, that the score may take at most: the
+// scoreShare is the part of the time, one in so many, that the score may take at most: the
 // ratings of large tournaments take long.
-const shareOfScore = 20
+const scoreShare = 20
 
 // board returns the scoreboard of a run. With --log a score in place would be between the lines of the bots.
 func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
@@ -496,22 +496,22 @@ func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 	return b
 }
 
-// game shows a finished game.
-func (b *scoreboard) game(m *tournament.Match, g *referee.Result) {
+// showGame shows a finished game.
+func (b *scoreboard) showGame(m *tournament.Match, g *referee.Result) {
 	if b.verbose {
-		b.say(b.run.GameLine(m, g))
+		b.showLine(b.run.GameLine(m, g))
 	}
-	if b.quiet || !b.due() {
+	if b.quiet || !b.isScoreDue() {
 		return
 	}
 	began := time.Now()
-	b.score()
-	b.next = time.Now().Add(max(b.every, shareOfScore*time.Since(began)))
+	b.showScore()
+	b.next = time.Now().Add(max(b.every, scoreShare*time.Since(began)))
 }
 
-// due reports whether it is time for a score. On a terminal it also is when there are figures for
+// isScoreDue reports whether it is time for a score. On a terminal it also is when there are figures for
 // the first time, after the first deal.
-func (b *scoreboard) due() bool {
+func (b *scoreboard) isScoreDue() bool {
 	n, _ := b.run.Played()
 	last := b.last
 	b.last = n
@@ -524,8 +524,8 @@ func (b *scoreboard) due() bool {
 	return !time.Now().Before(b.next)
 }
 
-// score writes the score.
-func (b *scoreboard) score() {
+// showScore writes the score.
+func (b *scoreboard) showScore() {
 	if b.live != nil {
 		b.live.Draw(b.run.Score(b.live.Columns()))
 		return
@@ -533,5 +533,5 @@ func (b *scoreboard) score() {
 	fmt.Fprintln(b.w, b.run.ScoreLine())
 }
 
-// say writes a line above the score.
-func (b *scoreboard) say(line string) { b.live.Above(b.w, line) }
+// showLine writes a line above the score.
+func (b *scoreboard) showLine(line string) { b.live.Above(b.w, line) }

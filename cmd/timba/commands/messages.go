@@ -26,7 +26,7 @@ func newMessages() *cobra.Command {
 		all, err := client.Collect(c.Messages(ctx), 0)
 		shown := all[max(0, len(all)-last):]
 		if err == nil && len(shown) > 0 {
-			err = c.SetSeen(ctx, shown[0].ID, shown[len(shown)-1].ID)
+			err = c.MarkMessagesSeen(ctx, shown[0].ID, shown[len(shown)-1].ID)
 		}
 		return shown, err
 	}, showMessages)

@@ -116,7 +116,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	noticeCredit(cmd.ErrOrStderr())
-	return f.sit(cmd, m, out)
+	return f.play(cmd, m, out)
 }
 
 // middleLevel returns the name and the number of the level for people who choose none.
@@ -210,15 +210,15 @@ func (f *playFlags) path(v *rules.Variant) (string, error) {
 	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game.Name, os.Getpid())), nil
 }
 
-// sit plays the game and saves its replay.
-func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
+// play plays the game and saves its replay.
+func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	w := cmd.OutOrStdout()
 	in, err := person.NewPrompter(cmd.InOrStdin(), w)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Repeats: repeats(m.Bots)}
+	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Repeats: isDeterministic(m.Bots)}
 	game, err := p.Play(cmd.Context())
 	switch {
 	case errors.Is(err, person.ErrQuit):
@@ -245,9 +245,9 @@ func (f *playFlags) sit(cmd *cobra.Command, m match.Match, out string) error {
 	return nil
 }
 
-// repeats reports whether all bots repeat their moves when a game is replayed: only house
+// isDeterministic reports whether all bots repeat their moves when a game is replayed: only house
 // bots are sure to.
-func repeats(bots []match.Bot) bool {
+func isDeterministic(bots []match.Bot) bool {
 	return !slices.ContainsFunc(bots, func(b match.Bot) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")
 	})

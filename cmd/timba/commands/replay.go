@@ -206,7 +206,7 @@ func newReplayExport() *cobra.Command {
 			if format == "html" && out == "" {
 				out = pageName(args[0])
 			}
-			if err := keepInput(out, args); err != nil {
+			if err := checkOutput(out, args); err != nil {
 				return err
 			}
 			switch format {
@@ -235,8 +235,8 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// keepInput returns an error if the file that is written would replace one that is read.
-func keepInput(out string, in []string) error {
+// checkOutput returns an error if the file that is written would replace one that is read.
+func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {
 		return nil

@@ -63,7 +63,7 @@ func newReplays() *cobra.Command {
 
 func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	if f.game != 0 {
-		return f.one(cmd, c)
+		return f.downloadGame(cmd, c)
 	}
 	to, err := f.mirror(cmd)
 	if err != nil {
@@ -118,8 +118,8 @@ func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.
 	return n, nil
 }
 
-// one downloads the replay of one game, byte for byte.
-func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
+// downloadGame downloads the replay of one game, byte for byte.
+func (f *replaysFlags) downloadGame(cmd *cobra.Command, c *client.Client) error {
 	data, err := c.Replay(cmd.Context(), f.game)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
 
 func (f *replaysFlags) mirror(cmd *cobra.Command) (*mirror.Mirror, error) {
 	if cli.IsStdout(f.out) {
-		return mirror.To(cmd.OutOrStdout()), nil
+		return mirror.NewStream(cmd.OutOrStdout()), nil
 	}
 	return mirror.Open(f.out, f.ladder, f.match != 0)
 }

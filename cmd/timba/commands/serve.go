@@ -85,7 +85,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	printNotices(w, s)
 	if s.Token != "" { // on the first start only
-		s.Beside = func(context.Context) error { // the log has its first line
+		s.Background = func(context.Context) error { // the log has its first line
 			showToken(w, s)
 			return nil
 		}
@@ -98,7 +98,7 @@ func printNotices(w io.Writer, s *server.Server) {
 	if s.Notice != "" {
 		fmt.Fprintln(w, "notice: "+s.Notice)
 	}
-	if s.Unencrypted() {
+	if s.IsUnencrypted() {
 		fmt.Fprintln(w, "warning: there is no TLS: whoever is on the way can read tokens and change pages. Start it with\n"+
 			"  --domain NAME, which obtains a certificate, or behind a proxy with TLS, on 127.0.0.1 with --trust-proxy.")
 	}

@@ -65,7 +65,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "bytes")
 	s, err := c.Submit(cmd.Context(), f.bot, file, kind, func() (io.Reader, int64) {
-		return io.TeeReader(bytes.NewReader(data), &sent{bar: bar, all: len(data)}), int64(len(data))
+		return io.TeeReader(bytes.NewReader(data), &uploadProgress{bar: bar, all: len(data)}), int64(len(data))
 	})
 	bar.Clear()
 	if err != nil {
@@ -97,15 +97,15 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// sent shows how many bytes have been sent.
-type sent struct {
-	bar       *cli.Progress
-	done, all int
+// uploadProgress shows how many bytes have been sent.
+type uploadProgress struct {
+	bar            *cli.Progress
+	bytesSent, all int
 }
 
-func (s *sent) Write(p []byte) (int, error) {
-	s.done += len(p)
-	s.bar.Set(s.done, s.all)
+func (s *uploadProgress) Write(p []byte) (int, error) {
+	s.bytesSent += len(p)
+	s.bar.Set(s.bytesSent, s.all)
 	return len(p), nil
 }
 
@@ -197,15 +197,15 @@ func printStage(w io.Writer, s wire.Stage) {
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.Ended.IsZero() && s.Log != "" {
-			fmt.Fprintf(w, "\n%s\n\n", strings.TrimSpace(saidOnce(s)))
+			fmt.Fprintf(w, "\n%s\n\n", strings.TrimSpace(withoutRepeatedSummary(s)))
 			stage = s.Name
 		}
 	}
 	return stage
 }
 
-// saidOnce returns the log of a stage that failed without its last line, the summary, if it says the same before.
-func saidOnce(s wire.Stage) string {
+// withoutRepeatedSummary returns the log of a stage that failed without its last line, the summary, if it says the same before.
+func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")
 	_, what, _ := strings.Cut(s.Summary, ": ") // after the place

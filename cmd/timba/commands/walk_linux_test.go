@@ -53,7 +53,7 @@ func TestWalk(t *testing.T) {
 	kit.Must(t, os.WriteFile("game.json", data, 0o600))
 	t.Setenv(client.EnvURL, s.url)
 	t.Setenv(client.EnvToken, s.token)
-	w := clitest.Walk{New: newRoot, Good: goodValues, Needed: needed, Unstarted: unstarted, Data: a.dir, All: kit.Soak}
+	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: needed, UsageOnly: unstarted, Data: a.dir, All: kit.Soak}
 	w.Run(t, made)
 	if strings.Contains(s.log(), "msg=panic") {
 		t.Errorf("the server panicked:\n%s", s.log())

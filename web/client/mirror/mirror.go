@@ -28,15 +28,15 @@ const cursorFile = ".cursor"
 type Mirror struct {
 	Cursor string // after the last saved replay
 
-	dir    string
-	ladder string   // whose replays the directory contains, "" for all
-	whole  bool     // without a cursor in the directory
-	file   *os.File // nil for a stream
-	w      *bufio.Writer
+	dir           string
+	ladder        string   // whose replays the directory contains, "" for all
+	withoutCursor bool     // without a cursor in the directory
+	file          *os.File // nil for a stream
+	w             *bufio.Writer
 }
 
-// To returns a mirror that writes lines to a stream.
-func To(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
+// NewStream returns a mirror that writes lines to a stream.
+func NewStream(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
 
 // Open opens a directory, or a file with the extension .ndjson or .jsonl, after its last replay.
 // ladder is the ladder of the replays, "" for all. whole is for the replays of one match, which
@@ -51,7 +51,7 @@ func Open(path, ladder string, whole bool) (*Mirror, error) {
 		if err != nil {
 			return nil, fmt.Errorf("out: %w", err)
 		}
-		if err := writeWhole(ladderFile(path), []byte(oneMatch+"\n")); err != nil {
+		if err := writeAtomically(ladderFile(path), []byte(oneMatch+"\n")); err != nil {
 			file.Close()
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("out: %w: name a directory, or a file ending in .ndjson or .jsonl", err)
 	}
-	m := &Mirror{dir: path, ladder: ladder, whole: whole}
+	m := &Mirror{dir: path, ladder: ladder, withoutCursor: whole}
 	data, err := os.ReadFile(filepath.Join(path, cursorFile))
 	if errors.Is(err, fs.ErrNotExist) || whole {
 		return m, nil
@@ -120,7 +120,7 @@ func openLines(path, ladder string) (*Mirror, error) {
 		err = sameLadder(path, of, ladder)
 	}
 	if err == nil {
-		err = writeWhole(ladderFile(path), []byte(ladder+"\n"))
+		err = writeAtomically(ladderFile(path), []byte(ladder+"\n"))
 	}
 	if err != nil {
 		f.Close()
@@ -176,7 +176,7 @@ func (m *Mirror) Add(line wire.ReplayLine) error {
 	if err != nil {
 		return fmt.Errorf("game %d: %w", line.Game, err)
 	}
-	if err := writeWhole(filepath.Join(m.dir, GameFile(line.Game)), r.Encode()); err != nil {
+	if err := writeAtomically(filepath.Join(m.dir, GameFile(line.Game)), r.Encode()); err != nil {
 		return err
 	}
 	m.Cursor = line.Cursor
@@ -192,8 +192,8 @@ func compactLine(line wire.ReplayLine) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writeWhole writes a file completely or not at all.
-func writeWhole(path string, data []byte) error {
+// writeAtomically writes a file completely or not at all.
+func writeAtomically(path string, data []byte) error {
 	tmp := path + ".tmp"
 	err := os.WriteFile(tmp, data, 0o644)
 	if err == nil {
@@ -215,8 +215,8 @@ func (m *Mirror) Close() error {
 	if m.file != nil {
 		errs = append(errs, m.file.Close())
 	}
-	if m.dir != "" && m.Cursor != "" && !m.whole {
-		errs = append(errs, writeWhole(filepath.Join(m.dir, cursorFile), []byte(strings.TrimSpace(m.Cursor+" "+m.ladder)+"\n")))
+	if m.dir != "" && m.Cursor != "" && !m.withoutCursor {
+		errs = append(errs, writeAtomically(filepath.Join(m.dir, cursorFile), []byte(strings.TrimSpace(m.Cursor+" "+m.ladder)+"\n")))
 	}
 	return errors.Join(errs...)
 }

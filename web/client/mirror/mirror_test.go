@@ -112,7 +112,7 @@ func TestDirGoesOn(t *testing.T) {
 
 func TestStream(t *testing.T) {
 	var out bytes.Buffer
-	m := To(&out)
+	m := NewStream(&out)
 	add(t, m, line("one", ""), line("two", ""))
 	if m.Cursor != "two" || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("behind %q the stream has\n%s", m.Cursor, out.String())
