@@ -167,7 +167,7 @@ func standing(t *testing.T) string {
 	b := newTable("game", "house bots of its default ladders, the weakest first")
 	for _, g := range refereetest.Specified(t) {
 		var list []string
-		for _, spec := range house.Standing(g.Name) {
+		for _, spec := range house.LadderBots(g.Name) {
 			list = append(list, code("@"+spec))
 		}
 		b.row(g.Display.Title, strings.Join(list, " "))

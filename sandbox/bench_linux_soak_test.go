@@ -95,7 +95,7 @@ func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
 
 func ways() []string {
 	all := []string{"bare"}
-	for l := Probe().Level; l > Weak; l-- {
+	for l := Probe().Level; l > LevelWeak; l-- {
 		all = append(all, l.String())
 	}
 	return all
@@ -113,7 +113,7 @@ func BenchmarkStart(b *testing.B) {
 			if g.source != "" {
 				dir, run = buildGreeting(b, g.command, g.source)
 			}
-			spec := command(b, None, dir, run...)
+			spec := command(b, LevelNone, dir, run...)
 			m := medians{}
 			for b.Loop() {
 				for _, way := range ways() {
@@ -152,7 +152,7 @@ func BenchmarkEnd(b *testing.B) {
 	for b.Loop() {
 		for _, way := range ways() {
 			begin := time.Now()
-			end, err := startAny(way, command(b, None, "", "/bin/true"), nil)
+			end, err := startAny(way, command(b, LevelNone, "", "/bin/true"), nil)
 			kit.Must(b, err)
 			end()
 			m.add(way, time.Since(begin))
@@ -167,7 +167,7 @@ func BenchmarkTwelve(b *testing.B) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		kit.Lacks(b, "python3")
 	}
-	m, python := medians{}, command(b, None, "", "python3", "-c", "print(1)")
+	m, python := medians{}, command(b, LevelNone, "", "python3", "-c", "print(1)")
 	for b.Loop() {
 		for _, way := range ways() {
 			begin := time.Now()

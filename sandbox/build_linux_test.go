@@ -16,7 +16,7 @@ import (
 // TestBuildRemoves: what a build removes is gone, and what it was never given stays.
 func TestBuildRemoves(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		if level == Weak {
+		if level == LevelWeak {
 			continue
 		}
 		_, dir := world(t)
@@ -46,7 +46,7 @@ func TestBuildRemoves(t *testing.T) {
 // TestBuildReplaces: a build may make a file where a directory was, and the other way round.
 func TestBuildReplaces(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		if level == Weak {
+		if level == LevelWeak {
 			continue
 		}
 		_, dir := world(t)
@@ -69,7 +69,7 @@ func TestBuildReplaces(t *testing.T) {
 // copy.
 func TestBuildKeepsOutOfLinks(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		if level == Weak {
+		if level == LevelWeak {
 			continue
 		}
 		for name, outside := range map[string]bool{"outside": true, "inside": false} {

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupsV1 makes cgroups of version 1, for root: each controller has its own tree. It has the directory of
+// groupMakerV1 makes cgroups of version 1, for root: each controller has its own tree. It has the directory of
 // this process's own cgroup by controller.
-type groupsV1 map[string]string
+type groupMakerV1 map[string]string
 
 // controllersV1 are the controllers of version 1. The first two are required.
 var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
@@ -24,13 +24,13 @@ var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 // memoryV1 are the files with limits of memory; the second, if it exists, includes swap.
 var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 
-func openV1(own map[string]string) (groups, error) {
+func openV1(own map[string]string) (groupMaker, error) {
 	for _, c := range controllersV1[:2] {
 		if own[c] == "" {
 			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
-	g := groupsV1{}
+	g := groupMakerV1{}
 	for _, c := range controllersV1 {
 		if own[c] != "" {
 			g[c] = own[c]
@@ -39,9 +39,9 @@ func openV1(own map[string]string) (groups, error) {
 	return g, nil
 }
 
-func (g groupsV1) bases() []string { return slices.Collect(maps.Values(g)) }
+func (g groupMakerV1) baseDirs() []string { return slices.Collect(maps.Values(g)) }
 
-func (g groupsV1) create(l Limit) (group, error) {
+func (g groupMakerV1) create(l Limit) (group, error) {
 	c := &groupV1{dirs: map[string]string{}}
 	name := groupName()
 	for _, controller := range controllersV1 {
@@ -80,7 +80,7 @@ func (c *groupV1) limit(l Limit) error {
 			return err
 		}
 	}
-	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.Starter)); err != nil {
+	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.StarterThreads)); err != nil {
 		return err
 	}
 	var err error
@@ -107,11 +107,11 @@ func (c *groupV1) limit(l Limit) error {
 // Init can thaw the program: in a freezer of this version not even SIGKILL arrives.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
-	config.Enter = len(c.tasks)
-	config.Leave = []string{strconv.Itoa(config.Limit.Processes)}
+	config.EnterCount = len(c.tasks)
+	config.LeaveTexts = []string{strconv.Itoa(config.Limit.Processes)}
 	if c.freezer != nil {
 		init.Files = append(init.Files, c.freezer)
-		config.Thaw = true
+		config.CanThaw = true
 	}
 }
 
@@ -135,20 +135,20 @@ func (c *groupV1) kill() {
 }
 
 func (c *groupV1) outOfMemory() bool {
-	return event(c.file("memory", "memory.oom_control"), "oom_kill") > 0
+	return readCounter(c.file("memory", "memory.oom_control"), "oom_kill") > 0
 }
 
-func (c *groupV1) endsAll() bool { return false }
+func (c *groupV1) killsAll() bool { return false }
 
-func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "max") > 0 }
+func (c *groupV1) refusedProcess() bool { return readCounter(c.file("pids", "pids.events"), "max") > 0 }
 
 func (c *groupV1) cpu() time.Duration {
-	return time.Duration(number(c.file("cpuacct", "cpuacct.usage")))
+	return time.Duration(readNumber(c.file("cpuacct", "cpuacct.usage")))
 }
 
-func (c *groupV1) memory() int64 { return number(c.file("memory", "memory.usage_in_bytes")) }
+func (c *groupV1) memory() int64 { return readNumber(c.file("memory", "memory.usage_in_bytes")) }
 
-func (c *groupV1) threads() string { return c.file("cpuacct", "tasks") }
+func (c *groupV1) threadsFile() string { return c.file("cpuacct", "tasks") }
 
 func (c *groupV1) close() error {
 	var errs []error

@@ -17,11 +17,11 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// groupsV2 makes cgroups of version 2 below a directory without processes, so that its
+// groupMakerV2 makes cgroups of version 2 below a directory without processes, so that its
 // controllers can be delegated.
-type groupsV2 struct{ base string }
+type groupMakerV2 struct{ base string }
 
-func (g groupsV2) bases() []string { return []string{g.base} }
+func (g groupMakerV2) baseDirs() []string { return []string{g.base} }
 
 // groupV2 is a directory with the limits and two leaves: one for the program, which can
 // be frozen, and one for init, which must not be.
@@ -36,7 +36,7 @@ type groupV2 struct {
 // initMemory is what init needs besides the program, in bytes.
 const initMemory = 8 << 20
 
-func (g groupsV2) create(l Limit) (group, error) {
+func (g groupMakerV2) create(l Limit) (group, error) {
 	c := &groupV2{dir: filepath.Join(g.base, groupName())}
 	if err := c.make(l); err != nil {
 		return nil, errors.Join(err, c.close())
@@ -77,13 +77,13 @@ func (c *groupV2) make(l Limit) error {
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
 	init.Files = append(init.Files, c.initProcs, c.pidsMax)
-	config.Leave = []string{"0", strconv.Itoa(config.Limit.Processes)}
+	config.LeaveTexts = []string{"0", strconv.Itoa(config.Limit.Processes)}
 }
 
-func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
-func (c *groupV2) endsAll() bool     { return true } // by memory.oom.group
-func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
-func (c *groupV2) refused() bool     { return event(c.file("bot/pids.events"), "max") > 0 }
+func (c *groupV2) kill()                { writeFile(c.file("cgroup.kill"), "1") }
+func (c *groupV2) killsAll() bool       { return true } // by memory.oom.group
+func (c *groupV2) outOfMemory() bool    { return readCounter(c.file("memory.events"), "oom_kill") > 0 }
+func (c *groupV2) refusedProcess() bool { return readCounter(c.file("bot/pids.events"), "max") > 0 }
 func (c *groupV2) freeze(on bool) error {
 	text := "0"
 	if on {
@@ -94,12 +94,12 @@ func (c *groupV2) freeze(on bool) error {
 }
 
 func (c *groupV2) cpu() time.Duration {
-	return time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond
+	return time.Duration(readCounter(c.file("cpu.stat"), "usage_usec")) * time.Microsecond
 }
 
-func (c *groupV2) memory() int64 { return number(c.file("memory.current")) }
+func (c *groupV2) memory() int64 { return readNumber(c.file("memory.current")) }
 
-func (c *groupV2) threads() string { return c.file("bot/cgroup.threads") }
+func (c *groupV2) threadsFile() string { return c.file("bot/cgroup.threads") }
 
 func (c *groupV2) close() error {
 	for _, f := range []*os.File{c.bot, c.initProcs, c.pidsMax, c.freezer} {
@@ -128,12 +128,12 @@ var (
 const leafV2 = "timba"
 
 // openV2 finds a directory for groups; own is the cgroup of this process.
-func openV2(own string) (groups, error) {
+func openV2(own string) (groupMaker, error) {
 	if base := baseV2(own, isDelegated); base != "" {
 		return divide(base)
 	}
-	if booted() {
-		base, err := delegated()
+	if hasSystemd() {
+		base, err := requestDelegation()
 		if err != nil {
 			return nil, fmt.Errorf("systemd does not delegate a cgroup: %w", err)
 		}
@@ -146,19 +146,19 @@ func openV2(own string) (groups, error) {
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
-	case filepath.Base(own) == leafV2 && lacks(above, enabled, requiredV2) == "" && writable(above):
+	case filepath.Base(own) == leafV2 && missingController(above, enabledFile, requiredV2) == "" && isWritable(above):
 		return above // another timba, such as the parent of this one, has divided it
-	case isDelegated(own) && writable(own):
+	case isDelegated(own) && isWritable(own):
 		return own
-	case isDelegated(above) && writable(above):
+	case isDelegated(above) && isWritable(above):
 		return above // systemd's DelegateSubgroup
-	case lacks(own, enabled, requiredV2) == "" && writable(own):
+	case missingController(own, enabledFile, requiredV2) == "" && isWritable(own):
 		return own // the root of the tree: only that has both processes and this
 	}
 	return ""
 }
 
-func writable(dir string) bool {
+func isWritable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
@@ -174,8 +174,8 @@ func isDelegated(dir string) bool {
 	return false
 }
 
-// booted reports whether systemd runs this machine.
-func booted() bool {
+// hasSystemd reports whether systemd runs this machine.
+func hasSystemd() bool {
 	info, err := os.Lstat("/run/systemd/system")
 	return err == nil && info.IsDir()
 }
@@ -183,13 +183,13 @@ func booted() bool {
 // The lists of controllers: those that a cgroup has, and those that it enables for the
 // cgroups below it.
 const (
-	available = "cgroup.controllers"
-	enabled   = "cgroup.subtree_control"
+	availableFile = "cgroup.controllers"
+	enabledFile   = "cgroup.subtree_control"
 )
 
-// lacks returns the first controller that a cgroup's list does not have, "" if it has
+// missingController returns the first controller that a cgroup's list does not have, "" if it has
 // all.
-func lacks(dir, list string, controllers []string) string {
+func missingController(dir, list string, controllers []string) string {
 	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
 	have := " " + strings.TrimSpace(string(data)) + " "
 	for _, c := range controllers {
@@ -208,8 +208,8 @@ func (e *controllerError) Error() string {
 }
 
 // divide makes groups below a directory, after moving its processes to a leaf.
-func divide(dir string) (groups, error) {
-	if missing := lacks(dir, available, requiredV2); missing != "" {
+func divide(dir string) (groupMaker, error) {
+	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
 	}
 	if err := enable(dir, requiredV2); err != nil {
@@ -218,17 +218,17 @@ func divide(dir string) (groups, error) {
 	for _, c := range optionalV2 {
 		enable(dir, []string{c}) // optional
 	}
-	return groupsV2{dir}, nil
+	return groupMakerV2{dir}, nil
 }
 
 // enable enables controllers for the cgroups below a directory. If necessary, it first
 // moves the processes of the directory, perhaps this one, to a leaf.
 func enable(dir string, controllers []string) error {
-	if lacks(dir, enabled, controllers) == "" {
+	if missingController(dir, enabledFile, controllers) == "" {
 		return nil
 	}
 	for range 10 { // a new process may start meanwhile
-		err := writeFile(filepath.Join(dir, enabled), "+"+strings.Join(controllers, " +"))
+		err := writeFile(filepath.Join(dir, enabledFile), "+"+strings.Join(controllers, " +"))
 		if !errors.Is(err, unix.EBUSY) {
 			return err
 		}
@@ -257,11 +257,11 @@ func moveToLeaf(dir string) error {
 	return nil
 }
 
-// delegated has this process moved into a delegated scope, and returns the scope's directory.
-func delegated() (string, error) {
+// requestDelegation has this process moved into a delegated scope, and returns the scope's directory.
+func requestDelegation() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startOf(os.Getpid()))
+	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startTicks(os.Getpid()))
 	if err := systemd.Delegate(ctx, name); err != nil {
 		return "", err
 	}

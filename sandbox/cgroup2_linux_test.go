@@ -70,7 +70,7 @@ func layOut(t *testing.T, tree string) (top string, marked []string) {
 		if strings.Contains(path, "*") {
 			marked = append(marked, dir)
 		}
-		for name, text := range map[string]string{enabled: lists[path] + "\n", "cgroup.procs": ""} {
+		for name, text := range map[string]string{enabledFile: lists[path] + "\n", "cgroup.procs": ""} {
 			kit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		if strings.HasPrefix(path, "-") {
@@ -87,11 +87,11 @@ func TestVacate(t *testing.T) {
 	kit.Must(t, err)
 	controllers := []string(nil)
 	if all, err := cgroups(); err == nil {
-		if g, ok := all.(groupsV2); ok {
+		if g, ok := all.(groupMakerV2); ok {
 			base, controllers = g.base, requiredV2
 		}
 	}
-	if base == "" || !writable(base) {
+	if base == "" || !isWritable(base) {
 		t.Logf("no cgroup of version 2 is ours: %q", base)
 		return
 	}
@@ -119,7 +119,7 @@ func TestVacate(t *testing.T) {
 		err = enable(dir, controllers)
 	}
 	kit.Must(t, err)
-	if missing := lacks(dir, enabled, controllers); missing != "" {
+	if missing := missingController(dir, enabledFile, controllers); missing != "" {
 		t.Errorf("%s is not handed on", missing)
 	}
 	for name, want := range map[string][]string{"cgroup.procs": nil, leafV2 + "/cgroup.procs": pids} {
@@ -141,7 +141,7 @@ func TestOpenAgain(t *testing.T) {
 		t.Logf("there are no groups: %v", err)
 		return
 	}
-	again, err := openGroups()
+	again, err := openGroupMaker()
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
 		t.Errorf("groups are in %v and then in %v: %v", first, again, err)
 	}
@@ -157,7 +157,7 @@ func TestFixGroups(t *testing.T) {
 		{fmt.Errorf("cgroup: %w", &controllerError{"/sys/fs/cgroup/x", "memory"}), "cgroup_enable=memory"},
 		{&controllerError{"/sys/fs/cgroup/x", "pids"}, "Delegate=yes"},
 	} {
-		if got := fixGroups(c.err); !strings.Contains(got, c.want) {
+		if got := cgroupFix(c.err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %q does not tell %q", c.err, got, c.want)
 		}
 	}

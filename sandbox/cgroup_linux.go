@@ -26,18 +26,18 @@ type group interface {
 	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
 	// whether it refused to start one at the limit of processes.
 	outOfMemory() bool
-	endsAll() bool // whether the kernel then ends all processes of the sandbox
-	refused() bool
-	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
-	memory() int64      // that all processes use, in bytes; 0 if unknown
-	threads() string    // the file that lists the threads that run
+	killsAll() bool // whether the kernel then ends all processes of the sandbox
+	refusedProcess() bool
+	cpu() time.Duration  // of all processes, also ended ones; 0 if unknown
+	memory() int64       // that all processes use, in bytes; 0 if unknown
+	threadsFile() string // the file that lists the threads that run
 	close() error
 }
 
-// groups makes groups, each a directory below the bases.
-type groups interface {
+// groupMaker makes groups, each a directory below the bases.
+type groupMaker interface {
 	create(Limit) (group, error)
-	bases() []string
+	baseDirs() []string
 }
 
 // groupPrefix begins the names of all cgroup directories.
@@ -48,12 +48,12 @@ var groupCount atomic.Int64
 // groupName names a directory after its owner, for sweep.
 func groupName() string {
 	pid := os.Getpid()
-	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startOf(pid), groupCount.Add(1))
+	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startOf returns when a process was started, in ticks since boot; "" if it does not
+// startTicks returns when a process was started, in ticks since boot; "" if it does not
 // exist.
-func startOf(pid int) string {
+func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
 		return ""
@@ -61,15 +61,15 @@ func startOf(pid int) string {
 	return string(f[19])
 }
 
-// sweep removes the cgroups in a directory that ended referees left. Their bots ended
+// removeAbandoned removes the cgroups in a directory that ended referees left. Their bots ended
 // with them.
-func sweep(base string) {
+func removeAbandoned(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if e.IsDir() && abandoned(e.Name()) {
+		if e.IsDir() && isAbandoned(e.Name()) {
 			dir := filepath.Join(base, e.Name())
 			writeFile(filepath.Join(dir, "freezer.state"), "THAWED")
 			writeFile(filepath.Join(dir, "cgroup.kill"), "1")
@@ -78,14 +78,14 @@ func sweep(base string) {
 	}
 }
 
-func abandoned(name string) bool {
+func isAbandoned(name string) bool {
 	rest, ok := strings.CutPrefix(name, groupPrefix)
 	parts := strings.Split(rest, "-")
 	if !ok || len(parts) != 3 {
 		return false
 	}
 	pid, err := strconv.Atoi(parts[0])
-	return err == nil && startOf(pid) != parts[1]
+	return err == nil && startTicks(pid) != parts[1]
 }
 
 // removeGroup removes a cgroup and those below it. It retries, because the last process
@@ -122,8 +122,8 @@ func writeFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// number reads a file with one number; 0 if it does not exist.
-func number(path string) int64 {
+// readNumber reads a file with one number; 0 if it does not exist.
+func readNumber(path string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0
@@ -132,8 +132,8 @@ func number(path string) int64 {
 	return n
 }
 
-// event returns the number of a name, from a file of lines "NAME NUMBER".
-func event(path, name string) int64 {
+// readCounter returns the number of a name, from a file of lines "NAME NUMBER".
+func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0
@@ -147,14 +147,14 @@ func event(path, name string) int64 {
 	return 0
 }
 
-// openGroups returns the cgroups that this process may use, after it has made one and removed what
+// openGroupMaker returns the cgroups that this process may use, after it has made one and removed what
 // others have left.
-func openGroups() (groups, error) {
+func openGroupMaker() (groupMaker, error) {
 	v1, unified, err := ownGroups()
 	if err != nil {
 		return nil, err
 	}
-	var all groups
+	var all groupMaker
 	switch {
 	case v1["memory"] != "":
 		all, err = openV1(v1)
@@ -166,9 +166,9 @@ func openGroups() (groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, base := range all.bases() {
-		sweep(base)
-		cleaner.groups(base)
+	for _, base := range all.baseDirs() {
+		removeAbandoned(base)
+		cleaner.addGroups(base)
 	}
 	probe, err := all.create(DefaultLimit)
 	if err != nil {
@@ -215,12 +215,12 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 		switch r[0] {
 		case "cgroup2":
 			if path, ok := paths[""]; ok {
-				unified = below(point, root, path)
+				unified = mountedPath(point, root, path)
 			}
 		case "cgroup":
 			for _, controller := range strings.Split(r[2], ",") {
 				if path, ok := paths[controller]; ok && controller != "" {
-					v1[controller] = below(point, root, path)
+					v1[controller] = mountedPath(point, root, path)
 				}
 			}
 		}
@@ -228,9 +228,9 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// below returns the directory of a path of a hierarchy, of which the part below root is
+// mountedPath returns the directory of a path of a hierarchy, of which the part below root is
 // mounted at a point.
-func below(point, root, path string) string {
+func mountedPath(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.Join(point, rel)
 	}

@@ -37,26 +37,26 @@ const (
 	forgetKind = '-' // forget the kind and name that follow
 )
 
-// cleaning is the program's connection to its cleaner.
-type cleaning struct {
-	mu    sync.Mutex
-	pipe  *os.File // nil while no cleaner runs
-	pid   int
-	known map[string]bool // messages
+// cleanerConn is the program's connection to its cleaner.
+type cleanerConn struct {
+	mu       sync.Mutex
+	pipe     *os.File // nil while no cleaner runs
+	pid      int
+	messages map[string]bool // messages
 }
 
-var cleaner = cleaning{known: map[string]bool{}}
+var cleaner = cleanerConn{messages: map[string]bool{}}
 
 // RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
-// Forget undoes RemoveAtEnd, for a directory that is removed or kept.
-func Forget(dir string) { cleaner.forget(string(kindDir) + dir) }
+// CancelRemoveAtEnd undoes RemoveAtEnd, for a directory that is removed or kept.
+func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// groups makes the cleaner remove the cgroups of this program below a directory.
-func (c *cleaning) groups(base string) {
+// addGroups makes the cleaner remove the cgroups of this program below a directory.
+func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
-	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startOf(pid)))
+	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
 }
 
 // runMark begins all marks of this program. The cleaner ends the processes that have one when this
@@ -73,21 +73,21 @@ var markCount atomic.Int64
 // another one.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
-func (c *cleaning) add(message string) {
+func (c *cleanerConn) add(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known[message] {
+	if c.messages[message] {
 		return
 	}
-	c.known[message] = true
+	c.messages[message] = true
 	c.send(message)
 }
 
-func (c *cleaning) forget(message string) {
+func (c *cleanerConn) forget(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known[message] {
-		delete(c.known, message)
+	if c.messages[message] {
+		delete(c.messages, message)
 		c.send(string(forgetKind) + message)
 	}
 }
@@ -97,21 +97,21 @@ var cleanerTime = 10 * time.Second
 
 // send sends a message, or starts a cleaner that knows everything. It replaces one that has
 // ended or does not read.
-func (c *cleaning) send(message string) {
+func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
 	}
 	if c.start() != nil {
 		return
 	}
-	for m := range c.known {
+	for m := range c.messages {
 		if c.write(m) != nil {
 			return // the next message finds the pipe broken or full again
 		}
 	}
 }
 
-func (c *cleaning) write(message string) error {
+func (c *cleanerConn) write(message string) error {
 	if err := c.pipe.SetWriteDeadline(time.Now().Add(cleanerTime)); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *cleaning) write(message string) error {
 	return err
 }
 
-func (c *cleaning) start() error {
+func (c *cleanerConn) start() error {
 	if c.pipe != nil {
 		unix.Kill(c.pid, unix.SIGKILL) // before it takes the end of the pipe for that of this program
 		unix.Wait4(c.pid, nil, 0, nil)

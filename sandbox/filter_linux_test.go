@@ -37,11 +37,11 @@ func verdictOf(t *testing.T, c *initproc.Config, call systemCall) uint32 {
 func TestFilter(t *testing.T) {
 	allow, kill := retAllow.Val, retKill.Val
 	fails := func(errno unix.Errno) uint32 { return retErrno(errno).Val }
-	full := &initproc.Config{Spaces: true, Group: true}
-	build := &initproc.Config{Spaces: true, Group: true, Build: true}
-	reduced := &initproc.Config{Spaces: true}
-	weak := &initproc.Config{ABI: 5}
-	weakNew := &initproc.Config{ABI: 6}
+	full := &initproc.Config{HasNamespaces: true, HasCgroup: true}
+	build := &initproc.Config{HasNamespaces: true, HasCgroup: true, Build: true}
+	reduced := &initproc.Config{HasNamespaces: true}
+	weak := &initproc.Config{LandlockABI: 5}
+	weakNew := &initproc.Config{LandlockABI: 6}
 	const cloneThread = unix.CLONE_THREAD | unix.CLONE_VM
 	for _, c := range []struct {
 		config *initproc.Config

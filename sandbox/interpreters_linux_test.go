@@ -214,7 +214,7 @@ func TestLinkInShownDirectory(t *testing.T) {
 			shown := mkdir(t, filepath.Dir(home)+"/shown")
 			kit.Must(t, os.Symlink(dir, shown+"/current"))
 			spec := command(t, level, shown+"/current", "sh", "-c", "read x < data; echo $x")
-			spec.Show = append(spec.Show, shown)
+			spec.VisiblePaths = append(spec.VisiblePaths, shown)
 			if s, out := runToEnd(t, spec); s.Reason != Exited || out != "hello\n" {
 				t.Errorf("it %s and says %q", s, out)
 			}

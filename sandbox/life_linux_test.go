@@ -55,7 +55,7 @@ func init() {
 func TestRefereeKilled(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		for _, how := range []string{"running", "frozen"} {
-			if how == "frozen" && level < Full {
+			if how == "frozen" && level < LevelFull {
 				continue
 			}
 			t.Run(level.String()+"/"+how, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRefereeKilled(t *testing.T) {
 					t.Fatal(err)
 				}
 				cmd.Wait()
-				if level == Full {
+				if level == LevelFull {
 					checkSwept(t)
 				}
 			})
@@ -90,7 +90,7 @@ func init() {
 		unix.Kill(first, unix.SIGSTOP)
 		for i := range 2000 { // more than a pipe has room for
 			RemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
-			Forget(fmt.Sprintf("%s-%060d", args[0], i))
+			CancelRemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
 		}
 		RemoveAtEnd(args[0])
 		if cleaner.pid == first {
@@ -125,7 +125,7 @@ func TestFreezeFails(t *testing.T) {
 	defer state.Close()
 	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // not to be written to
 	defer broken.Close()
-	p := &Process{level: Full, initLeft: true}
+	p := &Process{level: LevelFull, initLeft: true}
 	for _, c := range []struct {
 		on   bool
 		want string
@@ -156,7 +156,7 @@ func TestWatch(t *testing.T) {
 		{&Process{group: &groupV2{}, limit: limited}, true},
 		{&Process{group: &groupV1{}}, true},
 	} {
-		if got := c.p.watched(); got != c.want {
+		if got := c.p.needsMonitor(); got != c.want {
 			t.Errorf("%+v is watched: %t", c.p, got)
 		}
 	}
@@ -164,14 +164,14 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	events := filepath.Join(dir, "memory.oom_control")
 	kit.Must(t, unix.Mkfifo(events, 0o600))
-	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}, ended: make(chan struct{})}
+	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}, monitorStop: make(chan struct{})}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		p.watch()
+		p.monitor()
 	}()
 	held := kit.Get[*os.File](t)(os.OpenFile(events, os.O_WRONLY, 0)) // a check reads it from now on
-	close(p.ended)
+	close(p.monitorStop)
 	held.Close()
 	<-watched
 }
@@ -179,7 +179,7 @@ func TestWatch(t *testing.T) {
 // TestInitMemory: an init that looks at the limits again and again does not grow by that, and reports
 // the end after it has collected its garbage.
 func TestInitMemory(t *testing.T) {
-	if !slices.Contains(levelsHere(t), Reduced) {
+	if !slices.Contains(levelsHere(t), LevelReduced) {
 		t.Logf("this machine has level %s, or the race detector is on", Probe().Level)
 		return
 	}
@@ -189,7 +189,7 @@ func TestInitMemory(t *testing.T) {
 	defer in.Close()
 	defer end.Close()
 	script := "for i in $(seq 100); do sleep 1d & done; echo started; read line; exit 3"
-	p, out := launch(t, Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Stdin: in, Level: Reduced, Limit: limit})
+	p, out := launch(t, Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Stdin: in, Level: LevelReduced, Limit: limit})
 	kit.Must(t, firstByte(out))
 	init := fmt.Sprintf("/proc/%d", p.Pid())
 	kit.Until(t, "init has looked often", func() bool { return proc.CPU(init) > 600*time.Millisecond })
@@ -205,12 +205,12 @@ func TestInitMemory(t *testing.T) {
 
 func checkSwept(t *testing.T) {
 	t.Helper()
-	again, err := openGroups() // as another referee does first
+	again, err := openGroupMaker() // as another referee does first
 	kit.Must(t, err)
-	for _, base := range again.bases() {
+	for _, base := range again.baseDirs() {
 		left := kit.Get[[]string](t)(filepath.Glob(base + "/" + groupPrefix + "*"))
 		for _, dir := range left {
-			if abandoned(filepath.Base(dir)) {
+			if isAbandoned(filepath.Base(dir)) {
 				t.Errorf("%s is left", dir)
 			}
 		}
@@ -244,7 +244,7 @@ func TestParseGroups(t *testing.T) {
 }
 
 func TestAbandoned(t *testing.T) {
-	self := fmt.Sprintf("%s%d-%s-1", groupPrefix, os.Getpid(), startOf(os.Getpid()))
+	self := fmt.Sprintf("%s%d-%s-1", groupPrefix, os.Getpid(), startTicks(os.Getpid()))
 	for name, want := range map[string]bool{
 		self: false, // it lives
 		fmt.Sprintf("%s%d-1-1", groupPrefix, os.Getpid()): true, // another process had its number
@@ -253,7 +253,7 @@ func TestAbandoned(t *testing.T) {
 		groupPrefix + "1":                                 false,
 		"system.slice":                                    false,
 	} {
-		if abandoned(name) != want {
+		if isAbandoned(name) != want {
 			t.Errorf("%s: abandoned is %v", name, !want)
 		}
 	}
@@ -290,7 +290,7 @@ func BenchmarkTurn(b *testing.B) {
 		turn(b, in, out)
 		cmd.Wait()
 	})
-	for level := Probe().Level; level > Weak; level-- {
+	for level := Probe().Level; level > LevelWeak; level-- {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
 			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: level})
@@ -300,10 +300,10 @@ func BenchmarkTurn(b *testing.B) {
 			p.Wait()
 		})
 	}
-	if Probe().Level == Full {
+	if Probe().Level == LevelFull {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: Full}))
+			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: LevelFull}))
 			r.Close()
 			var buf [16]byte
 			for b.Loop() {

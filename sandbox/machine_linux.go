@@ -21,15 +21,15 @@ func MachineMemory() int64 {
 	if err != nil {
 		return memory
 	}
-	memory = lessInGroups(memory, v1["memory"], "memory.limit_in_bytes")
-	return lessInGroups(memory, unified, "memory.max")
+	memory = limitByGroups(memory, v1["memory"], "memory.limit_in_bytes")
+	return limitByGroups(memory, unified, "memory.max")
 }
 
-// lessInGroups returns the least of memory and the limits of a cgroup and of those
+// limitByGroups returns the least of memory and the limits of a cgroup and of those
 // around it. A limit that is not there, or not a number, is none.
-func lessInGroups(memory int64, dir, file string) int64 {
+func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
-		if limit := number(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {
+		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {
 			memory = limit
 		}
 		if dir == "/" {
@@ -39,9 +39,9 @@ func lessInGroups(memory int64, dir, file string) int64 {
 	return memory
 }
 
-// quotas are the files cpu.stat of the cgroups of this program, from its own upwards, that limit how
+// quotaFiles are the files cpu.stat of the cgroups of this program, from its own upwards, that limit how
 // much of the processors it may use.
-var quotas = sync.OnceValue(func() (files []string) {
+var quotaFiles = sync.OnceValue(func() (files []string) {
 	v1, unified, err := ownGroups()
 	if err != nil {
 		return nil
@@ -57,14 +57,14 @@ var quotas = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// Throttled returns for how long the cgroups of this program have held its processes back because
+// ThrottledTime returns for how long the cgroups of this program have held its processes back because
 // of their quotas.
-func Throttled() (sum time.Duration) {
-	for _, file := range quotas() {
-		if us := event(file, "throttled_usec"); us > 0 {
+func ThrottledTime() (sum time.Duration) {
+	for _, file := range quotaFiles() {
+		if us := readCounter(file, "throttled_usec"); us > 0 {
 			sum += time.Duration(us) * time.Microsecond
 		} else {
-			sum += time.Duration(event(file, "throttled_time")) // in version 1
+			sum += time.Duration(readCounter(file, "throttled_time")) // in version 1
 		}
 	}
 	return sum

@@ -22,7 +22,7 @@ func TestMachineMemory(t *testing.T) {
 		}
 		expect := func(what string, want int64) {
 			t.Helper()
-			if got := lessInGroups(8*gib, inner, file); got != want {
+			if got := limitByGroups(8*gib, inner, file); got != want {
 				t.Errorf("%s, %s: %d, want %d", file, what, got, want)
 			}
 		}
@@ -36,11 +36,11 @@ func TestMachineMemory(t *testing.T) {
 		expect("a larger one within", 3*gib)
 		set(inner, "1073741824")
 		expect("its own", gib)
-		if got := lessInGroups(0, inner, file); got != gib {
+		if got := limitByGroups(0, inner, file); got != gib {
 			t.Errorf("%s: where the machine's is not known: %d", file, got)
 		}
 	}
-	if got := lessInGroups(8*gib, "", "memory.max"); got != 8*gib {
+	if got := limitByGroups(8*gib, "", "memory.max"); got != 8*gib {
 		t.Errorf("without a cgroup it is %d", got)
 	}
 	if got := MachineMemory(); got < 64<<20 {

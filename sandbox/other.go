@@ -10,7 +10,7 @@ import (
 
 // Probe reports that there is no sandbox outside Linux.
 func Probe() Report {
-	return Report{Level: None, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
+	return Report{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
 // SelfTest does nothing.
@@ -18,38 +18,38 @@ func SelfTest(Level) []Trial { return nil }
 
 // Process is a running program.
 type Process struct {
-	cmd    *exec.Cmd
-	killed atomic.Bool
-	once   sync.Once
-	status Status
+	cmd      *exec.Cmd
+	isKilled atomic.Bool
+	waitOnce sync.Once
+	status   Status
 }
 
-// Start runs a program without a sandbox. It returns an error for every level but None.
+// Start runs a program without a sandbox. It returns an error for every level but LevelNone.
 func Start(s Spec) (*Process, error) {
-	if s.Level != None {
-		return nil, Probe().refuse(s.Level)
+	if s.Level != LevelNone {
+		return nil, Probe().levelError(s.Level)
 	}
 	cmd, err := s.command()
 	if err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, step("program", err)
+		return nil, wrapStep("program", err)
 	}
 	return &Process{cmd: cmd}, nil
 }
 
 // Kill ends the program. What it has started goes on.
 func (p *Process) Kill() {
-	p.killed.Store(true)
+	p.isKilled.Store(true)
 	p.cmd.Process.Kill() // an error: it has ended
 }
 
 // Wait waits for the program's end and returns how it ended. It can be called again.
 func (p *Process) Wait() Status {
-	p.once.Do(func() {
+	p.waitOnce.Do(func() {
 		p.cmd.Wait() // the error is in ProcessState, too
-		p.status = plainStatus(p.cmd.ProcessState, p.killed.Load())
+		p.status = plainStatus(p.cmd.ProcessState, p.isKilled.Load())
 	})
 	return p.status
 }
@@ -57,8 +57,8 @@ func (p *Process) Wait() Status {
 // RemoveAtEnd does nothing: only Linux has a cleaner.
 func RemoveAtEnd(string) {}
 
-// Forget does nothing.
-func Forget(string) {}
+// CancelRemoveAtEnd does nothing.
+func CancelRemoveAtEnd(string) {}
 
 // MachineMemory returns 0: it is not found out.
 func MachineMemory() int64 { return 0 }

@@ -11,7 +11,7 @@ import (
 // program, and its path may be a name that PATH leads to.
 func (s Spec) command() (*exec.Cmd, error) {
 	if len(s.Args) == 0 {
-		return nil, step("program", errors.New("there is no command"))
+		return nil, wrapStep("program", errors.New("there is no command"))
 	}
 	cmd := exec.Command(s.Path, s.Args[1:]...)
 	cmd.Args[0] = s.Args[0]

@@ -20,29 +20,29 @@ func startPlain(s Spec) (*Process, error) {
 	cmd.Env = append(cmd.Env, p.mark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.pidfd}
 	if err := cmd.Start(); err != nil {
-		return nil, step("program", err)
+		return nil, wrapStep("program", err)
 	}
-	p.first = cmd.Process
+	p.firstProcess = cmd.Process
 	return p, nil
 }
 
 // killPlain ends the process group, and the program in case it has left it. The program was not
 // waited for, so that nothing else has its number.
 func (p *Process) killPlain() {
-	unix.Kill(-p.first.Pid, unix.SIGKILL)
-	unix.Kill(p.first.Pid, unix.SIGKILL)
+	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
+	unix.Kill(p.firstProcess.Pid, unix.SIGKILL)
 }
 
 func (p *Process) waitPlain() {
-	awaitEnd(p.first.Pid)
+	awaitEnd(p.firstProcess.Pid)
 	p.mu.Lock()
 	p.killPlain()
-	state, err := p.first.Wait()
-	p.gone = true
+	state, err := p.firstProcess.Wait()
+	p.isReaped = true
 	if err != nil {
 		p.status = Status{Reason: NotStarted, Step: "wait", Err: err}
 	} else {
-		p.status = plainStatus(state, p.killed.Load())
+		p.status = plainStatus(state, p.isKilled.Load())
 	}
 	p.mu.Unlock()
 	for range 50 { // a process may have started another one meanwhile
@@ -56,10 +56,10 @@ func (p *Process) waitPlain() {
 	}
 }
 
-// Marked returns the processes that a program without a sandbox has started, and the program itself,
+// MarkedProcesses returns the processes that a program without a sandbox has started, and the program itself,
 // while they run. Those that hide are missing.
-func (p *Process) Marked() []int {
-	if p.level != None {
+func (p *Process) MarkedProcesses() []int {
+	if p.level != LevelNone {
 		return nil // no process has a mark
 	}
 	return proc.FindByEnv(p.mark)

@@ -35,15 +35,15 @@ func TestPlain(t *testing.T) {
 		if action == "env" && (!strings.Contains(out, "SECRET=is seen\n") || !strings.Contains(out, "OWN=1\n")) {
 			t.Errorf("it has the environment %s", out)
 		}
-		if p.Pid() != 0 || len(p.Marked()) > 0 || p.Level() != None {
-			t.Errorf("%s: it has ended, and is process %d with %v", action, p.Pid(), p.Marked())
+		if p.Pid() != 0 || len(p.MarkedProcesses()) > 0 || p.Level() != LevelNone {
+			t.Errorf("%s: it has ended, and is process %d with %v", action, p.Pid(), p.MarkedProcesses())
 		}
 	}
 
 	p, r := launch(t, plain("orphan-and-wait")) // its child has a session of its own
 	kit.Must(t, firstByte(r))
-	if len(p.Marked()) != 2 {
-		t.Errorf("%v are its processes, want two", p.Marked())
+	if len(p.MarkedProcesses()) != 2 {
+		t.Errorf("%v are its processes, want two", p.MarkedProcesses())
 	}
 	if err := p.Freeze(true); err == nil {
 		t.Error("it is frozen")

@@ -19,48 +19,48 @@ import (
 
 // Found out once: the cgroups of this program, and what this machine can do.
 var (
-	cgroups = sync.OnceValues(openGroups)
-	probed  = sync.OnceValue(probe)
+	cgroups      = sync.OnceValues(openGroupMaker)
+	cachedReport = sync.OnceValue(probe)
 )
 
 // Probe returns what this machine can do: not from its version or its user, but by
 // running a sandbox of each level and testing it from inside. The result is cached.
-func Probe() Report { return probed() }
+func Probe() Report { return cachedReport() }
 
 func probe() Report {
 	layers := []Layer{
-		layer("seccomp", seccompError(), "a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64"),
+		newLayer("seccomp", seccompError(), "a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64"),
 		landlockLayer(),
 	}
 	_, err := cgroups()
 	full := err
 	if full == nil {
-		full = tryLevel(Full)
+		full = tryLevel(LevelFull)
 	}
 	spaces := error(nil)
 	if full != nil {
-		spaces = tryLevel(Reduced)
+		spaces = tryLevel(LevelReduced)
 	}
-	layers = append(layers, layer("namespaces", spaces, fixNamespaces(spaces)), layer("cgroup", full, fixGroups(full)))
+	layers = append(layers, newLayer("namespaces", spaces, namespacesFix(spaces)), newLayer("cgroup", full, cgroupFix(full)))
 	r := Report{Layers: layers}
 	switch {
 	case !layers[0].OK:
 	case full == nil:
-		r.Level = Full
+		r.Level = LevelFull
 	case spaces == nil:
-		r.Level = Reduced
+		r.Level = LevelReduced
 	default:
-		weak := tryLevel(Weak)
+		weak := tryLevel(LevelWeak)
 		if weak == nil {
-			r.Level = Weak
+			r.Level = LevelWeak
 		} else {
-			r.Layers = append(r.Layers, layer("weak", weak, "run timba as a separate user, in a container or a virtual machine"))
+			r.Layers = append(r.Layers, newLayer("weak", weak, "run timba as a separate user, in a container or a virtual machine"))
 		}
 	}
 	return r
 }
 
-func layer(name string, err error, fix string) Layer {
+func newLayer(name string, err error, fix string) Layer {
 	if err == nil {
 		return Layer{Name: name, OK: true}
 	}
@@ -90,10 +90,10 @@ func landlockABI() (int, error) {
 
 func landlockLayer() Layer {
 	_, err := landlockABI()
-	return layer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it only mount namespaces protect files")
+	return newLayer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it only mount namespaces protect files")
 }
 
-func fixNamespaces(err error) string {
+func namespacesFix(err error) string {
 	var s *StepError
 	switch {
 	case errors.As(err, &s) && s.Step == "proc":
@@ -108,7 +108,7 @@ func fixNamespaces(err error) string {
 	return "run timba on a separate machine"
 }
 
-func fixGroups(err error) string {
+func cgroupFix(err error) string {
 	var none *systemd.NoManagerError
 	var missing *controllerError
 	switch v1, _, _ := ownGroups(); {
@@ -143,7 +143,7 @@ func tryLevel(level Level) error {
 	said, _ := io.ReadAll(io.LimitReader(out, 4096))
 	switch s := p.Wait(); {
 	case s.Reason == NotStarted:
-		return step(s.Step, s.Err)
+		return wrapStep(s.Step, s.Err)
 	case s.Reason != Exited || s.Code != 0:
 		return fmt.Errorf("testing a sandbox %s: %s", s, bytes.TrimSpace(said))
 	}
@@ -173,7 +173,7 @@ func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, er
 	}
 	defer w.Close()
 	args := []string{probeName, level.String(), attack, strconv.Itoa(os.Getpid()), os.Getenv("HOME")}
-	p, err := start(Spec{Path: exe, Args: args, Show: []string{exe}, Stdout: w, Stderr: w, Limit: limit, Level: level})
+	p, err := start(Spec{Path: exe, Args: args, VisiblePaths: []string{exe}, Stdout: w, Stderr: w, Limit: limit, Level: level})
 	if err != nil {
 		r.Close()
 		return nil, nil, err
@@ -188,7 +188,7 @@ func probeMain() {
 	if name := os.Args[probeAttack]; name != "" {
 		attackMain(name, level)
 	}
-	for _, check := range []func(Level) error{lookAtStatus, lookAtFiles, lookAtNetwork} {
+	for _, check := range []func(Level) error{checkStatus, checkFiles, checkNetwork} {
 		err = errors.Join(err, check(level))
 	}
 	if err != nil {
@@ -198,8 +198,8 @@ func probeMain() {
 	unix.Exit(0)
 }
 
-// lookAtStatus checks what the kernel reports about this process.
-func lookAtStatus(level Level) error {
+// checkStatus checks what the kernel reports about this process.
+func checkStatus(level Level) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return err
@@ -211,14 +211,14 @@ func lookAtStatus(level Level) error {
 			return fmt.Errorf("/proc/self/status has %q", strings.TrimSpace(line))
 		}
 	}
-	if level > Weak && os.Getppid() != 1 {
+	if level > LevelWeak && os.Getppid() != 1 {
 		return fmt.Errorf("the parent is process %d, not 1", os.Getppid())
 	}
 	return nil
 }
 
-// lookAtFiles tries to write where that is forbidden, and looks for hidden directories.
-func lookAtFiles(level Level) error {
+// checkFiles tries to write where that is forbidden, and looks for hidden directories.
+func checkFiles(level Level) error {
 	for _, dir := range []string{"/", "/usr", "/etc", "/var/tmp", "/home"} {
 		f, err := os.OpenFile(dir+"/timba-sandbox-probe", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 		if err == nil {
@@ -227,7 +227,7 @@ func lookAtFiles(level Level) error {
 			return fmt.Errorf("%s can be written to", dir)
 		}
 	}
-	if level == Weak {
+	if level == LevelWeak {
 		return nil
 	}
 	for _, dir := range []string{"/home", "/root", "/var", "/sys", "/etc/shadow"} {
@@ -238,7 +238,7 @@ func lookAtFiles(level Level) error {
 	return os.WriteFile(os.TempDir()+"/probe", []byte("scratch"), 0o600)
 }
 
-func lookAtNetwork(Level) error {
+func checkNetwork(Level) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err == nil {
 		unix.Close(fd)

@@ -32,34 +32,34 @@ func init() {
 
 // Process is a running program, with its sandbox if it has one.
 type Process struct {
-	first    *os.Process // init; the program itself at level None
-	mark     string      // only at level None
-	pidfd    int
-	line     *os.File // this end of the lifeline
-	group    group
-	level    Level
-	uid      int
-	limit    Limit
-	killed   atomic.Bool
-	cause    atomic.Uint32 // the Reason of a watcher's kill, plus 1
-	frozen   atomic.Bool
-	mu       sync.Mutex // kill and what it uses
-	gone     bool
-	initLeft bool // init is known to have left the cgroup that is frozen
-	once     sync.Once
-	ended    chan struct{} // closed when nothing is left to watch
-	status   Status
+	firstProcess *os.Process // init; the program itself at level None
+	mark         string      // only at level None
+	pidfd        int
+	lifeline     *os.File // this end of the lifeline
+	group        group
+	level        Level
+	uid          int
+	limit        Limit
+	isKilled     atomic.Bool
+	cause        atomic.Uint32 // the Reason of a watcher's kill, plus 1
+	isFrozen     atomic.Bool
+	mu           sync.Mutex // kill and what it uses
+	isReaped     bool
+	initLeft     bool // init is known to have left the cgroup that is frozen
+	waitOnce     sync.Once
+	monitorStop  chan struct{} // closed when nothing is left to watch
+	status       Status
 }
 
 // Start runs a program. In a sandbox it is started when Start returns or soon after; Wait
 // reports if that failed. Without one it ends with the calling thread, to which the caller
 // must be locked.
 func Start(s Spec) (*Process, error) {
-	if s.Level == None {
+	if s.Level == LevelNone {
 		return startPlain(s)
 	}
 	if r := Probe(); r.Level < s.Level {
-		return nil, r.refuse(s.Level)
+		return nil, r.levelError(s.Level)
 	}
 	return start(s)
 }
@@ -68,16 +68,16 @@ func Start(s Spec) (*Process, error) {
 func start(s Spec) (*Process, error) {
 	c, err := s.prepare()
 	if err != nil {
-		return nil, step("program", err)
+		return nil, wrapStep("program", err)
 	}
-	p := &Process{pidfd: -1, ended: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, monitorStop: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
 		return nil, err
 	}
-	if p.watched() {
-		go p.watch()
+	if p.needsMonitor() {
+		go p.monitor()
 	}
 	return p, nil
 }
@@ -86,21 +86,21 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 	root := os.Geteuid() == 0
 	var err error
 	if root {
-		if p.uid, err = uids.take(); err != nil {
-			return step("users", err)
+		if p.uid, err = uids.acquire(); err != nil {
+			return wrapStep("users", err)
 		}
 		c.UID = p.uid
 	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return step("lifeline", err)
+		return wrapStep("lifeline", err)
 	}
-	p.line = os.NewFile(uintptr(fds[0]), "lifeline")
+	p.lifeline = os.NewFile(uintptr(fds[0]), "lifeline")
 	theirs := os.NewFile(uintptr(fds[1]), "lifeline")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return step("null", err)
+		return wrapStep("null", err)
 	}
 	defer null.Close()
 	files := []*os.File{null, null, null, theirs}
@@ -110,17 +110,17 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 		}
 	}
 	attr := &os.ProcAttr{Files: files, Env: initEnv, Sys: &syscall.SysProcAttr{PidFD: &p.pidfd, Setsid: true}}
-	if c.Group {
+	if c.HasCgroup {
 		all, err := cgroups()
 		if err != nil {
-			return step("cgroup", err)
+			return wrapStep("cgroup", err)
 		}
 		if p.group, err = all.create(p.limit); err != nil {
-			return step("cgroup", err)
+			return wrapStep("cgroup", err)
 		}
 		p.group.join(c, attr)
 	}
-	if c.Spaces {
+	if c.HasNamespaces {
 		attr.Sys.Cloneflags = namespaces
 		if !root {
 			attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
@@ -128,10 +128,10 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 		}
 	}
-	if p.first, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
-		return step("namespaces", err)
+	if p.firstProcess, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
+		return wrapStep("namespaces", err)
 	}
-	return p.tell(c)
+	return p.sendConfig(c)
 }
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -140,16 +140,16 @@ const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | un
 // limits leaves.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
-// tell sends an init its configuration.
-func (p *Process) tell(c *initproc.Config) error {
-	if err := p.filter(c); err != nil {
-		return step("seccomp", err)
+// sendConfig sends an init its configuration.
+func (p *Process) sendConfig(c *initproc.Config) error {
+	if err := p.addFilter(c); err != nil {
+		return wrapStep("seccomp", err)
 	}
-	_, err := p.line.Write(c.Encode())
+	_, err := p.lifeline.Write(c.Encode())
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 		return nil // Wait reports why
 	}
-	return step("lifeline", err)
+	return wrapStep("lifeline", err)
 }
 
 // Level returns the level of the sandbox.
@@ -163,25 +163,25 @@ func (p *Process) PidFD() int { return p.pidfd }
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.first == nil {
+	if p.isReaped || p.firstProcess == nil {
 		return 0
 	}
-	return p.first.Pid
+	return p.firstProcess.Pid
 }
 
-// Threads returns the file that lists the threads of all processes; "" without a cgroup.
-func (p *Process) Threads() string {
+// ThreadsFile returns the file that lists the threads of all processes; "" without a cgroup.
+func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
 	}
-	return p.group.threads()
+	return p.group.threadsFile()
 }
 
 // CPU returns the CPU time of all processes, also ended ones; without a cgroup only after Wait.
 func (p *Process) CPU() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.group == nil {
+	if p.isReaped || p.group == nil {
 		return p.status.CPU
 	}
 	return p.group.cpu()
@@ -191,7 +191,7 @@ func (p *Process) CPU() time.Duration {
 func (p *Process) Memory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.group == nil {
+	if p.isReaped || p.group == nil {
 		return 0
 	}
 	return p.group.memory()
@@ -199,36 +199,36 @@ func (p *Process) Memory() int64 {
 
 // Kill ends all processes. They are gone when Wait returns.
 func (p *Process) Kill() {
-	p.killed.Store(true)
+	p.isKilled.Store(true)
 	p.kill()
 }
 
 func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	if p.isReaped {
 		return
 	}
-	if p.level == None {
+	if p.level == LevelNone {
 		p.killPlain()
 		return
 	}
-	if p.level == Weak {
-		if p.line != nil { // init ends the processes
-			unix.Shutdown(int(p.line.Fd()), unix.SHUT_WR)
+	if p.level == LevelWeak {
+		if p.lifeline != nil { // init ends the processes
+			unix.Shutdown(int(p.lifeline.Fd()), unix.SHUT_WR)
 		}
 		return
 	}
 	if p.group != nil {
 		p.group.kill()
 	}
-	if p.first != nil {
-		p.first.Signal(unix.SIGKILL) // an error: it has ended
+	if p.firstProcess != nil {
+		p.firstProcess.Signal(unix.SIGKILL) // an error: it has ended
 	}
 }
 
-// end is kill with a reason, for a limit of the sandbox.
-func (p *Process) end(r Reason) {
+// killFor is kill with a reason, for a limit of the sandbox.
+func (p *Process) killFor(r Reason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
@@ -236,30 +236,30 @@ func (p *Process) end(r Reason) {
 // Freeze stops all processes, or resumes them. It returns an error without a cgroup.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
-		return step("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
+		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.frozen.Load() == on {
+	if p.isReaped || p.isFrozen.Load() == on {
 		return nil
 	}
 	if on && !p.initLeft {
 		// A frozen init would not notice the end of the referee.
 		if err := p.awaitInitLeft(); err != nil {
-			return step("freeze", err)
+			return wrapStep("freeze", err)
 		}
 		p.initLeft = true
 	}
 	if err := p.group.freeze(on); err != nil {
-		return step("freeze", err)
+		return wrapStep("freeze", err)
 	}
-	p.frozen.Store(on)
+	p.isFrozen.Store(on)
 	return nil
 }
 
 // awaitInitLeft waits until init has left the cgroup that is frozen, or has ended.
 func (p *Process) awaitInitLeft() error {
-	fds := []unix.PollFd{{Fd: int32(p.line.Fd()), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(p.lifeline.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
@@ -277,33 +277,33 @@ func (p *Process) awaitInitLeft() error {
 // Wait waits for the program's end, ends its remaining processes, frees everything and
 // returns how the program ended. It can be called again.
 func (p *Process) Wait() Status {
-	p.once.Do(p.wait)
+	p.waitOnce.Do(p.wait)
 	return p.status
 }
 
 func (p *Process) wait() {
-	if p.level == None {
+	if p.level == LevelNone {
 		p.waitPlain()
 		return
 	}
-	if p.first != nil {
-		awaitEnd(p.first.Pid)
+	if p.firstProcess != nil {
+		awaitEnd(p.firstProcess.Pid)
 	}
-	close(p.ended) // a check in progress finds no files any more
-	p.status = p.judge(p.lastReport())
+	close(p.monitorStop) // a check in progress finds no files any more
+	p.status = p.statusOf(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.first != nil {
-		p.first.Wait() // how init itself ended does not matter
+	if p.firstProcess != nil {
+		p.firstProcess.Wait() // how init itself ended does not matter
 	}
-	p.gone = true
+	p.isReaped = true
 	if p.group != nil {
 		p.status.CPU = p.group.cpu()
 		if err := p.group.close(); err != nil && p.status.Err == nil {
 			p.status.Step, p.status.Err = "cgroup", err
 		}
 	}
-	p.line.Close() // nil is fine
+	p.lifeline.Close() // nil is fine
 	if p.pidfd >= 0 {
 		unix.Close(p.pidfd)
 		p.pidfd = -1
@@ -321,7 +321,7 @@ func awaitEnd(pid int) {
 
 // lastReport returns init's report; nil if init was ended before it sent one.
 func (p *Process) lastReport() *initproc.Report {
-	data, _ := io.ReadAll(p.line) // an error: init ended before it read everything, or there is no line
+	data, _ := io.ReadAll(p.lifeline) // an error: init ended before it read everything, or there is no line
 	var r initproc.Report
 	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.LeftGroup})) != nil {
 		return nil
@@ -335,9 +335,9 @@ var reasonOf = map[initproc.End]Reason{
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// judge sets the reason of an end: the effect of a limit looks like a signal or an error
+// statusOf sets the reason of an end: the effect of a limit looks like a signal or an error
 // of the program.
-func (p *Process) judge(r *initproc.Report) (s Status) {
+func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {
 		s.Reason, s.CPU = reasonOf[r.End], time.Duration(r.CPU)
@@ -350,7 +350,7 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 			s.Code = ws.ExitStatus()
 		}
 	case NotStarted:
-		s.Step, s.Err = r.Step, reported(r)
+		s.Step, s.Err = r.Step, reportError(r)
 	case ProcessLimit: // init counted too many, and killed them
 		s.Signal = unix.SIGKILL
 	}
@@ -360,19 +360,19 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 		s.Reason = MemoryLimit
 	case cause > 0:
 		s.Reason = Reason(cause - 1)
-	case p.killed.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
+	case p.isKilled.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
 		s.Reason = Killed // otherwise it had already ended by itself
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
 	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.CPU > p.limit.CPU):
 		s.Reason = CPULimit // by the kernel, before it was looked at
-	case failed && p.group != nil && p.group.refused():
+	case failed && p.group != nil && p.group.refusedProcess():
 		s.Reason = ProcessLimit
 	}
 	return s
 }
 
-func reported(r *initproc.Report) error {
+func reportError(r *initproc.Report) error {
 	if r.Errno == 0 {
 		return errors.New(r.Text)
 	}
@@ -390,33 +390,33 @@ func (e *remoteError) Error() string { return e.text }
 // Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// watched reports whether a limit of the sandbox is not the kernel's: that of CPU time and, in
+// needsMonitor reports whether a limit of the sandbox is not the kernel's: that of CPU time and, in
 // version 1 of cgroups, that of memory for all processes together.
-func (p *Process) watched() bool {
-	return p.group != nil && (p.limit.CPU > 0 || !p.group.endsAll())
+func (p *Process) needsMonitor() bool {
+	return p.group != nil && (p.limit.CPU > 0 || !p.group.killsAll())
 }
 
-// watch ends the program when it has reached such a limit, until it has ended.
-func (p *Process) watch() {
+// monitor ends the program when it has reached such a limit, until it has ended.
+func (p *Process) monitor() {
 	tick := time.NewTicker(initproc.PollEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.ended:
+		case <-p.monitorStop:
 			return
 		case <-tick.C:
-			p.check()
+			p.checkLimits()
 		}
 	}
 }
 
-// check ends a process that has reached a limit.
-func (p *Process) check() {
+// checkLimits ends a process that has reached a limit.
+func (p *Process) checkLimits() {
 	switch {
-	case p.frozen.Load():
-	case !p.group.endsAll() && p.group.outOfMemory():
-		p.end(MemoryLimit)
+	case p.isFrozen.Load():
+	case !p.group.killsAll() && p.group.outOfMemory():
+		p.killFor(MemoryLimit)
 	case p.limit.CPU > 0 && p.group.cpu() > p.limit.CPU:
-		p.end(CPULimit)
+		p.killFor(CPULimit)
 	}
 }

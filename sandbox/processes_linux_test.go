@@ -21,10 +21,10 @@ const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
 func TestProcessLimit(t *testing.T) {
 	more := initproc.InitThreads
 	if os.Geteuid() == 0 {
-		more = initproc.Starter
+		more = initproc.StarterThreads
 	}
 	for _, level := range levelsHere(t) {
-		if level == Weak && os.Geteuid() != 0 {
+		if level == LevelWeak && os.Geteuid() != 0 {
 			continue
 		}
 		for _, most := range []int{24, DefaultLimit.Processes} {
@@ -43,7 +43,7 @@ func TestProcessLimit(t *testing.T) {
 					t.Errorf("%d processes of %d; it %s, and said %.300q", got, most, status, out)
 				}
 				v1, _, _ := ownGroups()
-				if level == Full && v1["pids"] != "" && status.Reason != ProcessLimit {
+				if level == LevelFull && v1["pids"] != "" && status.Reason != ProcessLimit {
 					t.Errorf("it %s, want the limit of processes", status)
 				}
 			})

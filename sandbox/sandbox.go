@@ -18,36 +18,36 @@ import (
 type Level uint8
 
 const (
-	// None: a bot runs with all the rights of the user who started timba.
-	None Level = iota
-	// Weak: no namespaces. Landlock and seccomp deny reading files that it does not
+	// LevelNone: a bot runs with all the rights of the user who started timba.
+	LevelNone Level = iota
+	// LevelWeak: no namespaces. Landlock and seccomp deny reading files that it does not
 	// need, all writing, and the network.
-	Weak
-	// Reduced: namespaces, Landlock and seccomp. Without a cgroup, the memory of all
+	LevelWeak
+	// LevelReduced: namespaces, Landlock and seccomp. Without a cgroup, the memory of all
 	// processes together is checked only 20 times a second.
-	Reduced
-	// Full: namespaces, Landlock, seccomp and a cgroup.
-	Full
+	LevelReduced
+	// LevelFull: namespaces, Landlock, seccomp and a cgroup.
+	LevelFull
 )
 
-var levels = [...]string{None: "NONE", Weak: "WEAK", Reduced: "REDUCED", Full: "FULL"}
+var levelNames = [...]string{LevelNone: "NONE", LevelWeak: "WEAK", LevelReduced: "REDUCED", LevelFull: "FULL"}
 
 // String returns the level's name.
 func (l Level) String() string {
-	if int(l) < len(levels) {
-		return levels[l]
+	if int(l) < len(levelNames) {
+		return levelNames[l]
 	}
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
 // ParseLevel returns the level with a name, in lower or upper case.
 func ParseLevel(s string) (Level, error) {
-	for l, name := range levels {
+	for l, name := range levelNames {
 		if strings.EqualFold(s, name) {
 			return Level(l), nil
 		}
 	}
-	return None, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
+	return LevelNone, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
 // Limit is what a sandbox may use, over all its processes together except for Output and
@@ -83,10 +83,10 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// Most returns the most memory that a program can use: where no cgroup counts its
+// MaxMemory returns the most memory that a program can use: where no cgroup counts its
 // scratch, that as well.
-func (l Limit) Most(level Level) int64 {
-	if level == Full {
+func (l Limit) MaxMemory(level Level) int64 {
+	if level == LevelFull {
 		return l.Memory
 	}
 	return l.Memory + l.Disk
@@ -137,12 +137,12 @@ const (
 	NotStarted                 // Status.Step, Status.Err
 )
 
-var reasons = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
+var reasonNames = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
 
 // String returns the name of a reason.
 func (r Reason) String() string {
-	if int(r) < len(reasons) {
-		return reasons[r]
+	if int(r) < len(reasonNames) {
+		return reasonNames[r]
 	}
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
@@ -185,9 +185,9 @@ type Spec struct {
 	// Dir is the program's working directory: read-only, at its own path. With Build the
 	// program works on a copy of it, whose files replace those of Dir if the program
 	// exits with status 0. "" for none. At level None the program works on Dir itself.
-	Dir   string
-	Build bool
-	Show  []string // further paths to show, read-only
+	Dir          string
+	Build        bool
+	VisiblePaths []string // further paths to show, read-only
 	// Env is added to the sandbox's own small environment, and only at level None to that
 	// of this program.
 	Env                   []string
@@ -228,7 +228,7 @@ func (e *StepError) Error() string { return "sandbox: " + e.Step + ": " + e.Err.
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-func step(name string, err error) error {
+func wrapStep(name string, err error) error {
 	if err == nil {
 		return nil
 	}

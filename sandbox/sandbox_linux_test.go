@@ -25,11 +25,11 @@ import (
 func levelsHere(t *testing.T) (levels []Level) {
 	t.Helper()
 	kit.Slow(t)
-	for l := Probe().Level; l > None; l-- {
-		if l == Weak && os.Getuid() == 0 {
+	for l := Probe().Level; l > LevelNone; l-- {
+		if l == LevelWeak && os.Getuid() == 0 {
 			continue // its own user has no way into root's directories, where the test binary may be
 		}
-		if l < Full && kit.HasRaceDetector() { // its memory fits below no limit of data
+		if l < LevelFull && kit.HasRaceDetector() { // its memory fits below no limit of data
 			continue
 		}
 		levels = append(levels, l)
@@ -45,7 +45,7 @@ func levelsHere(t *testing.T) (levels []Level) {
 
 // self returns a Spec of an action of the test binary.
 func self(level Level, args ...string) Spec {
-	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), Show: []string{exe()}, Level: level, Limit: smallLimit}
+	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), VisiblePaths: []string{exe()}, Level: level, Limit: smallLimit}
 }
 
 // command returns the Spec of a command, as those make it who start bots.
@@ -55,7 +55,7 @@ func command(t testing.TB, level Level, dir string, words ...string) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Path: found.Path, Args: words, Show: found.Show, Env: found.Env, Dir: dir, Level: level}
+	return Spec{Path: found.Path, Args: words, VisiblePaths: found.VisiblePaths, Env: found.Env, Dir: dir, Level: level}
 }
 
 var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
@@ -112,28 +112,28 @@ func TestLimits(t *testing.T) {
 		want         []Reason // any of them
 		out          string   // a part of what it writes
 	}{
-		{"exit", "exit", nil, smallLimit, Weak, []Reason{Exited}, ""},
-		{"signal", "fault", nil, smallLimit, Weak, []Reason{Signalled}, ""},
+		{"exit", "exit", nil, smallLimit, LevelWeak, []Reason{Exited}, ""},
+		{"signal", "fault", nil, smallLimit, LevelWeak, []Reason{Signalled}, ""},
 		// Without a cgroup a process is refused memory, and Go ends by itself.
-		{"memory of one process", "eat", nil, smallLimit, Weak, []Reason{MemoryLimit, Exited}, ""},
-		{"memory of one process, told", "eat", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
-		{"memory of a child", "eat-child", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
-		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit}, ""},
-		{"memory of files", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), Full, []Reason{MemoryLimit}, ""},
-		{"processes", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), Reduced, []Reason{Exited, ProcessLimit}, "refused after"},
-		{"processes, told", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), Full, []Reason{ProcessLimit}, "refused after"},
-		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
-		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
-		{"disk", "fill", []string{"$TMPDIR"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
-		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
-		{"inodes", "inodes", []string{"$TMPDIR"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
-		{"output", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Output = 1 << 20 }), Reduced, []Reason{Exited, Signalled}, ""},
-		{"open files", "open", nil, smallLimit, Weak, []Reason{Exited}, "too many open files 6"},
-		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, Weak, []Reason{Exited}, " MiB"},
-		{"a call of an attack", "mount", nil, smallLimit, Weak, []Reason{Forbidden}, ""},
-		{"processes, looked at", "fork", nil, limit(func(l *Limit) { l.Memory, l.Processes = 1<<30, 24 }), Weak, []Reason{Exited, ProcessLimit}, ""},
-		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit, Exited}, "mapping"},
-		{"signals to init", "signals", nil, smallLimit, Reduced, []Reason{Exited}, "still here"},
+		{"memory of one process", "eat", nil, smallLimit, LevelWeak, []Reason{MemoryLimit, Exited}, ""},
+		{"memory of one process, told", "eat", nil, smallLimit, LevelFull, []Reason{MemoryLimit}, ""},
+		{"memory of a child", "eat-child", nil, smallLimit, LevelFull, []Reason{MemoryLimit}, ""},
+		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []Reason{MemoryLimit}, ""},
+		{"memory of files", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), LevelFull, []Reason{MemoryLimit}, ""},
+		{"processes", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelReduced, []Reason{Exited, ProcessLimit}, "refused after"},
+		{"processes, told", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelFull, []Reason{ProcessLimit}, "refused after"},
+		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []Reason{CPULimit}, ""},
+		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []Reason{CPULimit}, ""},
+		{"disk", "fill", []string{"$TMPDIR"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
+		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
+		{"inodes", "inodes", []string{"$TMPDIR"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
+		{"output", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Output = 1 << 20 }), LevelReduced, []Reason{Exited, Signalled}, ""},
+		{"open files", "open", nil, smallLimit, LevelWeak, []Reason{Exited}, "too many open files 6"},
+		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, LevelWeak, []Reason{Exited}, " MiB"},
+		{"a call of an attack", "mount", nil, smallLimit, LevelWeak, []Reason{Forbidden}, ""},
+		{"processes, looked at", "fork", nil, limit(func(l *Limit) { l.Memory, l.Processes = 1<<30, 24 }), LevelWeak, []Reason{Exited, ProcessLimit}, ""},
+		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []Reason{MemoryLimit, Exited}, "mapping"},
+		{"signals to init", "signals", nil, smallLimit, LevelReduced, []Reason{Exited}, "still here"},
 	} {
 		for _, level := range levelsHere(t) {
 			if level < c.least {
@@ -161,7 +161,7 @@ func TestLimits(t *testing.T) {
 // TestLimitNumbers: a program gets what its limits say, neither far less nor more.
 func TestLimitNumbers(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		if level < Reduced {
+		if level < LevelReduced {
 			continue
 		}
 		t.Run(level.String(), func(t *testing.T) {
@@ -219,13 +219,13 @@ func TestNotStarted(t *testing.T) {
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: "/"}, "cannot be a program's directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a directory"},
-		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Show: []string{dir + "/none"}}, "no such file or directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, VisiblePaths: []string{dir + "/none"}}, "no such file or directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Build: true}, "a build needs a directory"},
-		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: Full + 1}, "but Level(4) is required"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: LevelFull + 1}, "but Level(4) is required"},
 	} {
-		if c.spec.Level == None {
+		if c.spec.Level == LevelNone {
 			c.spec.Level = Probe().Level
 		}
 		p, err := Start(c.spec)
@@ -243,7 +243,7 @@ func TestNotStarted(t *testing.T) {
 func TestKill(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		for _, frozen := range []bool{false, true} {
-			if frozen && level < Full {
+			if frozen && level < LevelFull {
 				continue
 			}
 			p, out := launch(t, self(level, "orphan-and-wait"))
@@ -274,7 +274,7 @@ func TestKill(t *testing.T) {
 func TestBuffers(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		want := "0 raised"
-		if level == Full {
+		if level == LevelFull {
 			want = "raised"
 		}
 		if s, out := runToEnd(t, self(level, "open-pairs")); s.Reason != Exited || s.Code != 0 || !strings.Contains(out, want) {
@@ -345,15 +345,15 @@ func TestPidFD(t *testing.T) {
 func TestPIDStays(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		p, _ := launch(t, self(level, "hello"))
-		line := p.line
+		line := p.lifeline
 		fds := kit.Get[[2]int](t)(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))
-		p.line = os.NewFile(uintptr(fds[0]), "lifeline") // on which no report comes: Wait stays between the end and the report
+		p.lifeline = os.NewFile(uintptr(fds[0]), "lifeline") // on which no report comes: Wait stays between the end and the report
 		waited := make(chan struct{})
 		go func() {
 			defer close(waited)
 			p.Wait()
 		}()
-		<-p.ended
+		<-p.monitorStop
 		if pid := p.Pid(); pid == 0 || unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil) != nil {
 			t.Errorf("at %s the number is %d, and no child has it", level, pid)
 		}
@@ -390,14 +390,14 @@ func TestClosedOutput(t *testing.T) {
 }
 
 func TestFreeze(t *testing.T) {
-	if Probe().Level < Full {
+	if Probe().Level < LevelFull {
 		p, _ := launch(t, self(Probe().Level, "sleep"))
 		if err := p.Freeze(true); err == nil {
 			t.Error("a sandbox without a cgroup is frozen")
 		}
 		return
 	}
-	p, out := launch(t, self(Full, "count"))
+	p, out := launch(t, self(LevelFull, "count"))
 	fd := int(out.Fd()) // which makes it blocking
 	if err := unix.SetNonblock(fd, true); err != nil {
 		t.Fatal(err)
@@ -424,7 +424,7 @@ func TestFreeze(t *testing.T) {
 // frozen reports whether the kernel says that all processes of a group are.
 func frozen(g group) bool {
 	if g, ok := g.(*groupV2); ok {
-		return event(g.file("bot/cgroup.events"), "frozen") == 1
+		return readCounter(g.file("bot/cgroup.events"), "frozen") == 1
 	}
 	state, err := os.ReadFile(g.(*groupV1).file("freezer", "freezer.state"))
 	return err == nil && string(state) == "FROZEN\n"
@@ -443,11 +443,11 @@ func TestWhatIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, level := range levelsHere(t) {
-			if level == Weak {
+			if level == LevelWeak {
 				continue // paths are seen, not what is in them
 			}
 			spec := self(level, "see", "file", mine+"/file", shown+"/file", hidden, "/etc/shadow", "/root", "/home", "/var", "/usr/bin", "/proc/1", "/proc/self", "/sys", "/dev/tty")
-			spec.Dir, spec.Show = mine, append(spec.Show, shown)
+			spec.Dir, spec.VisiblePaths = mine, append(spec.VisiblePaths, shown)
 			s, out := runToEnd(t, spec)
 			want := "file\n" + mine + "/file\n" + shown + "/file\n/usr/bin\n/proc/self\n"
 			if s.Code != 0 || out != want {
@@ -470,11 +470,11 @@ func TestEnvironment(t *testing.T) {
 	spec := self(Probe().Level, "env")
 	spec.Env = []string{"LANG=C", "BOT=1"}
 	home := "/tmp"
-	if plan.Within(exe(), "/tmp") { // where go test builds it
+	if plan.IsWithin(exe(), "/tmp") { // where go test builds it
 		home = "/scratch"
 	}
 	temporary := "TMPDIR=" + home + "\n"
-	if Probe().Level == Weak { // nothing can be written
+	if Probe().Level == LevelWeak { // nothing can be written
 		home, temporary = "/", ""
 	}
 	_, out := runToEnd(t, spec)
@@ -507,7 +507,7 @@ func TestDescriptors(t *testing.T) {
 
 func TestBuild(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		if level == Weak {
+		if level == LevelWeak {
 			continue
 		}
 		dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")

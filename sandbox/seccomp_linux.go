@@ -15,8 +15,8 @@ import (
 // list those, and namespaces restrict most of what they can do. All bots of a level have the
 // same filter, and all builds of a level.
 
-// attacks are calls that only a program trying to escape makes. They end it.
-var attacks = []uint32{
+// attackCalls are calls that only a program trying to escape makes. They end it.
+var attackCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
 	unix.SYS_OPEN_TREE_ATTR, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_SETNS, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
@@ -25,8 +25,8 @@ var attacks = []uint32{
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 }
 
-// refused are calls that runtimes may try but do not need. They fail with EPERM.
-var refused = []uint32{
+// refusedCalls are calls that runtimes may try but do not need. They fail with EPERM.
+var refusedCalls = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_CHROOT, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 	unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
@@ -37,31 +37,31 @@ var refused = []uint32{
 	unix.SYS_SCHED_SETATTR,
 }
 
-// absent are calls that fail with ENOSYS, as on a kernel that does not have them.
-var absent = []uint32{
+// absentCalls are calls that fail with ENOSYS, as on a kernel that does not have them.
+var absentCalls = []uint32{
 	unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // bypasses every filter
 	// Memory that belongs to no process, and ways for two programs to communicate.
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covert are calls by which two programs that see the same files could communicate: they tell who
+// covertCalls are calls by which two programs that see the same files could communicate: they tell who
 // locks or opens a file.
-var covert = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
+var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
 // covertFcntl are the commands of fcntl that lock a file or watch it.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefused are calls that Landlock does not cover, denied if only Landlock protects
+// weakRefusedCalls are calls that Landlock does not cover, denied if only Landlock protects
 // files. Some of them could affect the user's other processes.
-var weakRefused = []uint32{
+var weakRefusedCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signals are the calls that send one, with a process as their first argument.
-var signals = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
+// signalCalls are the calls that send one, with a process as their first argument.
+var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
 // lastCall is the highest number of a system call that these lists consider. The filter lets higher numbers fail with
 // ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how it is raised.
@@ -70,14 +70,14 @@ const lastCall = 469
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// filter adds the filter to a configuration for an init that has started.
-func (p *Process) filter(c *initproc.Config) error {
+// addFilter adds the filter to a configuration for an init that has started.
+func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")
 	}
 	pid := uint32(1)
-	if !c.Spaces {
-		pid = uint32(p.first.Pid)
+	if !c.HasNamespaces {
+		pid = uint32(p.firstProcess.Pid)
 	}
 	code, err := assembleFilter(filterRules(c, pid))
 	if err != nil {
@@ -96,30 +96,30 @@ func (p *Process) filter(c *initproc.Config) error {
 // filterRules returns the rules for a configuration. pid is the process ID of init, as the program sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
-		{calls: attacks, verdict: retKill},
+		{calls: attackCalls, verdict: retKill},
 		{calls: oldAttacks, verdict: retKill},
-		{calls: refused, verdict: retErrno(unix.EPERM)},
+		{calls: refusedCalls, verdict: retErrno(unix.EPERM)},
 		{calls: oldRefused, verdict: retErrno(unix.EPERM)},
-		{calls: absent, verdict: retErrno(unix.ENOSYS)},
+		{calls: absentCalls, verdict: retErrno(unix.ENOSYS)},
 	}
-	if !c.Group {
+	if !c.HasCgroup {
 		rules = append(rules, kernelMemoryRules...)
 	}
 	if !c.Build { // compilers lock their caches
 		rules = append(rules,
-			filterRule{calls: covert, verdict: retErrno(unix.ENOSYS)},
+			filterRule{calls: covertCalls, verdict: retErrno(unix.ENOSYS)},
 			filterRule{calls: oldCovert, verdict: retErrno(unix.ENOSYS)},
 			filterRule{calls: calls(unix.SYS_FCNTL), when: all(argument(1, covertFcntl...)), verdict: retErrno(unix.ENOLCK)})
 	}
-	if !c.Group {
+	if !c.HasCgroup {
 		// Memory that belongs to no process, so that poll does not see it.
 		const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 		rules = append(rules,
 			filterRule{calls: calls(unix.SYS_MEMFD_CREATE), verdict: retErrno(unix.ENOSYS)},
 			filterRule{calls: calls(unix.SYS_MMAP), when: all(maskedArgument(3, shared, shared)), verdict: retErrno(unix.ENOMEM)})
 	}
-	if !c.Spaces {
-		rules = append(rules, weakRules(c.ABI)...)
+	if !c.HasNamespaces {
+		rules = append(rules, weakRules(c.LandlockABI)...)
 	}
 	// The program's limits that are lower than init's are soft limits. prlimit64 may not even read them, because the
 	// pointer to the new limit is two words.
@@ -133,7 +133,7 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 		filterRule{calls: calls(unix.SYS_IOCTL), when: all(argument(1, unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS)), verdict: retErrno(unix.EPERM)},
 		// Not to init, nor to this thread of it, which has the same restrictions as the
 		// program until it ends.
-		filterRule{calls: signals, when: all(argument(0, 1, pid, initproc.Thread)), verdict: retErrno(unix.EPERM)},
+		filterRule{calls: signalCalls, when: all(argument(0, 1, pid, initproc.Thread)), verdict: retErrno(unix.EPERM)},
 		filterRule{calls: calls(unix.SYS_PERSONALITY), when: all(not(argument(0, 0, readPersonality, fixedAddresses))), verdict: retErrno(unix.EPERM)})
 }
 
@@ -170,14 +170,14 @@ const socketTypes = 0xf
 // weakRules returns the rules for a program without namespaces, on a kernel with a version of Landlock.
 func weakRules(landlock int) []filterRule {
 	rules := []filterRule{
-		{calls: weakRefused, verdict: retErrno(unix.EPERM)},
+		{calls: weakRefusedCalls, verdict: retErrno(unix.EPERM)},
 		{calls: oldWeakRefused, verdict: retErrno(unix.EPERM)},
 		// Its own limits, not those of another process of the user.
 		{calls: calls(unix.SYS_PRLIMIT64), when: all(not(argument(0, 0))), verdict: retErrno(unix.EPERM)},
 	}
 	if landlock < 6 { // it does not restrict signals yet
 		rules = append(rules,
-			filterRule{calls: signals, verdict: retErrno(unix.EPERM)},
+			filterRule{calls: signalCalls, verdict: retErrno(unix.EPERM)},
 			filterRule{calls: calls(unix.SYS_PIDFD_SEND_SIGNAL), verdict: retErrno(unix.EPERM)})
 	}
 	return rules

@@ -47,12 +47,12 @@ var trials = []trial{
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
-		results = append(results, t.try(level))
+		results = append(results, t.execute(level))
 	}
 	return results
 }
 
-func (t trial) try(level Level) Trial {
+func (t trial) execute(level Level) Trial {
 	result := Trial{Name: t.name}
 	said, s, err := runTrial(t.name, level)
 	switch {
@@ -62,7 +62,7 @@ func (t trial) try(level Level) Trial {
 		result.Blocked, result.Text = true, "it "+s.String()
 	case s.Reason == Exited && s.Code == 0:
 		result.Blocked, result.Text = true, said
-	case s.Reason == Exited && s.Code == succeeded:
+	case s.Reason == Exited && s.Code == exitSucceeded:
 		result.Text = said
 	case s.Reason == Exited && s.Code == 2 && strings.Contains(said, "out of memory"), s.Reason == Exited && strings.Contains(said, "cannot allocate memory"):
 		result.Blocked, result.Text = true, "it could not allocate memory"
@@ -72,8 +72,8 @@ func (t trial) try(level Level) Trial {
 	return result
 }
 
-// succeeded is the exit status of a successful attack.
-const succeeded = 3
+// exitSucceeded is the exit status of a successful attack.
+const exitSucceeded = 3
 
 // runTrial runs an attack until the attack and its pipe have ended.
 func runTrial(name string, level Level) (string, Status, error) {
@@ -105,13 +105,13 @@ func attackMain(name string, level Level) {
 		refused, got := t.run(level)
 		if got != nil {
 			fmt.Println(got)
-			unix.Exit(succeeded)
+			unix.Exit(exitSucceeded)
 		}
 		fmt.Println(refused)
 		unix.Exit(0)
 	}
 	fmt.Printf("unknown attack %q\n", name)
-	unix.Exit(succeeded)
+	unix.Exit(exitSucceeded)
 }
 
 func takeMemory(Level) (string, error) {
@@ -189,7 +189,7 @@ func readHome(Level) (string, error) {
 }
 
 func writeOutside(Level) (string, error) {
-	if err := lookAtFiles(Weak); err != nil {
+	if err := checkFiles(LevelWeak); err != nil {
 		return "", err
 	}
 	return "refused everywhere", nil
@@ -220,7 +220,7 @@ func becomeRoot(level Level) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bound := level == Weak || strings.Contains(string(status), "CapBnd:\t0000000000000000\n")
+	bound := level == LevelWeak || strings.Contains(string(status), "CapBnd:\t0000000000000000\n")
 	if !bound || !strings.Contains(string(status), "NoNewPrivs:\t1\n") {
 		return "", errors.New("a setuid program can give it rights")
 	}

@@ -23,25 +23,25 @@ func (s Spec) prepare() (*initproc.Config, error) {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
 	c := &initproc.Config{
-		Spaces: s.Level > Weak, Group: s.Level == Full, UID: -1,
-		Path: s.Path, Argv: s.Args, Build: s.Build, System: system(),
+		HasNamespaces: s.Level > LevelWeak, HasCgroup: s.Level == LevelFull, UID: -1,
+		Path: s.Path, Argv: s.Args, Build: s.Build, SystemPaths: allSystemPaths(),
 		Limit: initproc.Limit(limit), PerFile: perFile(limit),
 	}
 	if s.Dir != "" {
-		if c.Own, err = ownDir(s.Dir); err != nil {
+		if c.OwnDir, err = bindDir(s.Dir); err != nil {
 			return nil, err
 		}
-		c.Dir = c.Own.Target
+		c.Dir = c.OwnDir.Target
 	}
-	if s.Build && (s.Dir == "" || s.Level == Weak) {
+	if s.Build && (s.Dir == "" || s.Level == LevelWeak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
-	if err := showAll(c, s.Show); err != nil {
+	if err := showAll(c, s.VisiblePaths); err != nil {
 		return nil, err
 	}
-	c.ABI, err = landlockABI()
-	if s.Level > Weak {
-		c.Home = home(c)
+	c.LandlockABI, err = landlockABI()
+	if s.Level > LevelWeak {
+		c.Home = homeDir(c)
 	} else if err != nil {
 		return nil, err
 	}
@@ -52,20 +52,20 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	return c, nil
 }
 
-// home returns the writable directory: /tmp, unless something is shown below it. Rules of
+// homeDir returns the writable directory: /tmp, unless something is shown below it. Rules of
 // Landlock apply to all mounts below a directory, so the program could write to a named
 // pipe in its own directory.
-func home(c *initproc.Config) string {
-	for _, b := range append(c.Show, c.Own) {
-		if plan.Within(b.Target, "/tmp") {
+func homeDir(c *initproc.Config) string {
+	for _, b := range append(c.Binds, c.OwnDir) {
+		if plan.IsWithin(b.Target, "/tmp") {
 			return "/scratch"
 		}
 	}
 	return "/tmp"
 }
 
-// ownDir returns a program's directory by its own path and by its path without links.
-func ownDir(dir string) (b initproc.Bind, err error) {
+// bindDir returns a program's directory by its own path and by its path without links.
+func bindDir(dir string) (b initproc.Bind, err error) {
 	if b, err = bind(dir); err != nil {
 		return b, err
 	}
@@ -77,7 +77,7 @@ func ownDir(dir string) (b initproc.Bind, err error) {
 		return b, fmt.Errorf("%s is not a directory", dir)
 	}
 	for _, path := range []string{b.Source, b.Target} {
-		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
+		if path == "/" || plan.IsWithin("/proc", path) || plan.IsWithin(path, "/proc", "/dev", "/sys") {
 			return b, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
@@ -99,21 +99,21 @@ func showAll(c *initproc.Config, paths []string) error {
 		if err != nil {
 			return err
 		}
-		c.Show = append(c.Show, b)
+		c.Binds = append(c.Binds, b)
 	}
-	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
+	slices.SortStableFunc(c.Binds, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
-	c.Show = slices.DeleteFunc(c.Show, func(b initproc.Bind) bool {
-		covered := c.Spaces && plan.Within(b.Target, append(seen, plan.Programs...)...)
+	c.Binds = slices.DeleteFunc(c.Binds, func(b initproc.Bind) bool {
+		covered := c.HasNamespaces && plan.IsWithin(b.Target, append(seen, plan.ProgramDirs...)...)
 		seen = append(seen, b.Target)
 		return covered
 	})
-	seen = append(seen, plan.Programs...)
-	if plan.Within(c.Own.Target, seen...) {
-		c.Own.Target = c.Own.Source // what is shown has the links in its path
+	seen = append(seen, plan.ProgramDirs...)
+	if plan.IsWithin(c.OwnDir.Target, seen...) {
+		c.OwnDir.Target = c.OwnDir.Source // what is shown has the links in its path
 	}
-	if !c.Build && plan.Within(c.Own.Target, seen...) {
-		c.Own = initproc.Bind{}
+	if !c.Build && plan.IsWithin(c.OwnDir.Target, seen...) {
+		c.OwnDir = initproc.Bind{}
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func showAll(c *initproc.Config, paths []string) error {
 func environment(l Limit, home string, more []string) []string {
 	const mb = 1 << 20
 	env := []string{
-		"PATH=" + plan.Path,
+		"PATH=" + plan.SystemPath,
 		"HOME=" + cmp.Or(home, "/"),
 		"LANG=C.UTF-8",
 		"USER=bot",
@@ -147,7 +147,7 @@ func environment(l Limit, home string, more []string) []string {
 
 // systemPaths are shown in every sandbox if they exist: programs, libraries and their
 // configuration. Links stay links.
-var systemPaths = append(slices.Clone(plan.Programs),
+var systemPaths = append(slices.Clone(plan.ProgramDirs),
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/ssl/openssl.cnf", // without it Node exits
 	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
@@ -156,8 +156,8 @@ var systemPaths = append(slices.Clone(plan.Programs),
 // systemPatterns are further paths, as patterns.
 var systemPatterns = []string{"/etc/java*", "/etc/python*"}
 
-// system returns the paths of the system that a sandbox shows.
-func system() []string {
+// allSystemPaths returns the paths of the system that a sandbox shows.
+func allSystemPaths() []string {
 	paths := slices.Clone(systemPaths)
 	for _, pattern := range systemPatterns {
 		found, _ := filepath.Glob(pattern) // the patterns are well-formed
@@ -168,7 +168,7 @@ func system() []string {
 
 // perFile returns what the kernel of this machine may use for open files.
 func perFile(l Limit) initproc.PerFile {
-	buffer := number("/proc/sys/net/core/wmem_default")
+	buffer := readNumber("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {
 		buffer = 212992
 	}

@@ -22,26 +22,26 @@ const (
 )
 
 type uidBlock struct {
-	mu    sync.Mutex
-	first int // of the block; 0 while none is reserved
-	used  [blockSize]bool
-	next  int
+	mu        sync.Mutex
+	first     int // of the block; 0 while none is reserved
+	used      [blockSize]bool
+	nextIndex int
 }
 
 var uids uidBlock
 
-// take returns an unused number.
-func (u *uidBlock) take() (int, error) {
+// acquire returns an unused number.
+func (u *uidBlock) acquire() (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.first == 0 {
-		if err := u.takeBlock(); err != nil {
+		if err := u.reserveBlock(); err != nil {
 			return -1, err
 		}
 	}
 	for range blockSize { // in turn, so that none is reused immediately
-		i := u.next
-		u.next = (u.next + 1) % blockSize
+		i := u.nextIndex
+		u.nextIndex = (u.nextIndex + 1) % blockSize
 		if !u.used[i] {
 			u.used[i] = true
 			return u.first + i, nil
@@ -56,7 +56,7 @@ func (u *uidBlock) release(uid int) {
 	u.used[uid-u.first] = false
 }
 
-func (u *uidBlock) takeBlock() error {
+func (u *uidBlock) reserveBlock() error {
 	first, n, err := uidRange()
 	if err != nil {
 		return err

@@ -300,6 +300,6 @@ func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []s
 		return c, unknown
 	}
 	c.Language = program.LanguageOf(p.Bots[i].Bot)
-	c.Sandbox.Absent = p.Sandbox.Level == sandbox.None.String()
+	c.Sandbox.Absent = p.Sandbox.Level == sandbox.LevelNone.String()
 	return c, check.Words(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }

@@ -86,7 +86,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	o := f.Options
-	o.Resolver = cli.Resolver(cmd, sandbox.None)
+	o.Resolver = cli.Resolver(cmd, sandbox.LevelNone)
 	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
 		return err
 	}

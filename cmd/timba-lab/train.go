@@ -53,7 +53,7 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 			if err := t.settings.Complete(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			in := run.Input{Workers: t.workers, Resolver: cli.Resolver(cmd, sandbox.None)}
+			in := run.Input{Workers: t.workers, Resolver: cli.Resolver(cmd, sandbox.LevelNone)}
 			if t.workers == 0 {
 				in.Workers = runtime.GOMAXPROCS(0)
 			}
@@ -129,7 +129,7 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 
 func newTrainTeeko() *cobra.Command {
 	const random, self = "random", "self"
-	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.Initial}
+	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.InitialWeights}
 	opponent, out, from := random, "", ""
 	cmd := &cobra.Command{
 		Use:   "teeko-lms",

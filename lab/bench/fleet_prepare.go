@@ -51,7 +51,7 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 		all[i].House, all[i].Clock = c.Ladders[0].House, c.Ladders[0].Clock
 		c.Ladders = all[i : i+1]
 	}
-	c.Sandbox = sandbox.None
+	c.Sandbox = sandbox.LevelNone
 	return c, nil
 }
 

@@ -135,7 +135,7 @@ func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, reco
 		if seats[seat], err = house.NewSeat(name); err != nil {
 			return nil, err
 		}
-		seats[seat].Begin(v, seat, seed+uint64(seat), 0)
+		seats[seat].StartGame(v, seat, seed+uint64(seat), 0)
 	}
 	for s.Turn() != rules.Over {
 		m, err := seats[s.Turn()].Move(s)

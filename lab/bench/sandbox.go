@@ -56,11 +56,11 @@ type way struct {
 
 func (b *sandboxBench) run() error {
 	best := sandbox.Probe().Level
-	if best < sandbox.Reduced {
+	if best < sandbox.LevelReduced {
 		return fmt.Errorf("bench: the sandbox of this machine has only level %s: timba doctor shows what is missing", best)
 	}
 	b.ways = []way{{"bare", nil}}
-	for level := best; level >= sandbox.Reduced; level-- {
+	for level := best; level >= sandbox.LevelReduced; level-- {
 		b.ways = append(b.ways, way{level.String(), &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit}})
 	}
 	cache, err := program.CacheDir("bench")
@@ -73,7 +73,7 @@ func (b *sandboxBench) run() error {
 	sandbox.RemoveAtEnd(b.dir)
 	defer func() {
 		os.RemoveAll(b.dir)
-		sandbox.Forget(b.dir)
+		sandbox.CancelRemoveAtEnd(b.dir)
 	}()
 	if err := b.turns(best); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *sandboxBench) starts() error {
 		}
 	}
 	for _, l := range list {
-		if missing := l.Missing(); missing != nil {
+		if missing := l.MissingPrograms(); missing != nil {
 			fmt.Fprintf(b.log, "bench: %s is left out: %v is not installed\n", l.Title, missing)
 			continue
 		}
@@ -194,7 +194,7 @@ func (b *sandboxBench) turns(best sandbox.Level) error {
 		return err
 	}
 	ways := slices.Clone(b.ways)
-	if best == sandbox.Full {
+	if best == sandbox.LevelFull {
 		still := *b.ways[1].sandbox
 		still.Freeze = true
 		ways = append(ways, way{best.String() + ", frozen", &still})

@@ -226,7 +226,7 @@ func (b *Batch) begin(i int, w *worker) {
 	s.points = [rules.MaxSeats]float32{}
 	for seat, bots := range b.bots {
 		if bots != nil { // as the referee does in rotation 0 of the match
-			bots[i].Begin(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.deal), 0, seat), b.config.MoveTime)
+			bots[i].StartGame(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.deal), 0, seat), b.config.MoveTime)
 		}
 	}
 }

@@ -166,10 +166,10 @@ func (c *Config) resolve(name string, options map[string]json.RawMessage, seats 
 			return fmt.Errorf("seats: %q with the value %q is no seat of this game: try 0 to %d", key, seats[key], players-1)
 		}
 		c.Bots[seat] = strings.TrimPrefix(seats[key], "@")
-		if _, err := house.Find(c.Bots[seat]); err != nil {
+		if _, err := house.NewPlayer(c.Bots[seat]); err != nil {
 			return fmt.Errorf("seats: %s: %w", key, err)
 		}
-		if name, _, _ := strings.Cut(c.Bots[seat], ":"); !slices.Contains(house.Names(), name) {
+		if name, _, _ := strings.Cut(c.Bots[seat], ":"); !slices.Contains(house.SimpleNames(), name) {
 			thinkers += c.Games
 		}
 	}

@@ -163,7 +163,7 @@ func TestBudget(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s by %v, %d nodes a second: %s, want %s", c.spec, c.by, c.rate, got, c.want)
 		}
-		if _, err := house.Canonical(strings.TrimPrefix(got, "@")); err != nil {
+		if _, err := house.CanonicalSpec(strings.TrimPrefix(got, "@")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -186,7 +186,7 @@ func checkBot(spec, game string) error {
 	if !ok {
 		return fmt.Errorf("bot %q is not a house bot: write @NAME", spec)
 	}
-	if _, err := house.Find(given); err != nil {
+	if _, err := house.NewPlayer(given); err != nil {
 		return err
 	}
 	name, _, _ := strings.Cut(given, ":")

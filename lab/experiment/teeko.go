@@ -23,7 +23,7 @@ type Training struct {
 }
 
 // weights are the weights by name that a training can begin with, besides those of earlier trainings.
-var weights = map[string]teekolms.Weights{"initial": teekolms.Initial, "published": teekolms.Published}
+var weights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
 	opponentRandom = "random"

@@ -56,7 +56,7 @@ func (m Machine) has(name string) bool {
 			return true
 		}
 	}
-	return !interpreter.WellKnown(base) && !interpreter.WellKnown(base+"3") // machines do not tell of others
+	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines do not tell of others
 }
 
 // Playing is an attempt that a machine plays.

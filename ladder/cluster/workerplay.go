@@ -112,7 +112,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	if o.Sandbox != nil {
 		s := *o.Sandbox
 		s.Level = sandbox.Probe().Level // at least the level that the server requires
-		s.Freeze = s.Level == sandbox.Full
+		s.Freeze = s.Level == sandbox.LevelFull
 		bot.Sandbox = &s
 	}
 	return bot, nil

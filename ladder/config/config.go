@@ -168,9 +168,9 @@ func (f *file) resolve() (err error) {
 	}
 	switch f.Sandbox {
 	case "reduced":
-		f.Config.Sandbox = sandbox.Reduced
+		f.Config.Sandbox = sandbox.LevelReduced
 	case "full":
-		f.Config.Sandbox = sandbox.Full
+		f.Config.Sandbox = sandbox.LevelFull
 	default:
 		return fmt.Errorf("sandbox cannot be %q: try reduced or full; strangers' bots are not run with less", f.Sandbox)
 	}

@@ -92,7 +92,7 @@ func resolveHouse(l *ladder.Ladder) error {
 		if !ok {
 			return fmt.Errorf("house cannot have %q: house bots begin with @, such as %s", name, ladder.Anchor)
 		}
-		spec, err := house.Canonical(spec)
+		spec, err := house.CanonicalSpec(spec)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func resolveHouse(l *ladder.Ladder) error {
 
 // standing returns the house bots that a ladder of a game has by default.
 func standing(game string) (names []string) {
-	for _, spec := range house.Standing(game) {
+	for _, spec := range house.LadderBots(game) {
 		names = append(names, "@"+spec)
 	}
 	return names

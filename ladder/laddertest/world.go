@@ -82,7 +82,7 @@ func (w *World) Must(err error) {
 func (w *World) House(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
-	for _, name := range house.Names() {
+	for _, name := range house.SimpleNames() {
 		names = append(names, "@"+name)
 	}
 	for _, l := range w.Config.Ladders {

@@ -218,7 +218,7 @@ func TestAllowed(t *testing.T) {
 func TestWithoutSandbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Config.Sandbox = sandbox.None
+	w.Config.Sandbox = sandbox.LevelNone
 	v, stages := w.run(w.add("one", fileTree(t, built)))
 	if v.State != ladder.Live {
 		t.Fatalf("%+v\n%s", v, logs(stages))

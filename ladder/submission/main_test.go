@@ -61,7 +61,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	kit.Slow(t)
 	level := sandbox.Probe().Level
-	if level < sandbox.Reduced {
+	if level < sandbox.LevelReduced {
 		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", level)
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})

@@ -30,7 +30,7 @@ func needsOf(dir string, command []string) (n ladder.Needs) {
 			}
 			rel, err := filepath.Rel(dir, path)
 			if !strings.Contains(word, "/") || err != nil || !filepath.IsLocal(rel) {
-				if name := filepath.Base(word); !interpreter.Starter(name) && !slices.Contains(n.Interpreters, name) {
+				if name := filepath.Base(word); !interpreter.IsStarter(name) && !slices.Contains(n.Interpreters, name) {
 					n.Interpreters = append(n.Interpreters, name) // every machine has the others
 				}
 				continue

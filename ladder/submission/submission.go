@@ -71,8 +71,8 @@ func New(s *store.Store, c *config.Config) *Pipeline {
 // level returns at which level bots and builds run: the best one of this machine, None where the
 // sandbox is off, which no configuration file can say.
 func (p *Pipeline) level() sandbox.Level {
-	if p.Config.Sandbox == sandbox.None {
-		return sandbox.None
+	if p.Config.Sandbox == sandbox.LevelNone {
+		return sandbox.LevelNone
 	}
 	return p.Level
 }
@@ -80,16 +80,16 @@ func (p *Pipeline) level() sandbox.Level {
 // Sandbox returns that of submitted bots in a match, where they are stopped between their turns if that can be; nil
 // for none.
 func (p *Pipeline) Sandbox() *match.Sandbox {
-	if p.level() == sandbox.None {
+	if p.level() == sandbox.LevelNone {
 		return nil
 	}
-	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.Full}
+	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.LevelFull}
 }
 
 // buildLimit returns that of a build, which takes no more than all bots together have.
 func (p *Pipeline) buildLimit() sandbox.Limit {
 	limit := sandbox.BuildLimit
-	if most := p.Room.Total; most > 0 && limit.Most(p.Level) > most {
+	if most := p.Room.Total; most > 0 && limit.MaxMemory(p.Level) > most {
 		limit.Memory, limit.Disk = most*2/3, most/3
 	}
 	return limit
@@ -98,7 +98,7 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 // Memory returns the most that one version can use on its way: its build, its check or
 // a match of its trial, whose rotations are played one after the other.
 func (p *Pipeline) Memory() (most int64, err error) {
-	most = max(p.buildLimit().Most(p.Level), p.Room.Bot)
+	most = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
 	for _, t := range p.trialsOf(ladder.Version{}) {
 		v, err := t.Variant()
 		if err != nil {

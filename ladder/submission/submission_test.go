@@ -24,7 +24,7 @@ func TestStartersGoLive(t *testing.T) {
 	for _, name := range names {
 		l, err := starters.Find(name)
 		kit.Must(t, err)
-		if missing := l.Missing(); len(missing) > 0 {
+		if missing := l.MissingPrograms(); len(missing) > 0 {
 			t.Fatalf("%s: this machine lacks %q", name, missing)
 		}
 		dir := filepath.Join(t.TempDir(), "mine")
@@ -46,7 +46,7 @@ func TestStartersGoLive(t *testing.T) {
 			}
 		}
 		bot, err := w.Resolve(t.Context(), v)
-		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, w.Dir.Bots()) || bot.Sandbox == nil || bot.Sandbox.Freeze != (w.Level == sandbox.Full) {
+		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, w.Dir.Bots()) || bot.Sandbox == nil || bot.Sandbox.Freeze != (w.Level == sandbox.LevelFull) {
 			t.Errorf("%s: it resolves to %+v, %v", name, bot, err)
 		}
 		info, err := os.Stat(filepath.Join(bot.Dir, "timba.toml"))

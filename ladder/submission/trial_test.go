@@ -24,7 +24,7 @@ import (
 // much of its own it takes. Either way the trial is over.
 func TestTimeOfTrial(t *testing.T) {
 	sandbox.RemoveAtEnd("none") // the cleaner runs from now on, outside of bubbles
-	sandbox.Forget("none")
+	sandbox.CancelRemoveAtEnd("none")
 	sandbox.Probe()
 	for name, c := range map[string]struct {
 		think, held time.Duration

@@ -87,7 +87,7 @@ func TestTryoutFails(t *testing.T) {
 	if _, err := w.Try(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled one: %v", err)
 	}
-	if need, err := w.TryoutMemory("tebes", ladder.Version{Bot: "other"}); err != nil || need < w.buildLimit().Most(w.Level) {
+	if need, err := w.TryoutMemory("tebes", ladder.Version{Bot: "other"}); err != nil || need < w.buildLimit().MaxMemory(w.Level) {
 		t.Errorf("it needs %d, %v", need, err)
 	}
 	w.Room.Total = 1 << 20

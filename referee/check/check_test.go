@@ -53,7 +53,7 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
 	kit.Slow(t)
 	sandbox.RemoveAtEnd("none") // the cleaner runs from now on, outside of bubbles
-	sandbox.Forget("none")
+	sandbox.CancelRemoveAtEnd("none")
 	reports := map[string]*Report{}
 	for _, c := range list {
 		p := resolve(t, c.bot)
@@ -136,7 +136,7 @@ func misbehave(fault string, change func(*faults.Bot)) func(in io.Reader, out, e
 		if !ok {
 			return fmt.Errorf("there is no fault %q", fault)
 		}
-		b := faults.Bot{In: io.NopCloser(in), Out: writeCloser{out}, Log: err, Fault: f, Game: 1, Exit: func(status int) { panic(exit(status)) }}
+		b := faults.Bot{Input: io.NopCloser(in), Output: writeCloser{out}, Log: err, Fault: f, Game: 1, Exit: func(status int) { panic(exit(status)) }}
 		if change != nil {
 			change(&b)
 		}

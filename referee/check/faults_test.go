@@ -84,8 +84,8 @@ func TestLimitsAndFaults(t *testing.T) {
 		c := checkup{name: f.Name, bot: fmt.Sprintf("%s --fault %s", binaries.Program(t, "misbehave"), f.Name)}
 		if !slices.Contains(ofProcesses, f.Name) {
 			c.serve = misbehave(f.Name, func(b *faults.Bot) {
-				if b.Late = 1500 * time.Millisecond; f.Name == "slow-ready" {
-					b.Late = -9 * time.Second // it is ready after a second
+				if b.Delay = 1500 * time.Millisecond; f.Name == "slow-ready" {
+					b.Delay = -9 * time.Second // it is ready after a second
 				}
 			})
 		}
@@ -95,7 +95,7 @@ func TestLimitsAndFaults(t *testing.T) {
 				return
 			}
 			o.Clock.Move = 300 * time.Millisecond
-			if f.When == faults.Start {
+			if f.Moment == faults.AtGreeting {
 				o.Clock.Startup = 300 * time.Millisecond
 			}
 		}

@@ -12,7 +12,7 @@ func TestHouseBotsPass(t *testing.T) {
 	var list []checkup
 	for _, b := range house.List() {
 		spec, quick := b.Name, false
-		if !b.Simple && hasNodes(b) { // it would use all the time that it has
+		if !b.IsSimple && hasNodes(b) { // it would use all the time that it has
 			spec, quick = spec+":nodes=50", true
 		}
 		list = append(list, checkup{b.Name, "@" + spec, playHouse(spec), func(o *Options) { o.Quick = quick }})

@@ -97,7 +97,7 @@ type Times struct {
 }
 
 func newReport(p program.Program, o Options) *Report {
-	level := sandbox.None
+	level := sandbox.LevelNone
 	if p.Sandbox != nil {
 		level = p.Sandbox.Level
 	}

@@ -21,7 +21,7 @@ func (k *run) sandboxed() (note string, warnings []string, err error) {
 	if h.Freeze {
 		note += ", stopped while it is not its turn"
 	}
-	if h.Level < sandbox.Reduced && !k.OnServer {
+	if h.Level < sandbox.LevelReduced && !k.OnServer {
 		warnings = append(warnings, "a rated match uses a better sandbox, REDUCED or FULL, in which more may fail: timba doctor shows what would help")
 	}
 	return note, warnings, nil

@@ -99,8 +99,8 @@ func TestSandbox(t *testing.T) {
 		"memory=" + os.Getenv("HOME"):         {outside, "use less, or allow more with --memory; the limit was 128 MiB"},
 		"processes":                           {outside, "start fewer, or allow more with --processes; the limit was 24"},
 	}
-	for level := sandbox.Probe().Level; level > sandbox.Weak; level-- {
-		if level < sandbox.Full && kit.HasRaceDetector() {
+	for level := sandbox.Probe().Level; level > sandbox.LevelWeak; level-- {
+		if level < sandbox.LevelFull && kit.HasRaceDetector() {
 			break // those levels allow too little memory for the race detector
 		}
 		hold := &match.Sandbox{Level: level, Limit: sandbox.DefaultLimit}

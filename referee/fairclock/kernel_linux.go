@@ -96,7 +96,7 @@ func (k *kernel) read() (c counts, err error) {
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
 		c.WorkerCPU, c.WorkerWait = time.Duration(number(f[0])), time.Duration(number(f[1]))
 	}
-	c.Throttled = sandbox.Throttled()
+	c.Throttled = sandbox.ThrottledTime()
 	return c, nil
 }
 

@@ -26,7 +26,7 @@ func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p}
 // ignores the end of its children, because the kernel forgets what these used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
-	file := p.Threads()
+	file := p.ThreadsFile()
 	if file == "" {
 		pid := p.Pid()
 		if pid == 0 {
@@ -53,7 +53,7 @@ func (b *Processes) Usage() (u Usage, ok bool) {
 
 // CPU implements Bot.
 func (b *Processes) CPU() time.Duration {
-	if pid := b.process.Pid(); pid > 0 && b.process.Threads() == "" {
+	if pid := b.process.Pid(); pid > 0 && b.process.ThreadsFile() == "" {
 		b.tree.look(pid)
 		return b.tree.cpu()
 	}
@@ -63,7 +63,7 @@ func (b *Processes) CPU() time.Duration {
 // QuickCPU implements Bot. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
 // until that process ends.
 func (b *Processes) QuickCPU() time.Duration {
-	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.None {
+	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.LevelNone {
 		return cpuOf(pid)
 	}
 	return b.process.CPU()
@@ -72,7 +72,7 @@ func (b *Processes) QuickCPU() time.Duration {
 // Ready implements Bot.
 func (b *Processes) Ready() Threads {
 	ready := Threads{}
-	if file := b.process.Threads(); file != "" {
+	if file := b.process.ThreadsFile(); file != "" {
 		list, _ := proc.Read(file) // nothing if it has ended
 		for _, tid := range bytes.Fields(list) {
 			ready.add("/proc/" + string(tid))

@@ -60,7 +60,7 @@ func (b Bot) makeScratch() (string, error) {
 	dir := filepath.Join(cmp.Or(b.Temp, os.TempDir()), "timba-"+rand.Text())
 	sandbox.RemoveAtEnd(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		sandbox.Forget(dir)
+		sandbox.CancelRemoveAtEnd(dir)
 		return "", fmt.Errorf("match: making a directory for temporary files: %w", err)
 	}
 	return dir, nil
@@ -71,7 +71,7 @@ func dropScratch(dir string) {
 		return
 	}
 	os.RemoveAll(dir) // errors leave the rest in the system's temporary directory
-	sandbox.Forget(dir)
+	sandbox.CancelRemoveAtEnd(dir)
 }
 
 // Describe adds the bot's language, limits and files to the circumstances of its fault. files says whether the author

@@ -68,7 +68,7 @@ var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup
 func startOverdue(ctx context.Context, b Bot, _ *fairclock.Watch) (Conn, error) {
 	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
-		return &overdue{process: p, word: faults.Waits}, nil
+		return &overdue{process: p, word: faults.WaitsLine}, nil
 	}
 	return c, err
 }
@@ -97,7 +97,7 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 	bots := named(v.Players)
 	bots[s.culprit].Command = misbehave(t, "--fault", f.Name, "--at=4", "--game=2", "--tell")
 	m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{8}, Clock: long}
-	if f.When == faults.Start {
+	if f.Moment == faults.AtGreeting {
 		m.Deals = 1
 	}
 	m.Only = []int{0}
@@ -156,7 +156,7 @@ func TestFaultsInPieces(t *testing.T) {
 func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides int) {
 	t.Helper()
 	want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, fault.Brief(f.Code))
-	begun := f.When != faults.Start || f.Name == "ready-twice" || sides > 2
+	begun := f.Moment != faults.AtGreeting || f.Name == "ready-twice" || sides > 2
 	for seat, lines := range told {
 		if seat == s.culprit {
 			continue
@@ -187,7 +187,7 @@ func (s seating) check(t *testing.T, f faults.Fault, g *referee.Result) {
 	switch {
 	case f.Name == "ready-twice":
 		due = s.culprit
-	case f.When == faults.Start:
+	case f.Moment == faults.AtGreeting:
 		due = 0
 	case slices.Contains(nextTurn, f.Name):
 		own = 1

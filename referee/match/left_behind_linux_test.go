@@ -22,7 +22,7 @@ import (
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
 	sandbox.RemoveAtEnd("none") // the cleaner runs from now on,
-	sandbox.Forget("none")
+	sandbox.CancelRemoveAtEnd("none")
 	sandbox.Probe()                         // and what is found out about the machine is
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
 		r.Close()

@@ -135,13 +135,13 @@ func untimedBot(t *testing.T) {
 func holds(t testing.TB, bare bool) (list []held) {
 	t.Helper()
 	kit.Slow(t)
-	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
-		if level < sandbox.Full && raced() {
+	for level := sandbox.Probe().Level; level > sandbox.LevelNone; level-- {
+		if level < sandbox.LevelFull && raced() {
 			break
 		}
 		h := Sandbox{Level: level, Limit: sandbox.DefaultLimit}
 		list = append(list, held{level.String(), &h})
-		if level == sandbox.Full {
+		if level == sandbox.LevelFull {
 			still := h
 			still.Freeze = true
 			list = append(list, held{"FULL, stopped between turns", &still})

@@ -415,7 +415,7 @@ func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 		return End{}, false
 	}
 	if p.bare() { // a sandbox ends all its processes
-		end.Behind = len(p.sandbox.Marked())
+		end.Behind = len(p.sandbox.MarkedProcesses())
 	}
 	if r, ok := errors.AsType[fault.Reason](p.gone(fault.OutputClosed)); ok {
 		end.Reason = r

@@ -19,7 +19,7 @@ import (
 // lines to the process, and the answers back.
 type process struct {
 	*local
-	sandbox *sandbox.Process // of level None
+	sandbox *sandbox.Process // of level LevelNone
 	stdin   *os.File
 	done    chan struct{}  // closed when the process has ended
 	status  sandbox.Status // then

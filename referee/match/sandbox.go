@@ -27,9 +27,9 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	switch {
 	case h == nil:
 		return sandbox.Spec{Path: b.Command[0], Args: b.Command, Dir: b.Dir, Env: []string{"TMPDIR=" + b.Temp}}, nil
-	case h.Level == sandbox.None:
+	case h.Level == sandbox.LevelNone:
 		return sandbox.Spec{}, fmt.Errorf("match: starting %s: its sandbox has no level", b.Name)
-	case h.Freeze && h.Level < sandbox.Full:
+	case h.Freeze && h.Level < sandbox.LevelFull:
 		return sandbox.Spec{}, fmt.Errorf("match: starting %s: stopping a bot between its turns needs a cgroup, which level %s does not have", b.Name, h.Level)
 	}
 	s, err := b.shown()
@@ -40,7 +40,7 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	if err != nil {
 		return s, startError(b, err)
 	}
-	s.Path, s.Show, s.Env = found.Path, append(found.Show, s.Show...), found.Env
+	s.Path, s.VisiblePaths, s.Env = found.Path, append(found.VisiblePaths, s.VisiblePaths...), found.Env
 	s.Limit, s.Level = h.Limit, h.Level
 	return s, nil
 }
@@ -48,7 +48,7 @@ func (b Bot) spec() (sandbox.Spec, error) {
 // shown returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
 // what its command names.
 func (b Bot) shown() (sandbox.Spec, error) {
-	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Show: b.Show}
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {
 		return s, nil
 	}
@@ -56,7 +56,7 @@ func (b Bot) shown() (sandbox.Spec, error) {
 	if err != nil {
 		return s, fmt.Errorf("match: finding the working directory: %w", err)
 	}
-	shared := interpreter.Shared(here)
+	shared := interpreter.IsSharedDir(here)
 	if !shared {
 		s.Dir = here
 	}
@@ -75,14 +75,14 @@ func (b Bot) shown() (sandbox.Spec, error) {
 		if inside, err := filepath.Rel(here, path); !shared && (err == nil && filepath.IsLocal(inside) || info.IsDir()) {
 			continue
 		}
-		if info.IsDir() && interpreter.Shared(path) {
+		if info.IsDir() && interpreter.IsSharedDir(path) {
 			return s, fmt.Errorf("match: a sandboxed bot cannot see %s: put the bot in a separate directory", path)
 		}
 		s.Args[i] = path
-		if dir := filepath.Dir(path); !info.IsDir() && !interpreter.Shared(dir) {
+		if dir := filepath.Dir(path); !info.IsDir() && !interpreter.IsSharedDir(dir) {
 			path = dir // a program may load files beside it
 		}
-		s.Show = append(s.Show, path)
+		s.VisiblePaths = append(s.VisiblePaths, path)
 	}
 	return s, nil
 }

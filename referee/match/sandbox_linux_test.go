@@ -96,11 +96,11 @@ func TestSandboxed(t *testing.T) {
 				}
 				f := g.Faults[0]
 				limited := what == "memory" || what == "processes"
-				if h.sandbox.Level < sandbox.Full && limited && f.Code == protocol.Exit {
+				if h.sandbox.Level < sandbox.LevelFull && limited && f.Code == protocol.Exit {
 					return
 				}
 				text := f.Text
-				if h.sandbox.Level == sandbox.Weak { // the sandbox may count them before the system refuses one
+				if h.sandbox.Level == sandbox.LevelWeak { // the sandbox may count them before the system refuses one
 					text = strings.Replace(text, "was killed by signal 9 (SIGKILL)", "exited with status 1", 1)
 				}
 				if f.Code != want.code || !strings.Contains(text, want.text) {
@@ -116,8 +116,8 @@ func TestSandboxed(t *testing.T) {
 func TestSandboxedRefused(t *testing.T) {
 	for want, h := range map[string]Sandbox{
 		"its sandbox has no level":                        {},
-		"stopping a bot between its turns needs a cgroup": {Level: sandbox.Reduced, Freeze: true},
-		"but Level(4) is required":                        {Level: sandbox.Full + 1},
+		"stopping a bot between its turns needs a cgroup": {Level: sandbox.LevelReduced, Freeze: true},
+		"but Level(4) is required":                        {Level: sandbox.LevelFull + 1},
 	} {
 		m := &Match{Variant: variant(t, "tebes", ""), Clock: patient, Deals: 1, Bots: real([]string{self(t), "house", "first"}, nil), start: starter{}.start}
 		m.Bots[0].Dir, m.Bots[0].Sandbox = builds, &h
@@ -245,7 +245,7 @@ func TestSandboxedShows(t *testing.T) {
 	}
 	t.Chdir(home)
 	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.shown()
-	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.Show) != fmt.Sprint([]string{home + "/bot"}) {
+	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.VisiblePaths) != fmt.Sprint([]string{home + "/bot"}) {
 		t.Errorf("at home: %+v: %v", s, err)
 	}
 	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).shown(); err == nil {
@@ -273,8 +273,8 @@ func TestSandboxedShows(t *testing.T) {
 	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Args, want) || s.Dir != dir {
 		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
 	}
-	if want := []string{other, home + "/bot"}; !slices.Equal(s.Show, want) {
-		t.Errorf("files elsewhere: %q are shown, want %q", s.Show, want)
+	if want := []string{other, home + "/bot"}; !slices.Equal(s.VisiblePaths, want) {
+		t.Errorf("files elsewhere: %q are shown, want %q", s.VisiblePaths, want)
 	}
 }
 

@@ -42,15 +42,15 @@ func Said(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
 	spec := sandbox.Spec{Path: build[0], Args: build, Dir: dir, Build: true, Limit: limit, Level: level}
 	switch {
-	case level == sandbox.None:
-	case level < sandbox.Reduced:
+	case level == sandbox.LevelNone:
+	case level < sandbox.LevelReduced:
 		return nil, fmt.Errorf("a sandbox of level %s cannot run builds: build it yourself, or use --sandbox=off", level)
 	default:
 		found, err := interpreter.Find(build[0], dir)
 		if err != nil {
 			return nil, &BuildError{err}
 		}
-		spec.Path, spec.Show, spec.Env = found.Path, found.Show, found.Env
+		spec.Path, spec.VisiblePaths, spec.Env = found.Path, found.VisiblePaths, found.Env
 	}
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // A build that is called off ends at once, held or not, and leaves nothing.
 func TestBuildCalledOff(t *testing.T) {
 	kit.Slow(t)
-	levels := []sandbox.Level{sandbox.None}
-	if best := sandbox.Probe().Level; best >= sandbox.Reduced {
+	levels := []sandbox.Level{sandbox.LevelNone}
+	if best := sandbox.Probe().Level; best >= sandbox.LevelReduced {
 		levels = append(levels, best)
 	}
 	for _, level := range levels {

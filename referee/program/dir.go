@@ -49,7 +49,7 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
 		work := filepath.Dir(dir)
 		sandbox.RemoveAtEnd(work)
-		defer sandbox.Forget(work)
+		defer sandbox.CancelRemoveAtEnd(work)
 		if err := trees.CopySource(dir, source); err != nil {
 			return fmt.Errorf("bot: copying %s to build it: %w", source, err)
 		}

@@ -261,7 +261,7 @@ func (m *Manifest) checkCommands(source string) error {
 		if slices.ContainsFunc(c.command[1:], func(word string) bool { return strings.ContainsRune(word, 0) }) {
 			return phrase.Errorf("%s has a word with a zero byte: no program can be given one", c.key)
 		}
-		if err := (interpreter.Bounds{Dir: source, Known: interpreter.Known}).Place(c.command[0]); err != nil {
+		if err := (interpreter.Bounds{Dir: source, IsKnown: interpreter.IsKnownPath}).CheckPath(c.command[0]); err != nil {
 			return phrase.Errorf("%s: %w", c.key, err)
 		}
 	}
@@ -273,8 +273,8 @@ func (m *Manifest) checkCommands(source string) error {
 // to start, and the directory around it, so that a bot could have any directory of the server
 // shown. private is a directory of which nothing may be shown but the bot's.
 func Allowed(dir, private, word string) error {
-	known := func(path string) bool { return interpreter.System(path) && !near(path, private) }
-	return interpreter.Bounds{Dir: dir, Known: known}.Check(word)
+	known := func(path string) bool { return interpreter.IsSystemPath(path) && !near(path, private) }
+	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
 }
 
 // near reports whether the installation that a program belongs to is in a directory, or the

@@ -49,7 +49,7 @@ func (p Program) Check(v *rules.Variant) error {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
 	}
 	if p.House {
-		return house.Check(p.Command[2], v)
+		return house.CheckModel(p.Command[2], v)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 		r.Log = io.Discard
 	}
 	if bot == "" {
-		return Program{}, fmt.Errorf("bot: the name is empty: use a house bot (@%s), a directory or a command", strings.Join(house.Names(), ", @"))
+		return Program{}, fmt.Errorf("bot: the name is empty: use a house bot (@%s), a directory or a command", strings.Join(house.SimpleNames(), ", @"))
 	}
 	p, err := r.resolve(ctx, bot)
 	p.Line = bot
@@ -138,7 +138,7 @@ func interprets(bot string) bool {
 }
 
 func resolveHouse(spec string) (Program, error) {
-	spec, err := house.Canonical(spec)
+	spec, err := house.CanonicalSpec(spec)
 	if err != nil {
 		return Program{}, err
 	}
@@ -173,7 +173,7 @@ func resolveCommand(line string) (Program, error) {
 		return Program{}, err
 	}
 	path, err := exec.LookPath(words[0])
-	if _, house := house.Canonical(words[0]); err != nil && house == nil {
+	if _, house := house.CanonicalSpec(words[0]); err != nil && house == nil {
 		return Program{}, fmt.Errorf("bot: %q is not a directory or command: try the house bot @%s", line, line)
 	}
 	if _, missing := os.Stat(words[0]); err != nil && missing != nil && len(words) == 1 && strings.ContainsAny(line, "/.") {
@@ -221,9 +221,9 @@ func ownDir(file, place string) string {
 	dir := filepath.Dir(place)
 	inside, outside := filepath.Rel(here, place)
 	switch {
-	case err != nil || !strings.Contains(file, string(filepath.Separator)) || interpreter.System(place) || interpreter.Wide(dir):
+	case err != nil || !strings.Contains(file, string(filepath.Separator)) || interpreter.IsSystemPath(place) || interpreter.IsWideDir(dir):
 		return ""
-	case outside == nil && filepath.IsLocal(inside) && !interpreter.Shared(here):
+	case outside == nil && filepath.IsLocal(inside) && !interpreter.IsSharedDir(here):
 		return ""
 	}
 	return dir

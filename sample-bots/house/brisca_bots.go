@@ -12,8 +12,8 @@ import (
 // The agents of G. Pinar for Brisca. They are made for two players; with more, a card counts as
 // winning if it is the best of the trick so far, or a partner's is.
 
-// studyLead is the most that a card is worth which is led before a trump: a 12.
-const studyLead = 4
+// studyMaxLead is the most that a card is worth which is led before a trump: a 12.
+const studyMaxLead = 4
 
 // appraiser values the moves of a seat that is to play a card.
 type appraiser interface {
@@ -32,15 +32,15 @@ type briscaAgent struct {
 }
 
 func newBriscaBasic(*params) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: &studyAnswer{gain: 1, lead: baraja.AllPoints}})
+	return newBriscaPlayer(&briscaAgent{appraiser: &studyAppraiser{gain: 1, maxLead: baraja.AllPoints}})
 }
 
 func newBriscaWeighted(p *params) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(p)})
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAppraiser(p)})
 }
 
 func newBriscaMinimax(p *params) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(p), ending: newBriscaEnding()})
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAppraiser(p), ending: newBriscaEnding()})
 }
 
 func newBriscaPlayer(a *briscaAgent) Player {
@@ -52,7 +52,7 @@ func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
 
-func (a *briscaAgent) begin(*rules.Variant, rules.State, int) error { return nil }
+func (a *briscaAgent) startGame(*rules.Variant, rules.State, int) error { return nil }
 
 func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	s := state.(*brisca.State)
@@ -102,59 +102,59 @@ func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// studyAnswer values cards as the study does: a lead by its points, an answer by gain and cost.
-type studyAnswer struct {
+// studyAppraiser values cards as the study does: a lead by its points, an answer by gain and cost.
+type studyAppraiser struct {
 	gain, cost float64
-	lead       int // the most points that a card may have which is led before a trump
+	maxLead    int // the most points that a card may have which is led before a trump
 	seat       int
 	teams      bool
 	table      *baraja.Table
 }
 
-func newStudyAnswer(p *params) *studyAnswer {
-	return &studyAnswer{
-		gain: p.decimal("gain", 0, 1000, 9.5, "weight of the points that a card wins or loses"),
-		cost: p.decimal("cost", 0, 1000, 2, "weight of the card's strength, ten times that of a trump"),
-		lead: studyLead,
+func newStudyAppraiser(p *params) *studyAppraiser {
+	return &studyAppraiser{
+		gain:    p.readFloat("gain", 0, 1000, 9.5, "weight of the points that a card wins or loses"),
+		cost:    p.readFloat("cost", 0, 1000, 2, "weight of the card's strength, ten times that of a trump"),
+		maxLead: studyMaxLead,
 	}
 }
 
-func (a *studyAnswer) read(s rules.State, seat int) {
+func (a *studyAppraiser) read(s rules.State, seat int) {
 	state := s.(*brisca.State)
 	a.table, a.seat, a.teams = &state.Table, seat, state.Rules().Teams
 }
 
-func (a *studyAnswer) worth(c baraja.Card) float64 {
+func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	if a.table.InTrick == 0 {
 		return a.leadWorth(c)
 	}
-	return a.gain*float64(gain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
+	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
 // leadWorth ranks leads: other suits by their points, then trumps by their strength, then cards
 // of other suits above the limit.
-func (a *studyAnswer) leadWorth(c baraja.Card) float64 {
+func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)
 	switch {
 	case c.Suit() == a.table.Trumps():
 		return float64(-trump - baraja.Strength(c))
-	case value > a.lead:
+	case value > a.maxLead:
 		return float64(-above - value)
 	}
 	return float64(-value)
 }
 
 // strength is the cost of a card in the study.
-func (a *studyAnswer) strength(c baraja.Card) int {
+func (a *studyAppraiser) strength(c baraja.Card) int {
 	if c.Suit() == a.table.Trumps() {
 		return 10 * baraja.Strength(c)
 	}
 	return baraja.Strength(c)
 }
 
-// gain returns the points of the trick with a card, negative if another side is to have them.
-func gain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
+// trickGain returns the points of the trick with a card, negative if another side is to have them.
+func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2
 	if partner || baraja.BeatingCards(t.Trumps(), t.Best).Has(c) {

@@ -26,9 +26,9 @@ func (w *plusWeights) fields() []*float64 {
 
 // rivals are the agents that the weights are fitted against.
 func rivals() []*briscaAgent {
-	greedy := &plusAnswer{plus: plusWeights{gain: 1, plain: 0.05, value: 0.15, trump: 4, steep: 0.7, late: 0.5}}
+	greedy := &plusAppraiser{weights: plusWeights{gain: 1, plain: 0.05, value: 0.15, trump: 4, steep: 0.7, late: 0.5}}
 	return []*briscaAgent{
-		{appraiser: &studyAnswer{gain: 9.5, cost: 2, lead: studyLead}, ending: newBriscaEnding()},
+		{appraiser: &studyAppraiser{gain: 9.5, cost: 2, maxLead: studyMaxLead}, ending: newBriscaEnding()},
 		{appraiser: greedy, ending: newBriscaEnding()},
 	}
 }
@@ -63,7 +63,7 @@ func duel(one, other *briscaAgent, deals int, seed uint64) (mean, deviation floa
 
 // rivalry returns the average score of weights against the rivals.
 func rivalry(w plusWeights, deals int, seed uint64) (sum float64) {
-	one, against := &briscaAgent{appraiser: &plusAnswer{plus: w}, ending: newBriscaEnding()}, rivals()
+	one, against := &briscaAgent{appraiser: &plusAppraiser{weights: w}, ending: newBriscaEnding()}, rivals()
 	for _, other := range against {
 		m, _ := duel(one, other, deals, seed)
 		sum += m / float64(len(against))
@@ -116,7 +116,7 @@ func TestFitBriscaPlus(t *testing.T) {
 	}
 	found := fitPlus(t, generations, *fitDeals)
 	const fresh, deals = 1000, 1000
-	study, short, long := rivalry(studyWeights, deals, fresh), rivalry(found, deals, fresh), rivalry(fitted, deals, fresh)
+	study, short, long := rivalry(studyWeights, deals, fresh), rivalry(found, deals, fresh), rivalry(fittedWeights, deals, fresh)
 	t.Logf("fresh deals: study %.4f, found %.4f, fitted %.4f", study, short, long)
 	// The standard error of a score is about 0.01, and that of a difference on the same deals less.
 	if short < study+0.02 {

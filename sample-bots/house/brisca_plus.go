@@ -17,53 +17,53 @@ type plusWeights struct {
 	draw  float64 // of what the trump card costs, in the trick that decides who draws it
 }
 
-// fitted are the weights that TestFitBriscaPlus has found.
-var fitted = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
+// fittedWeights are the weights that TestFitBriscaPlus has found.
+var fittedWeights = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
 func newBriscaPlus(p *params) Player {
-	return newBriscaPlayer(&briscaAgent{appraiser: &plusAnswer{plus: plusWeights{
-		gain:  p.decimal("gain", 0, 1000, fitted.gain, "weight of the points that a card is expected to win or lose"),
-		plain: p.decimal("plain", -1000, 1000, fitted.plain, "cost of each step of strength of a card that is no trump"),
-		value: p.decimal("value", -1000, 1000, fitted.value, "cost of each point of a card that is no trump"),
-		trump: p.decimal("trump", -1000, 1000, fitted.trump, "cost of a trump"),
-		steep: p.decimal("steep", -1000, 1000, fitted.steep, "cost of each step of strength of a trump"),
-		late:  p.decimal("late", 0, 10, fitted.late, "part of the costs that is left when the stock is used up"),
-		draw:  p.decimal("draw", -1000, 1000, fitted.draw, "weight of the trump card's cost in the trick that decides who draws it"),
+	return newBriscaPlayer(&briscaAgent{appraiser: &plusAppraiser{weights: plusWeights{
+		gain:  p.readFloat("gain", 0, 1000, fittedWeights.gain, "weight of the points that a card is expected to win or lose"),
+		plain: p.readFloat("plain", -1000, 1000, fittedWeights.plain, "cost of each step of strength of a card that is no trump"),
+		value: p.readFloat("value", -1000, 1000, fittedWeights.value, "cost of each point of a card that is no trump"),
+		trump: p.readFloat("trump", -1000, 1000, fittedWeights.trump, "cost of a trump"),
+		steep: p.readFloat("steep", -1000, 1000, fittedWeights.steep, "cost of each step of strength of a trump"),
+		late:  p.readFloat("late", 0, 10, fittedWeights.late, "part of the costs that is left when the stock is used up"),
+		draw:  p.readFloat("draw", -1000, 1000, fittedWeights.draw, "weight of the trump card's cost in the trick that decides who draws it"),
 	}}, ending: newBriscaEnding()})
 }
 
-// plusAnswer values a lead and an answer alike: by the points that the card is expected to gain,
+// plusAppraiser values a lead and an answer alike: by the points that the card is expected to gain,
 // given the cards that were played, and by what it costs.
-type plusAnswer struct {
+type plusAppraiser struct {
 	briscaJudge
-	plus  plusWeights
-	table *baraja.Table
+	weights plusWeights
+	table   *baraja.Table
 }
 
-func (a *plusAnswer) read(s rules.State, seat int) {
+func (a *plusAppraiser) read(s rules.State, seat int) {
 	a.briscaJudge.read(s, seat)
 	a.table = cards.Table(s)
 }
 
-func (a *plusAnswer) worth(c baraja.Card) float64 {
+func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	p := a.chance(c)
-	gain := float64(a.pot+baraja.Value(c)) * a.share(p)
-	worth := a.plus.gain*gain - a.cost(c)
+	gain := float64(a.pot+baraja.Value(c)) * a.netShare(p)
+	worth := a.weights.gain*gain - a.cost(c)
 	if a.players == 2 && a.stock == 2 {
-		worth += a.plus.draw * (1 - p) * a.cost(a.table.Trump) // who loses the trick draws it
+		worth += a.weights.draw * (1 - p) * a.cost(a.table.Trump) // who loses the trick draws it
 	}
 	return worth
 }
 
 // cost is what a card is worth in the hand.
-func (a *plusAnswer) cost(c baraja.Card) float64 {
+func (a *plusAppraiser) cost(c baraja.Card) float64 {
 	strength := float64(baraja.Strength(c))
-	cost := a.plus.plain*strength + a.plus.value*float64(baraja.Value(c))
+	cost := a.weights.plain*strength + a.weights.value*float64(baraja.Value(c))
 	if c.Suit() == a.trumps {
-		cost = a.plus.trump + a.plus.steep*strength
+		cost = a.weights.trump + a.weights.steep*strength
 	}
 	if a.stock == 0 {
-		cost *= a.plus.late
+		cost *= a.weights.late
 	}
 	return cost
 }

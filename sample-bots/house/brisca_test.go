@@ -55,9 +55,9 @@ func TestBriscaAgents(t *testing.T) {
 // answer returns the move of a bot.
 func answer(t testing.TB, bot, game, view string, seed uint64) string {
 	t.Helper()
-	p := kit.Get[Player](t)(Find(bot))
+	p := kit.Get[Player](t)(NewPlayer(bot))
 	at := turn(game, view, nil, seed)
-	s := kit.Get[rules.State](t)(new(positions).at(at))
+	s := kit.Get[rules.State](t)(new(positions).positionAt(at))
 	at.Moves = []byte(rules.Observe(s, at.Game.Seat).Moves)
 	return string(p.Answer(at).Move)
 }
@@ -65,8 +65,8 @@ func answer(t testing.TB, bot, game, view string, seed uint64) string {
 // The effective values of the study's example: trumps are oros, the knave of oros is led.
 func TestBriscaEffectiveValue(t *testing.T) {
 	at := turn("brisca seat=1 ply=1", "hand=1o,3o,12e trump=5o stock=34 leader=0 trick=10o points=0,0 played=- leaders=- known=-/-", nil, 1)
-	s := kit.Get[rules.State](t)(new(positions).at(at))
-	a := studyAnswer{gain: 9.5, cost: 2}
+	s := kit.Get[rules.State](t)(new(positions).positionAt(at))
+	a := studyAppraiser{gain: 9.5, cost: 2}
 	a.read(s, 1)
 	var got []string
 	for _, m := range s.Legal(nil) {
@@ -203,7 +203,7 @@ func TestBriscaMinimaxEndsExactly(t *testing.T) {
 		positions++
 		before := exhaustive[briscaTree](&briscaTree{State: *s})
 		for _, bot := range []string{"brisca-weighted", "brisca-minimax"} {
-			p := kit.Get[Player](t)(Find(bot))
+			p := kit.Get[Player](t)(NewPlayer(bot))
 			game := &protocol.Game{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, game)).Move)))
 			next := briscaTree{State: *s}

@@ -15,40 +15,40 @@ import (
 
 // cardsState is a state of both searches for games of cards.
 type cardsState[S any] interface {
-	ismcts.Guided[S]
+	ismcts.GuidedState[S]
 	endgame.State[S]
 }
 
-// dealt thinks by information set MCTS, and solves what is left once two players know all cards.
-type dealt[S any, G cardsState[S]] struct {
+// cardsThinker thinks by information set MCTS, and solves what is left once two players know all cards.
+type cardsThinker[S any, G cardsState[S]] struct {
 	limits
 	memory   int // bytes of the tree and of the solver's table
 	searcher *ismcts.Searcher[S, G]
 	ending   *endgame.Solver[S, G]
 	shared   cardsShared
 	position S
-	set      func(rules.State) S
+	newState func(rules.State) S
 }
 
 const (
 	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse
 	// in Tute.
 	exploration = 0.7
-	// obvious is the iterations for a move that is the only one.
-	obvious = 100
+	// singleMoveIterations is the iterations for a move that is the only one.
+	singleMoveIterations = 100
 )
 
-func newDealtBrisca(l limits, memory int) *dealt[briscaTree, *briscaTree] {
-	d := &dealt[briscaTree, *briscaTree]{limits: l, memory: memory}
-	d.set = func(s rules.State) briscaTree {
+func newBriscaThinker(l limits, memory int) *cardsThinker[briscaTree, *briscaTree] {
+	d := &cardsThinker[briscaTree, *briscaTree]{limits: l, memory: memory}
+	d.newState = func(s rules.State) briscaTree {
 		return briscaTree{*s.(*brisca.State), &d.shared}
 	}
 	return d
 }
 
-func newDealtTute(l limits, memory int) *dealt[tuteTree, *tuteTree] {
-	d := &dealt[tuteTree, *tuteTree]{limits: l, memory: memory}
-	d.set = func(s rules.State) tuteTree {
+func newTuteThinker(l limits, memory int) *cardsThinker[tuteTree, *tuteTree] {
+	d := &cardsThinker[tuteTree, *tuteTree]{limits: l, memory: memory}
+	d.newState = func(s rules.State) tuteTree {
 		x := s.(*tute.State)
 		d.shared.lacks = x.Lacks(d.shared.lacks[:0], x.Turn())
 		return tuteTree{*x, &d.shared}
@@ -56,8 +56,8 @@ func newDealtTute(l limits, memory int) *dealt[tuteTree, *tuteTree] {
 	return d
 }
 
-// begin makes the searches: an eighth of the memory is the table of the solver.
-func (d *dealt[S, G]) begin(*rules.Variant, rules.State, int) error {
+// startGame makes the searches: an eighth of the memory is the table of the solver.
+func (d *cardsThinker[S, G]) startGame(*rules.Variant, rules.State, int) error {
 	if d.searcher == nil {
 		d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
 		d.ending = endgame.New[S, G](d.memory / 8)
@@ -67,24 +67,24 @@ func (d *dealt[S, G]) begin(*rules.Variant, rules.State, int) error {
 	return nil
 }
 
-func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (d *cardsThinker[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	budget := d.budget(t)
-	defer d.ended(budget)
-	d.position = d.set(s)
+	defer d.recordLateness(budget)
+	d.position = d.newState(s)
 	if openHands(cards.Table(s)) {
-		if found := d.ending.Solve(&d.position, half(budget), r); found.Exact {
+		if found := d.ending.Solve(&d.position, halveTime(budget), r); found.Exact {
 			return found.Move, appendSolved(info, s, found)
 		}
 	}
-	if t.Moves.Len() == 1 && (budget.Nodes == 0 || budget.Nodes > obvious) {
-		budget.Nodes = obvious
+	if t.Moves.Len() == 1 && (budget.Nodes == 0 || budget.Nodes > singleMoveIterations) {
+		budget.Nodes = singleMoveIterations
 	}
 	found := d.searcher.Search(&d.position, s.Turn(), budget, r)
 	return found.Move, appendFound(info, s, found)
 }
 
-// half returns a budget of half the time.
-func half(b search.Budget) search.Budget {
+// halveTime returns a budget of half the time.
+func halveTime(b search.Budget) search.Budget {
 	if !b.Deadline.IsZero() {
 		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)
 	}

@@ -9,8 +9,8 @@ import (
 // of a point, by the suit of trumps. Tables have 64 entries a card so that an index &63 needs no
 // check.
 type playoutValues struct {
-	keep [4][64]int32 // what a card is worth in the hand
-	lead [4][64]int32 // the same and what may be lost by leading it
+	handValue [4][64]int32 // what a card is worth in the hand
+	leadCost  [4][64]int32 // the same and what may be lost by leading it
 }
 
 var (
@@ -21,10 +21,10 @@ var (
 const (
 	// leadRisk is the part of its points that a card costs when it is led and is no trump.
 	leadRisk = 0.5
-	// early is the weight, of 4, of a trick that others play to after this seat.
-	early = 3
-	// explore is how many of 16 cards are random in a game that is played to its end.
-	explore = 2
+	// earlyWeight is the weight, of 4, of a trick that others play to after this seat.
+	earlyWeight = 3
+	// randomCards is how many of 16 cards are random in a game that is played to its end.
+	randomCards = 2
 )
 
 func newPlayoutValues(w weights) *playoutValues {
@@ -32,20 +32,20 @@ func newPlayoutValues(w weights) *playoutValues {
 	for trumps := range baraja.Suit(4) {
 		j := briscaJudge{w: w, trickView: trickView{trumps: trumps}, stock: 1}
 		for _, c := range baraja.Pack40 {
-			keep := j.keep(c)
+			keep := j.handValue(c)
 			lead := keep
 			if c.Suit() != trumps {
 				lead += leadRisk * float64(baraja.Value(c))
 			}
-			p.keep[trumps][c], p.lead[trumps][c] = int32(hundredths*keep), int32(hundredths*lead)
+			p.handValue[trumps][c], p.leadCost[trumps][c] = int32(hundredths*keep), int32(hundredths*lead)
 		}
 	}
 	return p
 }
 
-// sensible returns a card that is worth playing: the one that gains most, less what it is worth
+// sensibleCard returns a card that is worth playing: the one that gains most, less what it is worth
 // in the hand. Cards of pairs cost their song, and a trick that is won without them brings one.
-func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
+func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0
 	if t.Next >= t.End {
@@ -59,7 +59,7 @@ func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams boo
 		c := playable.First()
 		var worth int32
 		if t.InTrick == 0 {
-			worth = -p.lead[trumps][c&63] >> late
+			worth = -p.leadCost[trumps][c&63] >> late
 		} else {
 			worth = hundredths * (int32(t.Pot) + int32(baraja.Value(c)))
 			switch wins := winning.Has(c); {
@@ -69,12 +69,12 @@ func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams boo
 				worth = -worth
 			}
 			if !last {
-				worth = worth * early / 4
+				worth = worth * earlyWeight / 4
 			}
-			worth -= p.keep[trumps][c&63] >> late
+			worth -= p.handValue[trumps][c&63] >> late
 		}
 		if pairs.Has(c) {
-			worth -= pairWorth
+			worth -= keptPairValue
 		}
 		if worth > top {
 			best, top = c, worth
@@ -83,8 +83,8 @@ func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams boo
 	return best
 }
 
-// pairWorth is what a card of a pair that is not done is worth besides itself.
-const pairWorth = pairKept * 20 * hundredths
+// keptPairValue is what a card of a pair that is not done is worth besides itself.
+const keptPairValue = keptPairShare * 20 * hundredths
 
 // Playout plays to the end by sensible moves, some of them random. The end of two hands that are
 // known is played perfectly.
@@ -110,7 +110,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 			return baraja.SwapMove + rules.Move(swap.First())
 		}
 	}
-	return rules.Move(briscaPlayout.sensible(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
+	return rules.Move(briscaPlayout.sensibleCard(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
 }
 
 // solve ends the game with the points that best play brings.
@@ -150,13 +150,13 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
 		song = hundredths * int32(t.SongPoints(suit))
 	}
-	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
+	return rules.Move(tutePlayout.sensibleCard(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
 }
 
 // pickRandom returns a random card now and then, else NoCard.
 func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	x := r.Uint64()
-	if x&15 >= explore {
+	if x&15 >= randomCards {
 		return baraja.NoCard
 	}
 	return cards.Nth(int(x >> 32 * uint64(cards.Len()) >> 32))

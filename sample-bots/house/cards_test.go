@@ -99,10 +99,10 @@ func TestBriscaPlusDraws(t *testing.T) {
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
 		seen++
-		for name, draw := range map[string]float64{"0": 0, "fitted": fitted.draw} {
-			w := fitted
+		for name, draw := range map[string]float64{"0": 0, "fitted": fittedWeights.draw} {
+			w := fittedWeights
 			w.draw = draw
-			a := &briscaAgent{appraiser: &plusAnswer{plus: w}}
+			a := &briscaAgent{appraiser: &plusAppraiser{weights: w}}
 			m, _ := a.choose(&s, rules.NewRand(1))
 			next := s
 			next.Apply(m, nil)
@@ -135,7 +135,7 @@ func TestCardChampionDeals(t *testing.T) {
 					t.Fatalf("got %s\nwant %s", got, view)
 				}
 				deals++
-				if x.fits() {
+				if x.isConsistent() {
 					fit++
 				}
 			}
@@ -183,7 +183,7 @@ func TestCardChampionInfo(t *testing.T) {
 	r := rules.NewRand(54)
 	stream := rules.FastStream(r)
 	s := tb.variant.Deal(&stream).(*tute.State)
-	p := kit.Get[Player](t)(Find("champion:nodes=300,memory=1"))
+	p := kit.Get[Player](t)(NewPlayer("champion:nodes=300,memory=1"))
 	for s.Turn() != rules.Over {
 		game := &protocol.Game{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 		turn := tb.turn(s, game)

@@ -59,12 +59,12 @@ func duelScore(mine, theirs int) float32 {
 	case mine < theirs:
 		won = 0
 	}
-	margin := 0.5 + float32(mine-theirs)/(2*mostPoints)
+	margin := 0.5 + float32(mine-theirs)/(2*maxPoints)
 	return won*(1-pointShare) + margin*pointShare
 }
 
-// mostPoints is what a game of Tute can bring: the cards, all songs, and the last ten.
-const mostPoints = 240
+// maxPoints is what a game of Tute can bring: the cards, all songs, and the last ten.
+const maxPoints = 240
 
 // Scores sets the score of each seat when the game is over.
 func (t *briscaTree) Scores(scores *[rules.MaxSeats]float32) {
@@ -80,22 +80,22 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 // one does not hold is in the other hand.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
 
-// lackTries is how many deals are tried for one that fits all that was shown.
-const lackTries = 16
+// maxRedeals is how many deals are tried for one that fits all that was shown.
+const maxRedeals = 16
 
 // Redeal deals anew what a seat does not see, and keeps to what was shown before the last draw
 // as well if it finds such a deal.
 func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
-	for range lackTries {
+	for range maxRedeals {
 		t.State.Redeal(seat, r)
-		if t.fits() {
+		if t.isConsistent() {
 			return
 		}
 	}
 }
 
-// fits reports whether the hands have no more of any cards than was shown.
-func (t *tuteTree) fits() bool {
+// isConsistent reports whether the hands have no more of any cards than was shown.
+func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
 		if hidden := t.Hands[l.Seat] &^ t.KnownCards[l.Seat]; (hidden & l.Cards).Len() > l.MaxUnknown {
@@ -123,18 +123,18 @@ func (t *tuteTree) Key() uint64 {
 	songs := uint64(t.DeclaredSuits[0])<<16 | uint64(t.DeclaredSuits[1])<<12 | uint64(t.SungSuits)<<4 | uint64(t.Choice)
 	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
 	h |= uint64(b2i(r.Last10)<<2 | b2i(r.Hunt3)<<1 | b2i(r.FollowOnly))
-	h = mixed(h)
-	h = mixed(h ^ uint64(t.Hands[0]))
-	h = mixed(h ^ uint64(t.Hands[1]))
+	h = mixBits(h)
+	h = mixBits(h ^ uint64(t.Hands[0]))
+	h = mixBits(h ^ uint64(t.Hands[1]))
 	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.CardOf(3, t.Trumps())) {
 		// A hunt makes the points what they are not by adding up.
-		h = mixed(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
+		h = mixBits(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
 	}
 	return h | 1
 }
 
-// mixed is the finalizer of MurmurHash3 (Appleby, 2011).
-func mixed(h uint64) uint64 {
+// mixBits is the finalizer of MurmurHash3 (Appleby, 2011).
+func mixBits(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33

@@ -19,33 +19,33 @@ var championTebes = tebesWeights{
 // championGames makes the champion's search of each game that it has one for, from limits and the
 // bytes of its table or tree.
 var championGames = map[string]func(l limits, memory int) thinker{
-	"brisca":  func(l limits, memory int) thinker { return newDealtBrisca(l, memory) },
-	"tute":    func(l limits, memory int) thinker { return newDealtTute(l, memory) },
-	"podrida": func(l limits, memory int) thinker { return &roundSearch{limits: l, memory: memory} },
+	"brisca":  func(l limits, memory int) thinker { return newBriscaThinker(l, memory) },
+	"tute":    func(l limits, memory int) thinker { return newTuteThinker(l, memory) },
+	"podrida": func(l limits, memory int) thinker { return &roundThinker{limits: l, memory: memory} },
 	"tebes": func(l limits, memory int) thinker {
-		d := newTebesDeep(2, championTebes)
-		d.limits, d.depth, d.options = l, alphabeta.MaxDepth, championSearch(memory)
+		d := newTebesThinker(2, championTebes)
+		d.limits, d.depth, d.options = l, alphabeta.MaxDepth, championOptions(memory)
 		return d
 	},
 	"teeko": func(l limits, memory int) thinker {
-		return &deep[teekoPosition, *teekoPosition]{
-			limits: l, depth: alphabeta.MaxDepth, options: championSearch(memory),
-			start: func(*teekoPosition, rules.State, int) {},
-			set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
+		return &alphaBetaThinker[teekoPosition, *teekoPosition]{
+			limits: l, depth: alphabeta.MaxDepth, options: championOptions(memory),
+			initPosition: func(*teekoPosition, rules.State, int) {},
+			setPosition:  func(p *teekoPosition, s rules.State) { p.states[0], p.moveCount = *s.(*teeko.State), 0 },
 		}
 	},
 }
 
-var championPlays = slices.Sorted(maps.Keys(championGames))
+var championGameNames = slices.Sorted(maps.Keys(championGames))
 
-func championSearch(memory int) alphabeta.Options {
-	return alphabeta.Options{Table: memory, Reduce: true, Deeper: true}
+func championOptions(memory int) alphabeta.Options {
+	return alphabeta.Options{Table: memory, ReduceLateMoves: true, UseDeeperEntries: true}
 }
 
 // newChampion makes the strongest bot of each game, or a weaker level of it.
 func newChampion(p *params) Player {
-	level := p.whole(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
-	l, memory := p.search("0s")
+	level := p.readInt(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
+	l, memory := p.readSearch("0s")
 	thinkers := map[string]thinker{}
 	for game, search := range championGames {
 		if level < topLevel {

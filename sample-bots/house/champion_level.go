@@ -23,8 +23,8 @@ type Level struct {
 	Spec   string
 }
 
-// MiddleLevel is the number of the level for people who choose none.
-const MiddleLevel = 4
+// DefaultLevel is the number of the level for people who choose none.
+const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
@@ -57,9 +57,9 @@ const levelMemory = 4 << 20
 
 // grade is how a level below the top plays a game.
 type grade struct {
-	nodes uint64 // for a move, as the option of this name
-	slips int    // of a hundred moves are random
-	sight sight
+	nodes         uint64 // for a move, as the option of this name
+	randomPercent int    // of a hundred moves are random
+	sight         sight
 }
 
 // sight is what is not overlooked, however few the nodes are. It is for games without hidden cards.
@@ -86,21 +86,21 @@ func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) th
 	if l.nodes == 0 || l.nodes > g.nodes {
 		l.nodes = g.nodes
 	}
-	return &clumsy{thinker: search(l, min(memory, levelMemory)), grade: g}
+	return &weakThinker{thinker: search(l, min(memory, levelMemory)), grade: g}
 }
 
-// clumsy is a thinker of which some moves are random.
-type clumsy struct {
+// weakThinker is a thinker of which some moves are random.
+type weakThinker struct {
 	thinker
 	grade
-	legal, replies, sound []rules.Move
+	legal, replies, safeMoves []rules.Move
 }
 
-func (c *clumsy) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
-	slip := c.slips > r.Below(100)
+func (c *weakThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	slip := c.randomPercent > r.Below(100)
 	c.legal = s.Legal(c.legal[:0])
 	if c.sight >= seesWin {
-		if i := winning(s, c.legal); i >= 0 {
+		if i := winningMove(s, c.legal); i >= 0 {
 			return c.legal[i], info
 		}
 	}
@@ -109,41 +109,41 @@ func (c *clumsy) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []by
 	}
 	moves := c.legal
 	if c.sight >= seesThreat {
-		if safe := c.safe(s); len(safe) > 0 {
+		if safe := c.findSafeMoves(s); len(safe) > 0 {
 			moves = safe
 		}
 	}
 	return moves[r.Below(len(moves))], info
 }
 
-// safe returns the moves after which the other side cannot win at once.
-func (c *clumsy) safe(s rules.State) []rules.Move {
-	c.sound = c.sound[:0]
+// findSafeMoves returns the moves after which the other side cannot win at once.
+func (c *weakThinker) findSafeMoves(s rules.State) []rules.Move {
+	c.safeMoves = c.safeMoves[:0]
 	for _, m := range c.legal {
-		if next := made(s, m); next.Turn() == s.Turn() || winning(next, c.answers(next)) < 0 {
-			c.sound = append(c.sound, m)
+		if next := afterMove(s, m); next.Turn() == s.Turn() || winningMove(next, c.legalReplies(next)) < 0 {
+			c.safeMoves = append(c.safeMoves, m)
 		}
 	}
-	return c.sound
+	return c.safeMoves
 }
 
-func (c *clumsy) answers(s rules.State) []rules.Move {
+func (c *weakThinker) legalReplies(s rules.State) []rules.Move {
 	c.replies = s.Legal(c.replies[:0])
 	return c.replies
 }
 
-// winning returns the index of a move with which the seat to move wins at once, -1 if there is none.
-func winning(s rules.State, moves []rules.Move) int {
+// winningMove returns the index of a move with which the seat to move wins at once, -1 if there is none.
+func winningMove(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
-		if next := made(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {
+		if next := afterMove(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {
 			return i
 		}
 	}
 	return -1
 }
 
-// made returns the position after a move.
-func made(s rules.State, m rules.Move) rules.State {
+// afterMove returns the position after a move.
+func afterMove(s rules.State, m rules.Move) rules.State {
 	next := s.Clone()
 	next.Apply(m, nil)
 	return next

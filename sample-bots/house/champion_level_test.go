@@ -38,7 +38,7 @@ func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stat
 	players := [2][]Player{make([]Player, n), make([]Player, n)}
 	for seat := range n {
 		for side, spec := range []string{weak, strong} {
-			p := kit.Get[Player](t)(Find(spec))
+			p := kit.Get[Player](t)(NewPlayer(spec))
 			players[side][seat] = p
 		}
 	}
@@ -140,17 +140,17 @@ func TestLevelsSeeWins(t *testing.T) {
 			legal := s.Legal(nil)
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
-		if s.Turn() == rules.Over || winning(s, s.Legal(nil)) < 0 {
+		if s.Turn() == rules.Over || winningMove(s, s.Legal(nil)) < 0 {
 			continue
 		}
 		found++
 		for _, l := range Levels()[:topLevel-1] {
-			p, _ := Find(l.Spec)
+			p, _ := NewPlayer(l.Spec)
 			info := &protocol.Game{
 				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
 			}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, info)).Move)))
-			if next := made(s, m); next.Turn() != rules.Over {
+			if next := afterMove(s, m); next.Turn() != rules.Over {
 				missed[l.Number]++
 			}
 		}
@@ -166,7 +166,7 @@ func TestLevelsSeeWins(t *testing.T) {
 func TestSlipsAreSafe(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(6)
-	c := &clumsy{grade: grade{slips: 100, sight: seesThreat}}
+	c := &weakThinker{grade: grade{randomPercent: 100, sight: seesThreat}}
 	met := 0
 	for range 3000 {
 		stream := rules.FastStream(r)
@@ -181,13 +181,13 @@ func TestSlipsAreSafe(t *testing.T) {
 		threats := 0
 		all := s.Legal(nil)
 		for _, m := range all {
-			next := made(s, m)
+			next := afterMove(s, m)
 			if next.Turn() != rules.Over && next.(*teeko.State).CanWin(next.Turn()) {
 				threats++
 			}
 		}
 		m, _ := c.think(nil, s, r, nil)
-		if next := made(s, m); next.Turn() != rules.Over && next.(*teeko.State).CanWin(next.Turn()) && threats < len(all) {
+		if next := afterMove(s, m); next.Turn() != rules.Over && next.(*teeko.State).CanWin(next.Turn()) && threats < len(all) {
 			t.Fatalf("a threat is overlooked with %d", m)
 		} else if threats > 0 {
 			met++
@@ -210,12 +210,12 @@ func TestFindLevel(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"champion:level=0", "champion:level=9", "champion:level=x", "champion:level="} {
-		if _, err := Find(spec); err == nil || !strings.Contains(err.Error(), "option level cannot be") {
+		if _, err := NewPlayer(spec); err == nil || !strings.Contains(err.Error(), "option level cannot be") {
 			t.Errorf("%q: %v", spec, err)
 		}
 	}
 	for _, l := range Levels() {
-		if _, err := Find(l.Spec); err != nil {
+		if _, err := NewPlayer(l.Spec); err != nil {
 			t.Error(err)
 		}
 	}

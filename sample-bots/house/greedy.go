@@ -18,9 +18,9 @@ type judge interface {
 	worth(rules.Move) float64
 }
 
-// greedy plays the move that its game's judge values most, with ties broken at random. It plays
+// greedyPlayer plays the move that its game's judge values most, with ties broken at random. It plays
 // at random if the game has no judge, and says so.
-type greedy struct {
+type greedyPlayer struct {
 	dice
 	positions
 	noise  int // of a hundred moves
@@ -30,21 +30,21 @@ type greedy struct {
 }
 
 func newGreedy(p *params) Player {
-	noise := p.whole("noise", 0, 100, 0, "how many of a hundred moves are random, for a weaker opponent")
-	return &greedy{noise: noise, judges: map[string]judge{
+	noise := p.readInt("noise", 0, 100, 0, "how many of a hundred moves are random, for a weaker opponent")
+	return &greedyPlayer{noise: noise, judges: map[string]judge{
 		"brisca":  &briscaJudge{w: briscaWeights},
-		"tute":    &tuteJudge{briscaJudge: briscaJudge{w: tuteWeights, forced: true}},
+		"tute":    &tuteJudge{briscaJudge: briscaJudge{w: tuteWeights, mustWin: true}},
 		"podrida": &podridaJudge{},
 		"tebes":   &tebesJudge{},
 		"teeko":   &teekoJudge{},
 	}}
 }
 
-func (g *greedy) Answer(t *protocol.Turn) protocol.Answer {
-	r := g.of(t)
+func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
+	r := g.randFor(t)
 	j, ok := g.judges[t.Game.Name]
 	if !ok || g.noise > r.Below(100) || !g.read(t, j) {
-		return g.guess(t)
+		return g.randomAnswer(t)
 	}
 	var best []byte
 	top, ties, i := math.Inf(-1), 0, 0
@@ -65,8 +65,8 @@ func (g *greedy) Answer(t *protocol.Turn) protocol.Answer {
 
 // read passes a turn's position to the judge and sets its moves. It returns false if the turn
 // does not fit a known game.
-func (g *greedy) read(t *protocol.Turn, j judge) bool {
-	s, err := g.at(t)
+func (g *greedyPlayer) read(t *protocol.Turn, j judge) bool {
+	s, err := g.positionAt(t)
 	if err != nil {
 		return false
 	}

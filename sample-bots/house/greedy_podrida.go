@@ -15,78 +15,78 @@ type podridaJudge struct {
 	trickView
 	state *podrida.State
 
-	ruffs [4]float64            // by suit, the chance that another hand can ruff it
-	force [baraja.Cards]float64 // by card, what it should win in the tricks to come
-	mine  float64               // the force of the hand
-	scale float64               // tricks for a unit of force
+	ruffChance     [4]float64            // by suit, the chance that another hand can ruff it
+	force          [baraja.Cards]float64 // by card, what it should win in the tricks to come
+	handForce      float64               // the force of the hand
+	tricksPerForce float64               // tricks for a unit of force
 }
 
 func (j *podridaJudge) read(state rules.State, seat int) {
 	s := state.(*podrida.State)
 	j.state = s
 	j.trickView = trickView{seat, int(s.Rules().Players), s.Hand(seat), s.Unseen(seat), s.Trumps(), s.Trick()}
-	j.weigh()
+	j.setForces()
 }
 
-// weigh sets the expected tricks of each card. The force of all cards in play is scaled to the
+// setForces sets the expected tricks of each card. The force of all cards in play is scaled to the
 // number of remaining tricks.
-func (j *podridaJudge) weigh() {
-	j.mine = 0
-	j.ruffs = [4]float64{}
+func (j *podridaJudge) setForces() {
+	j.handForce = 0
+	j.ruffChance = [4]float64{}
 	for suit := range baraja.Suit(4) {
 		if suit != j.trumps {
-			j.ruffs[suit] = j.lacks(j.unseen.OfSuit(suit)) * (1 - j.lacks(j.unseen.OfSuit(j.trumps)))
+			j.ruffChance[suit] = j.lackChance(j.unseen.OfSuit(suit)) * (1 - j.lackChance(j.unseen.OfSuit(j.trumps)))
 		}
 	}
 	for s := j.hand; s != 0; s &= s - 1 {
 		c := s.First()
-		j.force[c] = j.winning(c)
-		j.mine += j.force[c]
+		j.force[c] = j.winChance(c)
+		j.handForce += j.force[c]
 	}
 	hidden := 0.0
 	for s := j.unseen; s != 0; s &= s - 1 {
-		hidden += j.winning(s.First())
+		hidden += j.winChance(s.First())
 	}
 	tricks := float64(j.hand.Len())
 	others := hidden / float64(max(1, j.unseen.Len())) * tricks * float64(j.players-1)
-	j.scale = 0
-	if all := j.mine + others; all > 0 {
-		j.scale = tricks / all
+	j.tricksPerForce = 0
+	if all := j.handForce + others; all > 0 {
+		j.tricksPerForce = tricks / all
 	}
 }
 
-// winning returns an estimate of the chance that a card wins one of the remaining tricks.
-func (j *podridaJudge) winning(c baraja.Card) float64 {
+// winChance returns an estimate of the chance that a card wins one of the remaining tricks.
+func (j *podridaJudge) winChance(c baraja.Card) float64 {
 	others, cards := j.players-1, j.hand.Len()
 	dealt := math.Min(1, float64(others*cards)/float64(max(1, j.unseen.Len()))) // the chance that a hidden card is in play
 	higher := (j.state.BeatingCards(c) & j.unseen).OfSuit(c.Suit()).Len()
-	p := power(1-higherCounts*dealt, higher)
+	p := power(1-higherCardWeight*dealt, higher)
 	if c.Suit() == j.trumps {
-		return p + (1-p)*ruff*math.Min(1, float64(cards)/4) // a low trump wins by ruffing
+		return p + (1-p)*ruffWeight*math.Min(1, float64(cards)/4) // a low trump wins by ruffing
 	}
-	p *= power(1-j.ruffs[c.Suit()], others) // if led, it wins unless someone is void and ruffs
+	p *= power(1-j.ruffChance[c.Suit()], others) // if led, it wins unless someone is void and ruffs
 	if cards == 1 && j.state.Leader() != j.seat {
-		p *= notLed
+		p *= notLedFactor
 	}
 	return p
 }
 
 // The parameters of the estimate, found by experiments against random opponents.
 const (
-	higherCounts = 0.8 // a higher card may be gone, or kept back
-	ruff         = 0.35
-	notLed       = 0.3  // the last card of a hand wins seldom when another leads
-	doubt        = 0.15 // what an uncertain trick costs
+	higherCardWeight = 0.8 // a higher card may be gone, or kept back
+	ruffWeight       = 0.35
+	notLedFactor     = 0.3  // the last card of a hand wins seldom when another leads
+	uncertaintyCost  = 0.15 // what an uncertain trick costs
 )
 
 func (j *podridaJudge) worth(m rules.Move) float64 {
 	if bid, ok := podrida.Bid(m); ok {
-		return -math.Abs(float64(bid) - j.mine*j.scale)
+		return -math.Abs(float64(bid) - j.handForce*j.tricksPerForce)
 	}
 	c := baraja.Card(m)
 	p := j.chance(c)
-	left := (j.mine - j.force[c]) * j.scale
-	return -math.Abs(float64(j.state.MissingTricks(j.seat))-p-left) - doubt*p*(1-p)
+	left := (j.handForce - j.force[c]) * j.tricksPerForce
+	return -math.Abs(float64(j.state.MissingTricks(j.seat))-p-left) - uncertaintyCost*p*(1-p)
 }
 
 // chance returns the chance that a card wins this trick.
@@ -94,5 +94,5 @@ func (j *podridaJudge) chance(c baraja.Card) float64 {
 	if !j.state.WinningCards().Has(c) {
 		return 0
 	}
-	return j.bound(c, j.state.BeatingCards(c), j.toCome())
+	return j.forcedUnbeatenChance(c, j.state.BeatingCards(c), j.seatsAfter())
 }

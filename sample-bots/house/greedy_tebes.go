@@ -50,11 +50,11 @@ func (j *tebesJudge) value(s *tebes.State) float64 {
 	case 1 - j.seat:
 		return -tebesWin
 	}
-	return side(s, j.seat) - side(s, 1-j.seat)
+	return sideValue(s, j.seat) - sideValue(s, 1-j.seat)
 }
 
-// side returns what one side has: pieces, corners, and rows gone by.
-func side(s *tebes.State, seat int) float64 {
+// sideValue returns what one side has: pieces, corners, and rows gone by.
+func sideValue(s *tebes.State, seat int) float64 {
 	sum := tebesPiece * float64(s.Count(seat))
 	if s.Corners(seat) > 0 {
 		sum += tebesCorner

@@ -27,16 +27,16 @@ func (j *teekoJudge) worth(m rules.Move) float64 {
 	if next.HasWon(j.seat) {
 		return teekoWin
 	}
-	worth := float64(open(&next, j.seat) - open(&next, 1-j.seat))
+	worth := float64(openShapeValue(&next, j.seat) - openShapeValue(&next, 1-j.seat))
 	if next.CanWin(1 - j.seat) {
 		worth += teekoLoss
 	}
 	return worth
 }
 
-// open returns the sum over the shapes that a side can still complete, weighted by its pieces in
+// openShapeValue returns the sum over the shapes that a side can still complete, weighted by its pieces in
 // them.
-func open(s *teeko.State, seat int) (sum int) {
+func openShapeValue(s *teeko.State, seat int) (sum int) {
 	own, other := s.Pieces(seat), s.Pieces(1-seat)
 	for _, shape := range s.Shapes() {
 		if shape&other == 0 {

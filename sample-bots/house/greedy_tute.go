@@ -13,7 +13,7 @@ type tuteJudge struct {
 	state *tute.State
 }
 
-var tuteWeights = weights{toss: 0, height: 0.15, value: 0.4, trump: 2, strength: 0.5, own: 1}
+var tuteWeights = weights{toss: 0, height: 0.15, value: 0.4, trump: 2, trumpStrength: 0.5, trumpPoints: 1}
 
 func (j *tuteJudge) read(state rules.State, seat int) {
 	j.state = state.(*tute.State)
@@ -27,19 +27,19 @@ func (j *tuteJudge) worth(m rules.Move) float64 {
 		return worth
 	}
 	c := baraja.Card(m)
-	broken := j.broken(c)
-	worth -= pairKept * broken
+	broken := j.songLoss(c)
+	worth -= keptPairShare * broken
 	if suit, ok := j.state.DeclaredBy(j.seat); ok && (broken == 0 || c.Suit() != suit) {
 		worth += float64(j.state.SongPoints(suit)) * j.chance(c)
 	}
 	return worth
 }
 
-// pairKept is the expected part of a song's points if its pair is kept.
-const pairKept = 0.6
+// keptPairShare is the expected part of a song's points if its pair is kept.
+const keptPairShare = 0.6
 
-// broken returns the points of the song that playing a card gives up.
-func (j *tuteJudge) broken(c baraja.Card) float64 {
+// songLoss returns the points of the song that playing a card gives up.
+func (j *tuteJudge) songLoss(c baraja.Card) float64 {
 	if !baraja.Pairs(j.hand, j.state.SungSuits).Has(c) {
 		return 0
 	}

@@ -26,15 +26,15 @@ type Bot struct {
 	Help string // one line
 	// Games are those that the bot is made for, nil for all; it plays others at random, and says so.
 	Games []string
-	// Simple reports whether the bot plays every game with next to no time: it is suggested first.
-	Simple bool
-	make   func(*params) Player
+	// IsSimple reports whether the bot plays every game with next to no time: it is suggested first.
+	IsSimple  bool
+	newPlayer func(*params) Player
 }
 
 // Options returns the options of NAME:key=value,key=value: those that its player reads.
 func (b Bot) Options() []Option {
 	p := new(params)
-	b.make(p)
+	b.newPlayer(p)
 	return p.options
 }
 
@@ -44,7 +44,7 @@ func List() []Bot {
 		{"random", "plays any legal move", nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, true, newFirst},
 		{"greedy", "looks one move ahead and plays the most valuable move; where it plays at random, its info is play=random", nil, true, newGreedy},
-		{"champion", "searches as deep as its clock allows", championPlays, false, newChampion},
+		{"champion", "searches as deep as its clock allows", championGameNames, false, newChampion},
 		{"brisca-basic", "leads low and answers with the card that gains most", briscaOnly, false, newBriscaBasic},
 		{"brisca-weighted", "weighs what a card gains against what it costs", briscaOnly, false, newBriscaWeighted},
 		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", briscaOnly, false, newBriscaMinimax},
@@ -69,18 +69,18 @@ var (
 	cardsOnly   = []string{"brisca", "tute"}
 )
 
-// Find makes the player of a spec: NAME or NAME:key=value,key=value.
-func Find(spec string) (Player, error) {
+// NewPlayer makes the player of a spec: NAME or NAME:key=value,key=value.
+func NewPlayer(spec string) (Player, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
 		return nil, err
 	}
-	return b.make(&params{settings: settings}), nil
+	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// Canonical returns the one spec of a bot that all its specs stand for: it has the options that
+// CanonicalSpec returns the one spec of a bot that all its specs stand for: it has the options that
 // differ from their defaults, in the order of the bot's options. The error is that of Find.
-func Canonical(spec string) (string, error) {
+func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
 		return "", err
@@ -109,10 +109,10 @@ func parse(spec string) (Bot, rules.Settings, error) {
 	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
-// Names returns the simple bots.
-func Names() (n []string) {
+// SimpleNames returns the simple bots.
+func SimpleNames() (n []string) {
 	for _, b := range List() {
-		if b.Simple {
+		if b.IsSimple {
 			n = append(n, b.Name)
 		}
 	}
@@ -140,19 +140,19 @@ func Games(spec string) []string {
 	return nil
 }
 
-// Standing returns the specs of the bots on a default ladder of a game, the weakest first. A game of another module
+// LadderBots returns the specs of the bots on a default ladder of a game, the weakest first. A game of another module
 // has none that are made for it.
-func Standing(game string) []string {
-	if bots, ok := ladderBots[game]; ok {
+func LadderBots(game string) []string {
+	if bots, ok := ladderSpecs[game]; ok {
 		return slices.Clone(bots)
 	}
 	return []string{"random", "first"}
 }
 
-// ladderBots has the specs of the bots on the default ladders of a game, the weakest first.
+// ladderSpecs has the specs of the bots on the default ladders of a game, the weakest first.
 // docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at
 // most for a move.
-var ladderBots = map[string][]string{
+var ladderSpecs = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
 	"podrida": {"random", "champion:level=3", "champion:level=5", "podrida-rules", "greedy", "champion:level=6", "podrida-mcts", "champion"},
@@ -165,11 +165,11 @@ const Version = "2"
 
 // Run plays as the bot of a spec on in and out, with the canonical spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
-	p, err := Find(spec)
+	p, err := NewPlayer(spec)
 	if err != nil {
 		return err
 	}
-	name, err := Canonical(spec)
+	name, err := CanonicalSpec(spec)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (b Bot) tryOptions(options []Option) string {
 	}
 	var all []string
 	for _, o := range options {
-		all = append(all, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
+		all = append(all, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.AllowedText()))
 	}
 	return "try " + strings.Join(all, ", ")
 }

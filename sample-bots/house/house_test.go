@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 		"podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9", "podrida-mcts:best=value", "podrida-mcts:best=visits,det=1,it=1",
 		"tebes-mcts-h:nodes=100,k=9", "rl", "rl:model=models/rl/tute2.timba",
 		"net", "net:model=models/net/tute2.timba", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
-		if p, err := Find(spec); err != nil || p == nil {
+		if p, err := NewPlayer(spec); err != nil || p == nil {
 			t.Errorf("%q: got %v, %v", spec, p, err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 		{"brisca-plus:late=NaN", `house bot "brisca-plus:late=NaN": option late cannot be "NaN": try 0 to 10`},
 		{"greedy:noise=1,", `house bot "greedy:noise=1,": option "" does not exist: try noise=0 (0 to 100)`},
 	} {
-		if _, err := Find(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := NewPlayer(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q:\n got %v\nwant %s", c.spec, err, c.want)
 		}
 	}
@@ -66,15 +66,15 @@ func TestCanonical(t *testing.T) {
 		"podrida-mcts:c=0.25":        {"podrida-mcts:c=2.5e-1,best=ucb"},
 		"rl":                         {"rl:model=built-in"},
 		"brisca-weighted:cost=0":     {"brisca-weighted:cost=0", "brisca-weighted:cost=-0"},
-		"teeko-lms":                  {"teeko-lms:weights=trained", "teeko-lms:weights=" + teekolms.Trained.String()},
+		"teeko-lms":                  {"teeko-lms:weights=trained", "teeko-lms:weights=" + teekolms.TrainedWeights.String()},
 	} {
 		for _, spec := range specs {
-			if got, err := Canonical(spec); err != nil || got != want {
+			if got, err := CanonicalSpec(spec); err != nil || got != want {
 				t.Errorf("%q: got %q, %v, want %q", spec, got, err, want)
 			}
 		}
 	}
-	if _, err := Canonical("champion:level=1,level=8"); err == nil {
+	if _, err := CanonicalSpec("champion:level=1,level=8"); err == nil {
 		t.Error("an option is set twice")
 	}
 }
@@ -88,7 +88,7 @@ func TestListIsFit(t *testing.T) {
 			t.Errorf("%s: the help is not one line: %q", b.Name, b.Help)
 		}
 		for _, o := range b.Options() {
-			if _, err := Find(b.Name + ":" + o.Name + "=" + o.DefaultText()); err != nil {
+			if _, err := NewPlayer(b.Name + ":" + o.Name + "=" + o.DefaultText()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRandomPlaysEveryMove(t *testing.T) {
-	p, _ := Find("random")
+	p, _ := NewPlayer("random")
 	moves := protocol.Words("1o 2o 3o 4o")
 	count := map[string]int{}
 	game := &protocol.Game{Name: "brisca", Seed: 1}
@@ -215,11 +215,11 @@ func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
 func listed(t *testing.T, game, view string) protocol.Words {
 	t.Helper()
 	turn := turn(game, view, nil, 0)
-	s := kit.Get[rules.State](t)(new(positions).at(turn))
+	s := kit.Get[rules.State](t)(new(positions).positionAt(turn))
 	return rules.Observe(s, turn.Game.Seat).Moves
 }
 
 func greedyAnswer(t testing.TB, game, view string, moves protocol.Words, seed uint64) protocol.Answer {
-	p := kit.Get[Player](t)(Find("greedy"))
+	p := kit.Get[Player](t)(NewPlayer("greedy"))
 	return p.Answer(turn(game, view, moves, seed))
 }

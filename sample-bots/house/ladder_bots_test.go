@@ -12,14 +12,14 @@ import (
 // The games of ladders have bots for them, each once, that exist and are made for it, and few enough
 // that a newcomer meets others.
 func TestStanding(t *testing.T) {
-	for name := range ladderBots {
+	for name := range ladderSpecs {
 		g := kit.Get[*rules.Game](t)(games.Find(name))
-		specs := Standing(name)
+		specs := LadderBots(name)
 		if len(specs) < 5 || len(specs) > 9 || !slices.Contains(specs, "random") || specs[len(specs)-1] != "champion" {
 			t.Errorf("%s: the bots are %q", g.Name, specs)
 		}
 		for i, spec := range specs {
-			if name, err := Canonical(spec); err != nil || name != spec {
+			if name, err := CanonicalSpec(spec); err != nil || name != spec {
 				t.Errorf("%s: the canonical spec of %q is %q, %v", g.Name, spec, name, err)
 			}
 			if made := Games(spec); made != nil && !slices.Contains(made, g.Name) {
@@ -30,7 +30,7 @@ func TestStanding(t *testing.T) {
 			}
 		}
 	}
-	if len(ladderBots) < 5 {
-		t.Errorf("%d games have bots", len(ladderBots))
+	if len(ladderSpecs) < 5 {
+		t.Errorf("%d games have bots", len(ladderSpecs))
 	}
 }

@@ -27,8 +27,8 @@ var modelFiles embed.FS
 
 // modelOption returns the option for a model of a kind.
 func modelOption(of string) Option {
-	return Option{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &kind{
-		allowed: builtIn + ", or the path of a model.timba",
+	return Option{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
+		allowedText: builtIn + ", or the path of a model.timba",
 		canonical: func(path string) (string, bool) {
 			return path, path != ""
 		},
@@ -68,16 +68,16 @@ type learner struct {
 // newLearned makes the bots of a kind of models.
 func newLearned(kind string) func(*params) Player {
 	return func(p *params) Player {
-		l := &learner{kind: kind, path: p.read(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}
+		l := &learner{kind: kind, path: p.readOption(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}
 		if kind == model.SL {
-			l.byMean = p.word("choice", "compare moves by their most probable label, as the study does, or by the mean of all", "likely", byMean) == byMean
+			l.byMean = p.readWord("choice", "compare moves by their most probable label, as the study does, or by the mean of all", "likely", byMean) == byMean
 		}
 		return &thinkerBot{thinkers: map[string]thinker{"brisca": l, "tute": l}}
 	}
 }
 
-// of returns the agent for a mode.
-func (l *learner) of(mode cards.Mode) (a *learned.Agent, err error) {
+// agentFor returns the agent for a mode.
+func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	if a, ok := l.agents[mode]; ok {
 		return a, nil
 	}
@@ -100,34 +100,34 @@ func (l *learner) of(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
-// Check returns an error unless the model of the bot of a spec, if it has one, is for a variant.
-func Check(spec string, v *rules.Variant) error {
-	p, err := Find(spec)
+// CheckModel returns an error unless the model of the bot of a spec, if it has one, is for a variant.
+func CheckModel(spec string, v *rules.Variant) error {
+	p, err := NewPlayer(spec)
 	if err != nil {
 		return err
 	}
 	if b, ok := p.(*thinkerBot); ok {
 		if l, ok := b.thinkers[v.Game.Name].(*learner); ok {
 			mode, _ := cards.ModeOf(v)
-			_, err = l.of(mode)
+			_, err = l.agentFor(mode)
 		}
 	}
 	return err
 }
 
-func (l *learner) begin(v *rules.Variant, _ rules.State, _ int) (err error) {
+func (l *learner) startGame(v *rules.Variant, _ rules.State, _ int) (err error) {
 	mode, _ := cards.ModeOf(v)
-	l.agent, err = l.of(mode)
+	l.agent, err = l.agentFor(mode)
 	return err
 }
 
 func (l *learner) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	move, note := l.agent.Choose(s, s.Legal(l.legal[:0]), r)
 	switch note.Name {
-	case learned.Score:
+	case learned.ScoreNote:
 		info = appendScore(info, note.Value)
-	case learned.Known:
-		info = appendInfo(info, learned.Known, int64(note.Value))
+	case learned.KnownNote:
+		info = appendInfo(info, learned.KnownNote, int64(note.Value))
 	}
 	return move, info
 }

@@ -22,7 +22,7 @@ var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 	t.Helper()
 	b := newLearned(kind)(new(params)).(*thinkerBot)
-	return kit.Get[*learned.Agent](t)(b.thinkers["brisca"].(*learner).of(m))
+	return kit.Get[*learned.Agent](t)(b.thinkers["brisca"].(*learner).agentFor(m))
 }
 
 // There is a model of each kind for each mode, without defects, and together they are small. From
@@ -66,13 +66,13 @@ func playsModel(t *testing.T, seats []*Seat, v *rules.Variant, a *learned.Agent)
 	src := rules.FastStream(r)
 	s := v.Deal(&src)
 	for i, seat := range seats {
-		seat.Begin(v, i, r.Uint64()&protocol.MaxSeed, 0)
+		seat.StartGame(v, i, r.Uint64()&protocol.MaxSeed, 0)
 	}
 	for s.Turn() != rules.Over {
 		legal := s.Legal(nil)
 		move, note := a.Choose(s, legal, r)
 		got := kit.Get[rules.Move](t)(seats[s.Turn()].Move(s))
-		if got != move && note != (learned.Note{Name: learned.Known, Value: 0}) {
+		if got != move && note != (learned.Note{Name: learned.KnownNote, Value: 0}) {
 			t.Fatalf("%s %s, ply %d: @%s plays %s, its model %s", v.Game.Name, v.Settings, s.Ply(), seats[0].spec, s.MoveText(nil, got), s.MoveText(nil, move))
 		}
 		if r.Below(4) == 0 {
@@ -95,14 +95,14 @@ func TestModelErrors(t *testing.T) {
 		"net:model=models/net/brisca2.timba":           "",
 		"sl:choice=mean,model=models/sl/brisca2.timba": "",
 	} {
-		p, err := Find(spec)
+		p, err := NewPlayer(spec)
 		if err == nil {
 			err = p.Answer(firstTurn(resolve(t, brisca.Game, ""))).Err
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, not %s", spec, err, want)
 		}
-		if checked := Check(spec, resolve(t, brisca.Game, "").variant); fmt.Sprint(checked) != fmt.Sprint(err) {
+		if checked := CheckModel(spec, resolve(t, brisca.Game, "").variant); fmt.Sprint(checked) != fmt.Sprint(err) {
 			t.Errorf("%s: Check says %v, and the first turn %v", spec, checked, err)
 		}
 	}

@@ -85,8 +85,8 @@ func TestMCTSBounds(t *testing.T) {
 				break
 			}
 			got := s.Search(&tebesTree{state, &p.eval}, search.Budget{Nodes: 2000}, r)
-			if got.Nodes != 2000 || s.Bytes() > arena || s.Tree()*20 > arena {
-				t.Fatalf("%d iterations, %d nodes in %d bytes", got.Nodes, s.Tree(), s.Bytes())
+			if got.Nodes != 2000 || s.Bytes() > arena || s.TreeSize()*20 > arena {
+				t.Fatalf("%d iterations, %d nodes in %d bytes", got.Nodes, s.TreeSize(), s.Bytes())
 			}
 			line = append(line, got.Move)
 			state.Apply(got.Move, nil)
@@ -94,7 +94,7 @@ func TestMCTSBounds(t *testing.T) {
 				break
 			}
 			s.Search(&tebesTree{state, &p.eval}, search.Budget{Nodes: 1}, r)
-			kept = max(kept, s.Tree())
+			kept = max(kept, s.TreeSize())
 		}
 		return line, kept
 	}
@@ -158,7 +158,7 @@ func TestTebesMaps(t *testing.T) {
 	}
 	// With the left corner reached, as drawn.
 	var drawn [bonusLevels]tebes.Board
-	read([]string{"5....5", "......", "..6.6.", "...264", "...6.2", "1..221"}, drawn[:])
+	readMap([]string{"5....5", "......", "..6.6.", "...264", "...6.2", "1..221"}, drawn[:])
 	if black.bonus[1] != drawn {
 		t.Errorf("left corner held: %x, drawn %x", black.bonus[1], drawn)
 	}
@@ -178,10 +178,10 @@ func TestAllot(t *testing.T) {
 		{"bank=60000 inc=0", 20, 0, 2},
 	} {
 		turn := &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(c.settings)}, Time: c.time * time.Millisecond}
-		if got := allot(turn, 0); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
+		if got := thinkTime(turn, 0); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
 			t.Errorf("%s with %d ms: %v", c.settings, int(c.time), got)
 		}
-		if late := allot(turn, c.time*time.Millisecond/10); late > allot(turn, 0) || late <= 0 {
+		if late := thinkTime(turn, c.time*time.Millisecond/10); late > thinkTime(turn, 0) || late <= 0 {
 			t.Errorf("%s: after a late search %v, more than before", c.settings, late)
 		}
 	}
@@ -207,12 +207,12 @@ func TestBudgetOfNothing(t *testing.T) {
 	turn := func(settings string) *protocol.Turn {
 		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, ReceivedAt: came}
 	}
-	for _, l := range []limits{{}, {late: firstLate}, {time: 4 * time.Second}, {nodes: 1000}} {
+	for _, l := range []limits{{}, {lateness: initialLateness}, {time: 4 * time.Second}, {nodes: 1000}} {
 		if got := l.budget(turn("bank=60000 inc=100")).Deadline; !got.Equal(came) {
 			t.Errorf("%+v: without time the search ends %v after its turn", l, got.Sub(came))
 		}
 	}
-	if got := (&limits{}).budget(turn("")).Deadline; !got.Equal(came.Add(withoutClock)) {
-		t.Errorf("without a clock the search ends %v after its turn, want %v", got.Sub(came), withoutClock)
+	if got := (&limits{}).budget(turn("")).Deadline; !got.Equal(came.Add(untimedThinkTime)) {
+		t.Errorf("without a clock the search ends %v after its turn, want %v", got.Sub(came), untimedThinkTime)
 	}
 }

@@ -12,21 +12,21 @@ import (
 // Option is an option of a bot: one of rules.Option, or one with values of its own kind.
 type Option struct {
 	rules.Option
-	kind *kind // nil for words and numbers
+	kind *valueKind // nil for words and numbers
 }
 
-// kind is values that are neither listed words nor whole numbers. Their default is the option's
+// valueKind is values that are neither listed words nor whole numbers. Their default is the option's
 // first value.
-type kind struct {
-	allowed   string
-	canonical func(string) (string, bool) // false if the value is not allowed
-	check     func(string) error          // why an allowed value cannot be used; may be nil
+type valueKind struct {
+	allowedText string
+	canonical   func(string) (string, bool) // false if the value is not allowed
+	check       func(string) error          // why an allowed value cannot be used; may be nil
 }
 
-// Allowed returns the allowed values as text.
-func (o Option) Allowed() string {
+// AllowedText returns the allowed values as text.
+func (o Option) AllowedText() string {
 	if o.kind != nil {
-		return o.kind.allowed
+		return o.kind.allowedText
 	}
 	return o.Option.AllowedText()
 }
@@ -42,7 +42,7 @@ func (o Option) Resolve(value string) (string, error) {
 		}
 		return text, nil
 	}
-	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
+	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
 // params reads the options of a bot, each of which is declared where it is read.
@@ -51,8 +51,8 @@ type params struct {
 	settings rules.Settings // nil for the defaults
 }
 
-// read declares an option and returns its value.
-func (p *params) read(o Option) string {
+// readOption declares an option and returns its value.
+func (p *params) readOption(o Option) string {
 	p.options = append(p.options, o)
 	if p.settings == nil {
 		return o.DefaultText()
@@ -60,43 +60,43 @@ func (p *params) read(o Option) string {
 	return p.settings.Get(o.Name)
 }
 
-// word reads one of some words, the first of which is the default.
-func (p *params) word(name, help string, values ...string) string {
-	return p.read(Option{Option: rules.Option{Name: name, Values: values, Help: help}})
+// readWord reads one of some words, the first of which is the default.
+func (p *params) readWord(name, help string, values ...string) string {
+	return p.readOption(Option{Option: rules.Option{Name: name, Values: values, Help: help}})
 }
 
-// whole reads a whole number.
-func (p *params) whole(name string, low, high, normal int, help string) int {
-	n, _ := strconv.Atoi(p.read(Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
+// readInt reads a whole number.
+func (p *params) readInt(name string, low, high, normal int, help string) int {
+	n, _ := strconv.Atoi(p.readOption(Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
 	return n
 }
 
-// decimal reads a number.
-func (p *params) decimal(name string, low, high, normal float64, help string) float64 {
-	k := &kind{allowed: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
+// readFloat reads a number.
+func (p *params) readFloat(name string, low, high, normal float64, help string) float64 {
+	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
-		return number(x + 0), err == nil && x >= low && x <= high // -0 is 0
+		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 is 0
 	}}
-	x, _ := strconv.ParseFloat(p.read(Option{rules.Option{Name: name, Values: []string{number(normal)}, Help: help}, k}), 64) // checked by Resolve
+	x, _ := strconv.ParseFloat(p.readOption(Option{rules.Option{Name: name, Values: []string{formatFloat(normal)}, Help: help}, k}), 64) // checked by Resolve
 	return x
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-const longestThink = time.Hour
+const maxThinkTime = time.Hour
 
-// durations are 0 to longestThink.
-var durations = &kind{allowed: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
+// durationKind are 0 to longestThink.
+var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
-	return d.String(), err == nil && d >= 0 && d <= longestThink
+	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
 
-// search reads what every bot that searches has: how long it may, of which the time has a default, and
+// readSearch reads what every bot that searches has: how long it may, of which the time has a default, and
 // the bytes of its table or tree.
-func (p *params) search(think string) (l limits, memory int) {
+func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
-	l.time, _ = time.ParseDuration(p.read(Option{o, durations})) // checked by Resolve
-	l.nodes = uint64(p.whole("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
-	l.late = firstLate
-	return l, p.whole("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
+	l.time, _ = time.ParseDuration(p.readOption(Option{o, durationKind})) // checked by Resolve
+	l.nodes = uint64(p.readInt("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
+	l.lateness = initialLateness
+	return l, p.readInt("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20
 }

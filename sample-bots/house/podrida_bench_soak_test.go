@@ -13,7 +13,7 @@ func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
 
 func benchmarkPodrida(b *testing.B, spec string) {
 	turns := podridaTurns(b)
-	p := kit.Get[Player](b)(Find(spec))
+	p := kit.Get[Player](b)(NewPlayer(spec))
 	b.ReportAllocs()
 	decisions, used := 0, cpuTime()
 	for b.Loop() {

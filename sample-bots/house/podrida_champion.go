@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// roundSearch thinks about a round of La Podrida by information set MCTS.
-type roundSearch struct {
+// roundThinker thinks about a round of La Podrida by information set MCTS.
+type roundThinker struct {
 	limits
 	memory   int
 	round    podridaRound
@@ -16,22 +16,22 @@ type roundSearch struct {
 	world    podridaWorld
 }
 
-func (b *roundSearch) begin(*rules.Variant, rules.State, int) error {
+func (b *roundThinker) startGame(*rules.Variant, rules.State, int) error {
 	if b.searcher == nil {
 		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: podridaC, Arena: b.memory})
 	}
 	return nil
 }
 
-func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (b *roundThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	budget := b.budget(t)
 	if t.Moves.Len() == 1 {
 		budget.Nodes = 1 // nothing to choose
 	}
 	b.world = podridaWorld{*s.(*podrida.State), &b.round}
-	b.round.set(&b.world.State, t.Game.Seat)
+	b.round.prepare(&b.world.State, t.Game.Seat)
 	b.world.EndWithRound()
 	found := b.searcher.Search(&b.world, t.Game.Seat, budget, r)
-	b.ended(budget)
+	b.recordLateness(budget)
 	return found.Move, appendFound(info, s, found)
 }

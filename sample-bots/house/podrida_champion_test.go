@@ -27,7 +27,7 @@ func randomPodrida(r *rules.Rand, variant podrida.Rules) podrida.State {
 
 // worldOf returns a world of the champion from a position in which a seat is to move.
 func worldOf(s podrida.State, round *podridaRound) podridaWorld {
-	round.set(&s, s.Turn())
+	round.prepare(&s, s.Turn())
 	s.EndWithRound()
 	return podridaWorld{s, round}
 }
@@ -46,9 +46,9 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 		for w.Turn() != rules.Over {
 			move := rules.Move(0)
 			if w.IsBidding() {
-				move = podrida.BidMove(w.bid())
+				move = podrida.BidMove(w.playoutBid())
 			} else {
-				move = rules.Move(w.card(r))
+				move = rules.Move(w.playoutCard(r))
 			}
 			kit.Must(t, w.Check(move))
 			w.Apply(move, nil)
@@ -93,7 +93,7 @@ func TestPodridaEstimate(t *testing.T) {
 			var round podridaRound
 			w := worldOf(s, &round)
 			for seat := range 4 {
-				e := float64(round.tricks(w.Hand(seat)))
+				e := float64(round.expectedTricks(w.Hand(seat)))
 				if e < 0 || e > float64(cards) {
 					t.Fatalf("%v tricks of %d", e, cards)
 				}
@@ -105,8 +105,8 @@ func TestPodridaEstimate(t *testing.T) {
 					worst = worst.With(baraja.CardOf(2, suit))
 				}
 			}
-			if cards >= 3 && round.tricks(best) <= round.tricks(worst) {
-				t.Fatalf("%d cards: %v for %s, %v for %s", cards, round.tricks(best), best.Text(nil), round.tricks(worst), worst.Text(nil))
+			if cards >= 3 && round.expectedTricks(best) <= round.expectedTricks(worst) {
+				t.Fatalf("%d cards: %v for %s, %v for %s", cards, round.expectedTricks(best), best.Text(nil), round.expectedTricks(worst), worst.Text(nil))
 			}
 		}
 		if each := sum / float64(n); math.Abs(each-float64(cards)/4) > 0.15+float64(cards)/40 {
@@ -151,7 +151,7 @@ func TestPodridaChampionPositions(t *testing.T) {
 		{"the 1 is kept for the last trick", "podrida players=3 seat=0 ply=11", "round=2 cards=2 dealer=0 trump=5c hand=1e,11e bids=2,0,0 tricks=0,0,0 leader=1 trick=4e,7e played=- leaders=- points=0,0,0", "11e"},
 	} {
 		for seed := range uint64(5) {
-			p := kit.Get[Player](t)(Find("champion:nodes=3000,memory=1"))
+			p := kit.Get[Player](t)(NewPlayer("champion:nodes=3000,memory=1"))
 			a := p.Answer(turn(c.game, c.view, listed(t, c.game, c.view), seed))
 			info := protocol.Pairs(a.Info)
 			if string(a.Move) != c.want {

@@ -12,8 +12,8 @@ import (
 
 // The determinised MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaBest is the values of the option best.
-var podridaBest = map[string]mcts.Best{"value": mcts.Value, "visits": mcts.Visits, "ucb": mcts.Bound}
+// podridaCriteria is the values of the option best.
+var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
 // podridaKnowledge is the values of the option hands.
 var podridaKnowledge = map[string]podrida.Knowledge{
@@ -23,8 +23,8 @@ var podridaKnowledge = map[string]podrida.Knowledge{
 // podridaTree is a state of MCTS: a round of La Podrida. A seat wins if it fulfils its bid.
 type podridaTree struct{ podrida.State }
 
-// Halves returns the half points of a side when the round is over.
-func (t *podridaTree) Halves(side int) int {
+// HalfPoints returns the half points of a side when the round is over.
+func (t *podridaTree) HalfPoints(side int) int {
 	if t.MissingTricks(side) == 0 {
 		return 2
 	}
@@ -52,7 +52,7 @@ type voter struct {
 	options  mcts.Options
 	searcher *mcts.Searcher[podridaTree, *podridaTree]
 	world    podridaTree
-	named    [rules.MaxMoves]vote // by move
+	votes    [rules.MaxMoves]vote // by move
 	line     []rules.Move
 }
 
@@ -62,8 +62,8 @@ type vote struct {
 	value         float64 // sum over the trees
 }
 
-// better reports whether a vote is for a better move than another.
-func (v *vote) better(than *vote) bool {
+// isBetter reports whether a vote is for a better move than another.
+func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees
 	}
@@ -71,24 +71,24 @@ func (v *vote) better(than *vote) bool {
 }
 
 func newPodridaMCTS(p *params) Player {
-	c := p.decimal("c", 0, 100, 0.1, "weight of exploration")
+	c := p.readFloat("c", 0, 100, 0.1, "weight of exploration")
 	v := &voter{
-		it:    p.whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
-		det:   p.whole("det", 1, 10_000, 10, "deals of the hidden cards"),
-		hands: podridaKnowledge[p.word("hands", "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing", "failed", "unseen", "random")],
+		it:    p.readInt("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
+		det:   p.readInt("det", 1, 10_000, 10, "deals of the hidden cards"),
+		hands: podridaKnowledge[p.readWord("hands", "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing", "failed", "unseen", "random")],
 	}
-	best := p.word("best", "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits", "ucb", "value", "visits")
+	best := p.readWord("best", "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits", "ucb", "value", "visits")
 	var memory int
-	v.limits, memory = p.search("0s")
+	v.limits, memory = p.readSearch("0s")
 	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
 		v.nodes = all
 	}
 	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
-	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Best: podridaBest[best]}
+	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Criterion: podridaCriteria[best]}
 	return &thinkerBot{thinkers: map[string]thinker{"podrida": v}}
 }
 
-func (v *voter) begin(_ *rules.Variant, s rules.State, _ int) error {
+func (v *voter) startGame(_ *rules.Variant, s rules.State, _ int) error {
 	if sides := int(s.(*podrida.State).Rules().Players); v.searcher == nil || v.options.Sides != sides {
 		v.options.Sides = sides
 		v.searcher = mcts.New[podridaTree](v.options)
@@ -102,17 +102,17 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	if t.Moves.Len() == 1 {
 		deals = 1 // nothing to choose
 	}
-	v.named = [rules.MaxMoves]vote{}
+	v.votes = [rules.MaxMoves]vote{}
 	var best rules.Move
 	for range deals {
-		v.deal(s.(*podrida.State), t.Game.Seat, r)
+		v.dealWorld(s.(*podrida.State), t.Game.Seat, r)
 		v.searcher.Forget()
 		budget.Nodes = min(left, uint64(v.it))
 		found := v.searcher.Search(&v.world, budget, r)
 		left -= found.Nodes
-		n := &v.named[found.Move]
+		n := &v.votes[found.Move]
 		n.trees, n.visits, n.value = n.trees+1, n.visits+found.Visits, n.value+found.Value
-		if n.better(&v.named[best]) {
+		if n.isBetter(&v.votes[best]) {
 			if best != found.Move || len(found.Line) > len(v.line) {
 				v.line = append(v.line[:0], found.Line...)
 			}
@@ -122,15 +122,15 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 			break
 		}
 	}
-	v.ended(budget)
-	n := v.named[best]
-	return best, appendFound(info, s, search.Found{
+	v.recordLateness(budget)
+	n := v.votes[best]
+	return best, appendFound(info, s, search.Result{
 		Value: n.value / float64(n.trees), Visits: n.visits, Nodes: v.nodes - left, Line: v.line,
 	})
 }
 
-// deal makes the world: a round as the seat sees it, with the hidden cards dealt anew.
-func (v *voter) deal(s *podrida.State, seat int, r *rules.Rand) {
+// dealWorld makes the world: a round as the seat sees it, with the hidden cards dealt anew.
+func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)
 	v.world.EndWithRound()

@@ -122,7 +122,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 		for _, k := range podridaKnowledge {
 			bot := voter{hands: k}
 			for range 5 {
-				bot.deal(seen.(*podrida.State), seat, r)
+				bot.dealWorld(seen.(*podrida.State), seat, r)
 				tr.consistent(t, &bot.world.State, seat, k)
 				for p := range v.Players {
 					again += (bot.world.Hand(p) & tr.seen).Len()
@@ -139,12 +139,12 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 // are not always the same.
 func TestMCTSBest(t *testing.T) {
 	const c, iterations, positions = 1.0, 60, 40
-	bound := func(r search.Found) float64 {
+	bound := func(r search.Result) float64 {
 		return r.Value + c*math.Sqrt(math.Log(iterations)/float64(r.Visits))
 	}
-	searchers := map[mcts.Best]*mcts.Searcher[podridaTree, *podridaTree]{}
-	for _, best := range podridaBest {
-		searchers[best] = mcts.New[podridaTree](mcts.Options{C: c, Sides: 4, Arena: 1 << 20, Best: best})
+	searchers := map[mcts.Criterion]*mcts.Searcher[podridaTree, *podridaTree]{}
+	for _, best := range podridaCriteria {
+		searchers[best] = mcts.New[podridaTree](mcts.Options{C: c, Sides: 4, Arena: 1 << 20, Criterion: best})
 	}
 	differ := 0
 	for seed := range uint64(positions) {
@@ -156,7 +156,7 @@ func TestMCTSBest(t *testing.T) {
 			world.Apply(legal[r.Below(len(legal))], nil)
 		}
 		world.EndWithRound()
-		found := map[mcts.Best]search.Found{}
+		found := map[mcts.Criterion]search.Result{}
 		for best, s := range searchers {
 			s.Forget()
 			found[best] = s.Search(&world, search.Budget{Nodes: iterations}, rules.NewRand(seed))
@@ -165,10 +165,10 @@ func TestMCTSBest(t *testing.T) {
 			switch {
 			case r.Nodes != iterations || r.Visits == 0:
 				t.Fatalf("seed %d, best %d: %d iterations, %d of the move", seed, best, r.Nodes, r.Visits)
-			case r.Value > found[mcts.Value].Value || r.Visits > found[mcts.Visits].Visits || bound(r) > bound(found[mcts.Bound])+1e-5:
+			case r.Value > found[mcts.ByValue].Value || r.Visits > found[mcts.ByVisits].Visits || bound(r) > bound(found[mcts.ByBound])+1e-5:
 				t.Errorf("seed %d: %+v of all %+v", seed, r, found)
 			}
-			if r.Move != found[mcts.Visits].Move {
+			if r.Move != found[mcts.ByVisits].Move {
 				differ++
 			}
 		}
@@ -199,7 +199,7 @@ func TestPodridaWorldsHaveTheTruth(t *testing.T) {
 			}
 			bot, found := voter{hands: k}, false
 			for range 3000 {
-				bot.deal(seen.(*podrida.State), seat, r)
+				bot.dealWorld(seen.(*podrida.State), seat, r)
 				same := true
 				for p := range 4 {
 					same = same && bot.world.Hand(p) == s.Hand(p)
@@ -222,7 +222,7 @@ func TestPodridaMCTSPositions(t *testing.T) {
 		{"the two best trumps win twice", "podrida players=3 seat=1 ply=6", "round=2 cards=2 dealer=0 trump=5c hand=1c,12c bids=-,-,- leader=1" + begun, "bid:2"},
 	} {
 		for seed := range uint64(5) {
-			p := kit.Get[Player](t)(Find("podrida-mcts:it=2000,det=20"))
+			p := kit.Get[Player](t)(NewPlayer("podrida-mcts:it=2000,det=20"))
 			if a := p.Answer(turn(c.game, c.view, listed(t, c.game, c.view), seed)); string(a.Move) != c.want {
 				t.Errorf("%s: %s is played, want %s (%s)", c.about, a.Move, c.want, a.Info)
 			}
@@ -298,7 +298,7 @@ func TestPodridaMCTSBudget(t *testing.T) {
 	for spec, want := range map[string]int{
 		"podrida-mcts": 400, "podrida-mcts:it=7,det=3": 21, "podrida-mcts:nodes=50": 50, "podrida-mcts:nodes=1000": 400,
 	} {
-		p := kit.Get[Player](t)(Find(spec))
+		p := kit.Get[Player](t)(NewPlayer(spec))
 		a := p.Answer(turn(game, view, moves, 1))
 		if got := protocol.Pairs(a.Info).Int("nodes"); got != want {
 			t.Errorf("%s: %d iterations, want %d: %s", spec, got, want, a.Info)

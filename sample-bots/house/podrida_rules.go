@@ -12,13 +12,13 @@ import (
 
 // podridaFacts are the named conditions of the rules that bid, for the seat to move.
 type podridaFacts struct {
-	cards  int    // dealt to each seat, which in the study is the number of the round
-	legal  uint64 // bit n: n may be bid
-	trumps int    // T: trumps in hand
-	good   int    // g: aces and kings outside trumps
-	goodT  int    // t: ace and king of trumps
-	bidden int    // sum of the bids so far
-	seats  int    // that have bid
+	cards    int    // dealt to each seat, which in the study is the number of the round
+	legal    uint64 // bit n: n may be bid
+	trumps   int    // T: trumps in hand
+	good     int    // g: aces and kings outside trumps
+	goodT    int    // t: ace and king of trumps
+	bidSum   int    // sum of the bids so far
+	bidCount int    // that have bid
 }
 
 func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
@@ -27,7 +27,7 @@ func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 	honours := hand & podridaHonours
 	f := podridaFacts{cards: s.Cards(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
 	f.good = honours.Len() - f.goodT
-	f.seats, f.bidden = s.Bids()
+	f.bidCount, f.bidSum = s.Bids()
 	var memory [rules.MaxMoves]rules.Move
 	for _, m := range s.Legal(memory[:0]) {
 		if n, ok := podrida.Bid(m); ok {
@@ -45,33 +45,33 @@ var podridaHonours = func() (s baraja.Set) {
 	return s
 }()
 
-// round reports whether the number of the round is in a range.
-func (f *podridaFacts) round(low, high int) bool { return low <= f.cards && f.cards <= high }
+// isRound reports whether the number of the round is in a range.
+func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
 
-// may reports whether a number is a bid that is allowed.
-func (f *podridaFacts) may(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
+// mayBid reports whether a number is a bid that is allowed.
+func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// few reports whether at most one trick has been bid so far.
-func (f *podridaFacts) few() bool { return f.bidden <= 1 }
+// hasFewBid reports whether at most one trick has been bid so far.
+func (f *podridaFacts) hasFewBid() bool { return f.bidSum <= 1 }
 
-// below reports whether the tricks bid so far are fewer than the round less 4.
-func (f *podridaFacts) below() bool { return f.bidden < f.cards-4 }
+// hasLowBids reports whether the tricks bid so far are fewer than the round less 4.
+func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// two reports whether at least two players have bid.
-func (f *podridaFacts) two() bool { return f.seats >= 2 }
+// hasTwoBids reports whether at least two players have bid.
+func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// long is a hand with trumps after round 6 and good cards; poor, one without trumps or good cards
+// isLong is a hand with trumps after round 6 and good cards; poor, one without trumps or good cards
 // after round 4; spare, one without trumps but with good cards then.
-func (f *podridaFacts) long() bool  { return f.trumps > 0 && !f.round(1, 6) && f.good > 0 }
-func (f *podridaFacts) poor() bool  { return f.trumps == 0 && f.good == 0 && !f.round(1, 4) }
-func (f *podridaFacts) spare() bool { return f.trumps == 0 && f.good > 0 && !f.round(1, 4) }
+func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
+func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
+func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
 // bidRule bids a number if its condition holds.
 type bidRule struct {
-	number int
-	name   string
-	when   func(*podridaFacts) bool
-	bid    func(*podridaFacts) int
+	number    int
+	name      string
+	condition func(*podridaFacts) bool
+	bid       func(*podridaFacts) int
 }
 
 // gapRule is the number of the bid where no rule fits: g + t, as rules 4 and 10 have it.
@@ -80,62 +80,64 @@ const gapRule = 0
 // bidRules are tried in order; the first whose condition holds bids.
 var bidRules = []bidRule{
 	{1, "trumps, round 1-6, legal T",
-		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) && f.may(f.trumps) },
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.isRound(1, 6) && f.mayBid(f.trumps) },
 		func(f *podridaFacts) int { return f.trumps }},
 	{2, "trumps, round 1-6, not legal T, t > 0",
-		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) && f.goodT > 0 },
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.isRound(1, 6) && f.goodT > 0 },
 		func(f *podridaFacts) int { return f.trumps + f.goodT }},
 	{3, "trumps, round 1-6, not legal T, t = 0",
-		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) },
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.isRound(1, 6) },
 		func(f *podridaFacts) int { return f.trumps - 1 }},
 	{4, "trumps, not round 1-6, g > 0, legal g+t",
-		func(f *podridaFacts) bool { return f.long() && f.may(f.good+f.goodT) },
+		func(f *podridaFacts) bool { return f.isLong() && f.mayBid(f.good+f.goodT) },
 		func(f *podridaFacts) int { return f.good + f.goodT }},
 	{5, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, few, legal g+t+1",
 		func(f *podridaFacts) bool {
-			return f.long() && f.round(5, 7) && f.few() && f.may(f.good+f.goodT+1)
+			return f.isLong() && f.isRound(5, 7) && f.hasFewBid() && f.mayBid(f.good+f.goodT+1)
 		},
 		func(f *podridaFacts) int { return f.good + f.goodT + 1 }},
 	{6, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, legal g+t-1",
 		func(f *podridaFacts) bool {
-			return f.long() && f.round(5, 7) && !f.few() && f.may(f.good+f.goodT-1)
+			return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() && f.mayBid(f.good+f.goodT-1)
 		},
 		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
 	{7, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t > 0",
-		func(f *podridaFacts) bool { return f.long() && f.round(5, 7) && !f.few() && f.goodT > 0 },
+		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() && f.goodT > 0 },
 		func(f *podridaFacts) int { return f.good + 2*f.goodT }},
 	{8, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t = 0",
-		func(f *podridaFacts) bool { return f.long() && f.round(5, 7) && !f.few() },
+		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() },
 		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
 	{9, "no trumps, round 1-4",
-		func(f *podridaFacts) bool { return f.trumps == 0 && f.round(1, 4) },
+		func(f *podridaFacts) bool { return f.trumps == 0 && f.isRound(1, 4) },
 		func(*podridaFacts) int { return 0 }},
 	{10, "no trumps, g > 0, not round 1-4, legal g",
-		func(f *podridaFacts) bool { return f.spare() && f.may(f.good) },
+		func(f *podridaFacts) bool { return f.isSpare() && f.mayBid(f.good) },
 		func(f *podridaFacts) int { return f.good }},
 	{11, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, few",
-		func(f *podridaFacts) bool { return f.spare() && f.round(5, 7) && f.few() },
+		func(f *podridaFacts) bool { return f.isSpare() && f.isRound(5, 7) && f.hasFewBid() },
 		func(f *podridaFacts) int { return f.good + 1 }},
 	{12, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, not few",
-		func(f *podridaFacts) bool { return f.spare() && f.round(5, 7) },
+		func(f *podridaFacts) bool { return f.isSpare() && f.isRound(5, 7) },
 		func(f *podridaFacts) int { return f.good - 1 }},
 	{13, "no trumps, g > 0, not round 1-4, not legal g, not round 5-7, not few",
-		func(f *podridaFacts) bool { return f.spare() && !f.few() },
+		func(f *podridaFacts) bool { return f.isSpare() && !f.hasFewBid() },
 		func(f *podridaFacts) int { return f.good + 1 }},
 	{14, "no trumps, g = 0, not round 1-4, round 8-12, below, two bids, legal 2",
-		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.below() && f.two() && f.may(2) },
+		func(f *podridaFacts) bool {
+			return f.isPoor() && f.isRound(8, 12) && f.hasLowBids() && f.hasTwoBids() && f.mayBid(2)
+		},
 		func(*podridaFacts) int { return 2 }},
 	{15, "no trumps, g = 0, not round 1-4, round 8-12, below, else",
-		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.below() },
+		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && f.hasLowBids() },
 		func(*podridaFacts) int { return 1 }},
 	{16, "no trumps, g = 0, not round 1-4, round 8-12, not below, two bids, legal 1",
-		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.two() && f.may(1) },
+		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) && f.hasTwoBids() && f.mayBid(1) },
 		func(*podridaFacts) int { return 1 }},
 	{17, "no trumps, g = 0, not round 1-4, round 8-12, not below, else",
-		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) },
+		func(f *podridaFacts) bool { return f.isPoor() && f.isRound(8, 12) },
 		func(*podridaFacts) int { return 0 }},
 	{18, "no trumps, g = 0, not round 1-4, not round 8-12",
-		func(f *podridaFacts) bool { return f.poor() },
+		func(f *podridaFacts) bool { return f.isPoor() },
 		func(*podridaFacts) int { return 0 }},
 }
 
@@ -143,7 +145,7 @@ var bidRules = []bidRule{
 func (f *podridaFacts) bid() (n, rule int) {
 	n = f.good + f.goodT
 	for i := range bidRules {
-		if r := &bidRules[i]; r.when(f) {
+		if r := &bidRules[i]; r.condition(f) {
 			n, rule = r.bid(f), r.number
 			break
 		}
@@ -156,7 +158,7 @@ func (f *podridaFacts) nearest(n int) int {
 	n = min(max(n, 0), f.cards)
 	for d := 0; d <= f.cards; d++ {
 		for _, near := range [2]int{n - d, n + d} {
-			if f.may(near) {
+			if f.mayBid(near) {
 				return near
 			}
 		}
@@ -166,43 +168,43 @@ func (f *podridaFacts) nearest(n int) int {
 
 // podridaTurn are the conditions of the rules that play.
 type podridaTurn struct {
-	cards   baraja.Set // that may be played
-	wins    bool       // one of them would win the trick as it lies
-	missing int        // tricks that the bid still needs, negative if it has more
+	cards         baraja.Set // that may be played
+	canWin        bool       // one of them would win the trick as it lies
+	missingTricks int        // tricks that the bid still needs, negative if it has more
 }
 
 // playRule plays the best or the worst card if its condition holds.
 type playRule struct {
-	number int
-	name   string
-	when   func(*podridaTurn) bool
-	best   bool
+	number    int
+	name      string
+	condition func(*podridaTurn) bool
+	playsBest bool
 }
 
 // playRules are tried in order; the last always fits.
 var playRules = []playRule{
 	{19, "one legal card", func(t *podridaTurn) bool { return t.cards.Len() == 1 }, true},
-	{20, "needs more tricks and can win", func(t *podridaTurn) bool { return t.missing > 0 && t.wins }, true},
-	{21, "needs more tricks and cannot win", func(t *podridaTurn) bool { return t.missing > 0 }, false},
-	{22, "has its bid and could win", func(t *podridaTurn) bool { return t.missing == 0 && t.wins }, false},
-	{23, "has its bid and cannot win", func(t *podridaTurn) bool { return t.missing == 0 }, true},
-	{24, "is over its bid and could win", func(t *podridaTurn) bool { return t.wins }, true},
+	{20, "needs more tricks and can win", func(t *podridaTurn) bool { return t.missingTricks > 0 && t.canWin }, true},
+	{21, "needs more tricks and cannot win", func(t *podridaTurn) bool { return t.missingTricks > 0 }, false},
+	{22, "has its bid and could win", func(t *podridaTurn) bool { return t.missingTricks == 0 && t.canWin }, false},
+	{23, "has its bid and cannot win", func(t *podridaTurn) bool { return t.missingTricks == 0 }, true},
+	{24, "is over its bid and could win", func(t *podridaTurn) bool { return t.canWin }, true},
 	{25, "is over its bid and cannot win", func(*podridaTurn) bool { return true }, false},
 }
 
 // play returns the card of the first rule that fits, and the rule's number.
 func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	for i := range playRules {
-		if r := &playRules[i]; r.when(t) {
-			return extreme(t.cards, trumps, r.best), r.number
+		if r := &playRules[i]; r.condition(t) {
+			return extremeCard(t.cards, trumps, r.playsBest), r.number
 		}
 	}
 	return t.cards.First(), gapRule
 }
 
-// extreme returns the best or the worst card of a set: trumps are better than other cards, then
+// extremeCard returns the best or the worst card of a set: trumps are better than other cards, then
 // the rank counts, and of equals the first of the pack is taken.
-func extreme(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
+func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	chosen, top := cards.First(), -1000
 	for ; cards != 0; cards &= cards - 1 {
 		c := cards.First()
@@ -227,7 +229,7 @@ func newPodridaRules(*params) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
 }
 
-func (podridaRules) begin(*rules.Variant, rules.State, int) error { return nil }
+func (podridaRules) startGame(*rules.Variant, rules.State, int) error { return nil }
 
 func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, info []byte) (rules.Move, []byte) {
 	s := state.(*podrida.State)
@@ -243,8 +245,8 @@ func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
 		n, rule := f.bid()
 		return podrida.BidMove(n), rule
 	}
-	t := podridaTurn{cards: s.Playable(), missing: s.MissingTricks(seat)}
-	t.wins = t.cards&s.WinningCards() != 0
+	t := podridaTurn{cards: s.Playable(), missingTricks: s.MissingTricks(seat)}
+	t.canWin = t.cards&s.WinningCards() != 0
 	card, rule := t.play(s.Trumps())
 	return rules.Move(card), rule
 }

@@ -89,7 +89,7 @@ func TestPodridaBidRules(t *testing.T) {
 // checkRule checks the rule that fits and the move, whatever the hidden cards are.
 func checkRule(t *testing.T, game, view string, rule int, want string) {
 	t.Helper()
-	p := kit.Get[Player](t)(Find("podrida-rules"))
+	p := kit.Get[Player](t)(NewPlayer("podrida-rules"))
 	moves := listed(t, game, view)
 	for seed := range uint64(5) {
 		a := p.Answer(turn(game, view, moves, seed))
@@ -104,8 +104,8 @@ func checkRule(t *testing.T, game, view string, rule int, want string) {
 func TestPodridaUnreachableRules(t *testing.T) {
 	const neither = (1<<8 - 1) &^ (1<<2 | 1<<3)
 	for rule, f := range map[int]podridaFacts{
-		7: {cards: 7, legal: neither, trumps: 2, good: 2, goodT: 1, bidden: 4, seats: 3},
-		8: {cards: 7, legal: neither, trumps: 1, good: 3, bidden: 4, seats: 3},
+		7: {cards: 7, legal: neither, trumps: 2, good: 2, goodT: 1, bidSum: 4, bidCount: 3},
+		8: {cards: 7, legal: neither, trumps: 1, good: 3, bidSum: 4, bidCount: 3},
 	} {
 		n, got := f.bid()
 		want := map[int]int{7: 4, 8: 1}[rule] // rule 8 has 2, and of 1 and 4 the first is nearer

@@ -20,13 +20,13 @@ type podridaWorld struct {
 type podridaRound struct {
 	players, cards int
 	trumps         baraja.Suit
-	base           [rules.MaxSeats]int        // points before the round
-	played         [rules.MaxSeats]baraja.Set // by seat, at the root
+	basePoints     [rules.MaxSeats]int        // points before the round
+	playedCards    [rules.MaxSeats]baraja.Set // by seat, at the root
 	bidders        [rules.MaxSeats]int8       // other seats that have bid at the root
 	nBidders       int
 	force          [2][baraja.Ranks]float32  // tricks of a card, of trumps and of others, by the higher cards elsewhere
-	held           [baraja.Ranks + 1]float32 // what is left of it by the length of the own suit
-	rest           float32                   // force of the other hands together
+	plainFactor    [baraja.Ranks + 1]float32 // what is left of it by the length of the own suit
+	otherForce     float32                   // force of the other hands together
 	deck           baraja.Set
 }
 
@@ -38,72 +38,72 @@ const (
 	podridaRandom = 8   // one in so many moves of a playout is random
 )
 
-// set prepares for a search of a position in which a seat is to move.
-func (p *podridaRound) set(s *podrida.State, seat int) {
+// prepare prepares for a search of a position in which a seat is to move.
+func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.players, p.cards, p.trumps = int(s.Rules().Players), s.Cards(), s.Trumps()
-	s.PlayedBy(&p.played)
+	s.PlayedBy(&p.playedCards)
 	p.nBidders = 0
 	for other := range p.players {
-		p.base[other] = s.PointsOf(other)
+		p.basePoints[other] = s.PointsOf(other)
 		if other != seat && s.BidOf(other) >= 0 {
 			p.bidders[p.nBidders] = int8(other)
 			p.nBidders++
 		}
 	}
 	p.deck = s.Pack()
-	p.weigh()
+	p.setForces()
 }
 
-// weigh sets what the cards are worth in tricks, as podridaJudge estimates it, but for any hand.
-func (p *podridaRound) weigh() {
+// setForces sets what the cards are worth in tricks, as podridaJudge estimates it, but for any hand.
+func (p *podridaRound) setForces() {
 	others, cards := p.players-1, float64(p.cards)
 	hidden := math.Max(1, float64(p.deck.Len())-cards)
 	dealt := math.Min(1, float64(others)*cards/hidden)
 	suit := float64(p.deck.Len()) / 4
 	lacks := func(of float64) float64 { return math.Pow(math.Max(0, 1-of/hidden), cards) }
 	for higher := range baraja.Ranks {
-		wins := math.Pow(1-higherCounts*dealt, float64(higher))
+		wins := math.Pow(1-higherCardWeight*dealt, float64(higher))
 		p.force[1][higher] = float32(wins)
-		p.force[0][higher] = float32(wins + (1-wins)*ruff*math.Min(1, cards/4))
+		p.force[0][higher] = float32(wins + (1-wins)*ruffWeight*math.Min(1, cards/4))
 	}
 	for own := range baraja.Ranks + 1 {
 		ruffed := lacks(suit-float64(own)) * (1 - lacks(suit))
-		p.held[own] = float32(math.Pow(1-ruffed, float64(others)))
+		p.plainFactor[own] = float32(math.Pow(1-ruffed, float64(others)))
 		if p.cards == 1 {
-			p.held[own] *= notLed
+			p.plainFactor[own] *= notLedFactor
 		}
 	}
-	p.rest = 0
+	p.otherForce = 0
 	all := float32(0)
 	for s := p.deck; s != 0; s &= s - 1 {
-		all += p.one(s.First(), 0, int(math.Round(cards/4)))
+		all += p.cardForce(s.First(), 0, int(math.Round(cards/4)))
 	}
-	p.rest = all / float32(p.deck.Len()) * float32(p.cards*others)
+	p.otherForce = all / float32(p.deck.Len()) * float32(p.cards*others)
 }
 
-// one returns the force of a card, of a hand with so many cards of its suit.
-func (p *podridaRound) one(c baraja.Card, hand baraja.Set, own int) float32 {
+// cardForce returns the force of a card, of a hand with so many cards of its suit.
+func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float32 {
 	higher := (podrida.Ranking.Above[c&63] & p.deck &^ hand).Len()
 	if c.Suit() == p.trumps {
 		return p.force[0][higher%baraja.Ranks]
 	}
-	return p.force[1][higher%baraja.Ranks] * p.held[own%(baraja.Ranks+1)]
+	return p.force[1][higher%baraja.Ranks] * p.plainFactor[own%(baraja.Ranks+1)]
 }
 
-// tricks returns how many tricks a hand should win.
-func (p *podridaRound) tricks(hand baraja.Set) float32 {
+// expectedTricks returns how many tricks a hand should win.
+func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	mine := float32(0)
 	for suit := range baraja.Suit(4) {
 		cards := hand.OfSuit(suit)
 		own := cards.Len()
 		for ; cards != 0; cards &= cards - 1 {
-			mine += p.one(cards.First(), hand, own)
+			mine += p.cardForce(cards.First(), hand, own)
 		}
 	}
-	if mine+p.rest <= 0 {
+	if mine+p.otherForce <= 0 {
 		return 0
 	}
-	return mine * float32(p.cards) / (mine + p.rest)
+	return mine * float32(p.cards) / (mine + p.otherForce)
 }
 
 // Redeal deals the hidden cards some times and keeps the deal that fits the bids best.
@@ -127,7 +127,7 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 func (w *podridaWorld) misfit() (sum float32) {
 	p := w.round
 	for _, seat := range p.bidders[:p.nBidders] {
-		d := float32(w.BidOf(int(seat))) - p.tricks(w.Hand(int(seat))|p.played[seat])
+		d := float32(w.BidOf(int(seat))) - p.expectedTricks(w.Hand(int(seat))|p.playedCards[seat])
 		sum += d * d
 	}
 	return sum
@@ -136,16 +136,16 @@ func (w *podridaWorld) misfit() (sum float32) {
 // Playout bids what the hands should win, and plays to fulfil the bids.
 func (w *podridaWorld) Playout(r *rules.Rand) {
 	for w.Turn() >= 0 && w.IsBidding() {
-		w.Apply(podrida.BidMove(w.bid()), nil)
+		w.Apply(podrida.BidMove(w.playoutBid()), nil)
 	}
 	for w.Turn() >= 0 {
-		w.Apply(rules.Move(w.card(r)), nil)
+		w.Apply(rules.Move(w.playoutCard(r)), nil)
 	}
 }
 
-// bid returns the allowed bid that is nearest to the tricks that the hand should win.
-func (w *podridaWorld) bid() int {
-	want := w.round.tricks(w.Hand(w.Turn()))
+// playoutBid returns the allowed bid that is nearest to the tricks that the hand should win.
+func (w *podridaWorld) playoutBid() int {
+	want := w.round.expectedTricks(w.Hand(w.Turn()))
 	n := int(want + 0.5)
 	if n != w.ForbiddenBid() {
 		return n
@@ -156,8 +156,8 @@ func (w *podridaWorld) bid() int {
 	return n + 1
 }
 
-// card returns the card of the seat to move in a playout.
-func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
+// playoutCard returns the card of the seat to move in a playout.
+func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	may := w.Playable()
 	n := bits.OnesCount64(uint64(may))
 	if n == 1 {
@@ -171,9 +171,9 @@ func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
 	wins := may&w.WinningCards() != 0
 	last := inTrick == w.round.players-1
 	if missing > 0 {
-		return extreme(may, w.round.trumps, wins && !last)
+		return extremeCard(may, w.round.trumps, wins && !last)
 	}
-	return extreme(may, w.round.trumps, !wins || last)
+	return extremeCard(may, w.round.trumps, !wins || last)
 }
 
 // Scores sets each seat's score: its points of the round, compared with the others' average.
@@ -182,7 +182,7 @@ func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	sum := 0
 	var won [rules.MaxSeats]int
 	for seat := range p.players {
-		won[seat] = w.PointsOf(seat) - p.base[seat]
+		won[seat] = w.PointsOf(seat) - p.basePoints[seat]
 		sum += won[seat]
 	}
 	for seat := range p.players {

@@ -15,11 +15,11 @@ type positions struct {
 	hidden  rules.Rand // draws what the seat cannot see
 }
 
-// at returns a position that is consistent with what the bot knows on its turn.
-func (p *positions) at(t *protocol.Turn) (rules.State, error) {
+// positionAt returns a position that is consistent with what the bot knows on its turn.
+func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	if p.game != t.Game {
 		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)
-		p.variant, p.err = variant(t.Game)
+		p.variant, p.err = variantOf(t.Game)
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -29,8 +29,8 @@ func (p *positions) at(t *protocol.Turn) (rules.State, error) {
 	}, &p.hidden)
 }
 
-// variant returns the game with the options of the game line.
-func variant(g *protocol.Game) (*rules.Variant, error) {
+// variantOf returns the game with the options of the game line.
+func variantOf(g *protocol.Game) (*rules.Variant, error) {
 	game, err := games.Find(g.Name)
 	if err != nil {
 		return nil, err

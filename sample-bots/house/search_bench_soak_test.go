@@ -20,8 +20,8 @@ func tenGames() (list []*tebesPosition) {
 		var p tebesPosition
 		p.state.Deal(tebes.Rules{Size: 6, Limit: 400}, nil)
 		for p.Turn() != rules.Over {
-			p.made = 0
-			p.eval = tebesEval{h: 1, seat: p.Turn(), w: championTebes, maps: newTebesMaps(&p.state, p.Turn())}
+			p.moveCount = 0
+			p.eval = tebesEval{heuristic: 1, seat: p.Turn(), weights: championTebes, maps: newTebesMaps(&p.state, p.Turn())}
 			if p.state.Ply()%6 == 0 {
 				list = append(list, &tebesPosition{state: p.state, eval: p.eval})
 			}

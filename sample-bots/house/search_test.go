@@ -71,7 +71,7 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 	if p.state.Turn() == rules.Over {
 		return nil
 	}
-	p.eval = tebesEval{h: 1 + r.Below(2), seat: p.state.Turn(), w: championTebes, maps: newTebesMaps(&p.state, p.state.Turn())}
+	p.eval = tebesEval{heuristic: 1 + r.Below(2), seat: p.state.Turn(), weights: championTebes, maps: newTebesMaps(&p.state, p.state.Turn())}
 	return &p
 }
 
@@ -169,7 +169,7 @@ func TestAlphaBetaIsMinimaxInTeeko(t *testing.T) {
 func TestAlphaBetaTies(t *testing.T) {
 	r := rules.NewRand(3)
 	p := randomTebes(r, tebes.Rules{Size: 6, Limit: 400}, 1)
-	p.eval.h, p.eval.w = 1, tebesWeights{}
+	p.eval.heuristic, p.eval.weights = 1, tebesWeights{}
 	s := alphabeta.New[tebesPosition](alphabeta.Options{})
 	best := map[rules.Move]bool{}
 	top := minimax(p, 2, 0)
@@ -198,7 +198,7 @@ func TestSearchBounds(t *testing.T) {
 	p := randomTebes(rules.NewRand(4), tebes.Rules{Size: 6, Limit: 400}, 10)
 	var first alphabeta.Result
 	for i := range 2 {
-		s := alphabeta.New[tebesPosition](alphabeta.Options{Table: 1 << 20, Deeper: true})
+		s := alphabeta.New[tebesPosition](alphabeta.Options{Table: 1 << 20, UseDeeperEntries: true})
 		if s.Bytes() > 1<<20 || s.Bytes() <= 1<<19 {
 			t.Errorf("a table of 1 MiB has %d bytes", s.Bytes())
 		}

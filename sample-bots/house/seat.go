@@ -23,13 +23,13 @@ type Seat struct {
 
 // NewSeat returns a seat for the bot of a spec.
 func NewSeat(spec string) (*Seat, error) {
-	p, err := Find(spec)
+	p, err := NewPlayer(spec)
 	return &Seat{spec: spec, player: p}, err
 }
 
-// Begin begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
+// StartGame begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
 // for each move, without limit if that is 0.
-func (s *Seat) Begin(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
+func (s *Seat) StartGame(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
 	number := 1
 	if s.game != nil {
 		number = s.game.Number + 1

@@ -11,35 +11,35 @@ type dice struct {
 	rand rules.Rand
 }
 
-// of returns the dice for a turn.
-func (d *dice) of(t *protocol.Turn) *rules.Rand {
+// randFor returns the dice for a turn.
+func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)
 	}
 	return &d.rand
 }
 
-// guess is the answer of a bot that plays at random, and says so.
-func (d *dice) guess(t *protocol.Turn) protocol.Answer {
-	return protocol.Answer{Move: t.Moves.Token(d.of(t).Below(t.Moves.Len())), Info: guessed}
+// randomAnswer is the answer of a bot that plays at random, and says so.
+func (d *dice) randomAnswer(t *protocol.Turn) protocol.Answer {
+	return protocol.Answer{Move: t.Moves.Token(d.randFor(t).Below(t.Moves.Len())), Info: randomInfo}
 }
 
-var guessed = []byte("play=random")
+var randomInfo = []byte("play=random")
 
-// random plays a legal move; all are equally likely.
-type random struct{ dice }
+// randomPlayer plays a legal move; all are equally likely.
+type randomPlayer struct{ dice }
 
-func newRandom(*params) Player { return &random{} }
+func newRandom(*params) Player { return &randomPlayer{} }
 
-func (r *random) Answer(t *protocol.Turn) protocol.Answer {
-	return protocol.Answer{Move: t.Moves.Token(r.of(t).Below(t.Moves.Len()))}
+func (r *randomPlayer) Answer(t *protocol.Turn) protocol.Answer {
+	return protocol.Answer{Move: t.Moves.Token(r.randFor(t).Below(t.Moves.Len()))}
 }
 
-// first plays the first legal move.
-type first struct{}
+// firstPlayer plays the first legal move.
+type firstPlayer struct{}
 
-func newFirst(*params) Player { return first{} }
+func newFirst(*params) Player { return firstPlayer{} }
 
-func (first) Answer(t *protocol.Turn) protocol.Answer {
+func (firstPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(0)}
 }

@@ -45,7 +45,7 @@ func (tb *table) result(s rules.State) result {
 func players(t testing.TB, specs []string) (list []Player) {
 	t.Helper()
 	for _, spec := range specs {
-		list = append(list, kit.Get[Player](t)(Find(spec)))
+		list = append(list, kit.Get[Player](t)(NewPlayer(spec)))
 	}
 	return list
 }
@@ -245,7 +245,7 @@ func BenchmarkAnswer(b *testing.B) {
 		turn := tb.turn(state, info)
 		for _, bot := range List() {
 			b.Run(fmt.Sprintf("%s/%s", g.Name, bot.Name), func(b *testing.B) {
-				p, _ := Find(counted(bot))
+				p, _ := NewPlayer(counted(bot))
 				b.ReportAllocs()
 				for b.Loop() {
 					p.Answer(turn)

@@ -16,7 +16,7 @@ import (
 
 func newTebesWeights(p *params) tebesWeights {
 	weight := func(name string, high, normal int, help string) int32 {
-		return int32(p.whole(name, 0, high, normal, help))
+		return int32(p.readInt(name, 0, high, normal, help))
 	}
 	return tebesWeights{
 		bonus: [...]int32{
@@ -42,64 +42,66 @@ func newTebesWeights(p *params) tebesWeights {
 
 // tebesHeuristic reads the number of a heuristic.
 func tebesHeuristic(p *params) int {
-	return p.whole("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
+	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }
 
 func newTebesMinimax(p *params) Player {
-	depth, h := p.whole("depth", 1, alphabeta.MaxDepth, 5, "depth of the search"), tebesHeuristic(p)
-	l, memory := p.search("0s")
-	d := newTebesDeep(h, newTebesWeights(p))
+	depth, h := p.readInt("depth", 1, alphabeta.MaxDepth, 5, "depth of the search"), tebesHeuristic(p)
+	l, memory := p.readSearch("0s")
+	d := newTebesThinker(h, newTebesWeights(p))
 	d.limits, d.depth, d.options.Table = l, depth, memory
 	return &thinkerBot{thinkers: map[string]thinker{"tebes": d}}
 }
 
-func newTebesDeep(h int, w tebesWeights) *deep[tebesPosition, *tebesPosition] {
-	return &deep[tebesPosition, *tebesPosition]{
-		start: func(p *tebesPosition, s rules.State, seat int) {
-			p.eval = tebesEval{h: h, seat: seat, w: w, maps: newTebesMaps(s.(*tebes.State), seat)}
+func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *tebesPosition] {
+	return &alphaBetaThinker[tebesPosition, *tebesPosition]{
+		initPosition: func(p *tebesPosition, s rules.State, seat int) {
+			p.eval = tebesEval{heuristic: h, seat: seat, weights: w, maps: newTebesMaps(s.(*tebes.State), seat)}
 		},
-		set: func(p *tebesPosition, s rules.State) { p.state, p.made = *s.(*tebes.State), 0 },
+		setPosition: func(p *tebesPosition, s rules.State) { p.state, p.moveCount = *s.(*tebes.State), 0 },
 	}
 }
 
-// grown thinks by MCTS.
-type grown struct {
+// mctsThinker thinks by MCTS.
+type mctsThinker struct {
 	limits
-	options  mcts.Options
-	h        int
-	w        tebesWeights
-	eval     tebesEval
-	searcher *mcts.Searcher[tebesTree, *tebesTree]
+	options   mcts.Options
+	heuristic int
+	weights   tebesWeights
+	eval      tebesEval
+	searcher  *mcts.Searcher[tebesTree, *tebesTree]
 }
 
 func newTebesMCTS(p *params) Player {
-	l, memory := p.search("4s")
-	return newGrown(&grown{limits: l, options: mcts.Options{C: math.Sqrt2, Arena: memory}})
+	l, memory := p.readSearch("4s")
+	return newTebesTreePlayer(&mctsThinker{limits: l, options: mcts.Options{C: math.Sqrt2, Arena: memory}})
 }
 
 func newTebesGuided(p *params) Player {
-	h, k := tebesHeuristic(p), p.whole("k", 1, 1_000_000, 50, "visits after which the heuristic counts half")
-	l, memory := p.search("4s")
-	return newGrown(&grown{
-		limits: l, h: h, w: newTebesWeights(p),
+	h, k := tebesHeuristic(p), p.readInt("k", 1, 1_000_000, 50, "visits after which the heuristic counts half")
+	l, memory := p.readSearch("4s")
+	return newTebesTreePlayer(&mctsThinker{
+		limits: l, heuristic: h, weights: newTebesWeights(p),
 		options: mcts.Options{C: math.Sqrt2, K: float64(k), Arena: memory},
 	})
 }
 
-func newGrown(g *grown) Player { return &thinkerBot{thinkers: map[string]thinker{"tebes": g}} }
+func newTebesTreePlayer(g *mctsThinker) Player {
+	return &thinkerBot{thinkers: map[string]thinker{"tebes": g}}
+}
 
-func (g *grown) begin(_ *rules.Variant, s rules.State, seat int) error {
+func (g *mctsThinker) startGame(_ *rules.Variant, s rules.State, seat int) error {
 	if g.searcher == nil {
 		g.searcher = mcts.New[tebesTree](g.options)
 	}
 	g.searcher.Forget()
-	g.eval = tebesEval{h: g.h, seat: seat, w: g.w, maps: newTebesMaps(s.(*tebes.State), seat)}
+	g.eval = tebesEval{heuristic: g.heuristic, seat: seat, weights: g.weights, maps: newTebesMaps(s.(*tebes.State), seat)}
 	return nil
 }
 
-func (g *grown) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (g *mctsThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	budget := g.budget(t)
 	found := g.searcher.Search(&tebesTree{*s.(*tebes.State), &g.eval}, budget, r)
-	g.ended(budget)
+	g.recordLateness(budget)
 	return found.Move, appendFound(info, s, found)
 }

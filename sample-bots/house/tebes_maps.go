@@ -35,15 +35,15 @@ type tebesMaps struct {
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {
-		read(drawnBonus[:], m.bonus[0][:])
-		read(drawnPenalty[:], m.penalty[:])
+		readMap(drawnBonus[:], m.bonus[0][:])
+		readMap(drawnPenalty[:], m.penalty[:])
 	} else {
 		m.derive(s, seat, size)
 	}
 	for column := range size {
 		for row := size / 2; row < size; row++ {
 			if right := column >= size/2; row < size-1 || column > 0 && column < size-1 {
-				m.corners[b2i(right)] |= at(row, column) // the surroundings, for now
+				m.corners[b2i(right)] |= squareAt(row, column) // the surroundings, for now
 			}
 		}
 	}
@@ -58,14 +58,14 @@ func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 			m.bonus[held][level] = b &^ gone
 		}
 	}
-	m.corners = [2]tebes.Board{at(size-1, 0), at(size-1, size-1)}
+	m.corners = [2]tebes.Board{squareAt(size-1, 0), squareAt(size-1, size-1)}
 	if seat != tebesBlack {
 		m.flip(s)
 	}
 	return m
 }
 
-func at(row, column int) tebes.Board { return 1 << (8*row + column) }
+func squareAt(row, column int) tebes.Board { return 1 << (8*row + column) }
 
 func b2i(b bool) int {
 	if b {
@@ -74,12 +74,12 @@ func b2i(b bool) int {
 	return 0
 }
 
-// read adds the squares of each level of a map.
-func read(drawn []string, levels []tebes.Board) {
+// readMap adds the squares of each level of a map.
+func readMap(drawn []string, levels []tebes.Board) {
 	for row, text := range drawn {
 		for column := range len(text) {
 			if text[column] != '.' {
-				levels[text[column]-'1'] |= at(row, column)
+				levels[text[column]-'1'] |= squareAt(row, column)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.Black(), tebes.Board(0) // near: of the other colour, from which a piece captures at distance 1
 	for row := range size {
 		for column := range size {
-			all |= at(row, column)
+			all |= squareAt(row, column)
 		}
 	}
 	if seat == tebesBlack {
@@ -100,8 +100,8 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	} else {
 		near = s.Flip(near)
 	}
-	goal := at(size-1, 0) | at(size-1, size-1)
-	home := at(0, 0) | at(0, size-1)
+	goal := squareAt(size-1, 0) | squareAt(size-1, size-1)
+	home := squareAt(0, 0) | squareAt(0, size-1)
 	one := attackers(goal, near, size, 1)
 	m.bonus[0][0], m.bonus[0][1] = goal, one
 	m.bonus[0][2] = attackers(one, near, size, 1) &^ (goal | one)
@@ -117,13 +117,13 @@ func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) 
 	for row := range size {
 		for column := range size {
 			reach := 2
-			if near&at(row, column) != 0 {
+			if near&squareAt(row, column) != 0 {
 				reach = 1
 			}
 			for _, step := range [...][2]int{{0, -1}, {0, 1}, {forward, -1}, {forward, 0}, {forward, 1}} {
 				r, c := row+reach*step[0], column+reach*step[1]
-				if r >= 0 && r < size && c >= 0 && c < size && targets&at(r, c) != 0 {
-					from |= at(row, column)
+				if r >= 0 && r < size && c >= 0 && c < size && targets&squareAt(r, c) != 0 {
+					from |= squareAt(row, column)
 				}
 			}
 		}
@@ -160,7 +160,7 @@ const perPiece = 10
 func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	held := b2i(pieces&m.corners[0] != 0) | b2i(pieces&m.corners[1] != 0)<<1
 	for level, b := range &m.bonus[held] {
-		sum += w.bonus[level] * count(pieces&b)
+		sum += w.bonus[level] * countPieces(pieces&b)
 	}
 	return sum
 }
@@ -168,9 +168,9 @@ func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 // penaltySum returns the sum of the penalty map over the opponent's pieces.
 func (m *tebesMaps) penaltySum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	for level, b := range &m.penalty {
-		sum += w.penalty[level] * count(pieces&b)
+		sum += w.penalty[level] * countPieces(pieces&b)
 	}
 	return sum
 }
 
-func count(b tebes.Board) int32 { return int32(bits.OnesCount64(uint64(b))) }
+func countPieces(b tebes.Board) int32 { return int32(bits.OnesCount64(uint64(b))) }

@@ -7,10 +7,10 @@ import (
 
 // tebesEval estimates positions for one seat, in hundredths of a point.
 type tebesEval struct {
-	h    int // heuristic 1 or 2 of the study
-	seat int
-	w    tebesWeights
-	maps tebesMaps
+	heuristic int // heuristic 1 or 2 of the study
+	seat      int
+	weights   tebesWeights
+	maps      tebesMaps
 }
 
 const hundredths = 100
@@ -18,22 +18,22 @@ const hundredths = 100
 // value returns the value of a position that is not over for the eval's seat.
 func (e *tebesEval) value(s *tebes.State) int32 {
 	mine, theirs := s.Pieces(e.seat), s.Pieces(1-e.seat)
-	place := e.maps.bonusSum(mine, &e.w) - e.maps.penaltySum(theirs, &e.w)
-	have, has := count(mine), count(theirs)
-	if e.h == 1 {
+	place := e.maps.bonusSum(mine, &e.weights) - e.maps.penaltySum(theirs, &e.weights)
+	have, has := countPieces(mine), countPieces(theirs)
+	if e.heuristic == 1 {
 		return hundredths * (place + perPiece*(have-has))
 	}
-	pieces := e.w.c[1] * hundredths * (have - has) / (have + has)
+	pieces := e.weights.c[1] * hundredths * (have - has) / (have + has)
 	threats := int32(s.Captures(e.seat) - s.Captures(1-e.seat))
-	return hundredths*(e.w.c[0]*place+e.w.c[2]*threats) + pieces
+	return hundredths*(e.weights.c[0]*place+e.weights.c[2]*threats) + pieces
 }
 
 // tebesPosition is an alphabeta.Position.
 type tebesPosition struct {
-	state tebes.State
-	eval  tebesEval
-	made  int
-	undo  [128]tebes.Undo
+	state     tebes.State
+	eval      tebesEval
+	moveCount int
+	undo      [128]tebes.Undo
 }
 
 func (p *tebesPosition) Turn() int                           { return p.state.Turn() }
@@ -42,13 +42,13 @@ func (p *tebesPosition) Winner() int                         { return p.state.Wi
 func (p *tebesPosition) Key() uint64                         { return p.state.Key() }
 
 func (p *tebesPosition) Make(m rules.Move) {
-	p.undo[p.made] = p.state.Make(m)
-	p.made++
+	p.undo[p.moveCount] = p.state.Make(m)
+	p.moveCount++
 }
 
 func (p *tebesPosition) Unmake() {
-	p.made--
-	p.state.Unmake(p.undo[p.made])
+	p.moveCount--
+	p.state.Unmake(p.undo[p.moveCount])
 }
 
 func (p *tebesPosition) Value() int32 {
@@ -84,8 +84,8 @@ type tebesTree struct {
 	eval *tebesEval
 }
 
-// Halves returns the half points of a side at the end.
-func (t *tebesTree) Halves(side int) int {
+// HalfPoints returns the half points of a side at the end.
+func (t *tebesTree) HalfPoints(side int) int {
 	switch t.Winner() {
 	case side:
 		return 2
@@ -101,7 +101,7 @@ const priorScale = 40 * hundredths
 // Prior scales the heuristic to 0..1: a position that is over has its result.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
-		return float32(t.Halves(side)) / 2
+		return float32(t.HalfPoints(side)) / 2
 	}
 	v := float32(t.eval.value(&t.State)) / priorScale
 	v = (1 + v/(1+max(v, -v))) / 2

@@ -9,11 +9,11 @@ import (
 
 // teekoWeights are the weights that an option of @teeko-lms names.
 var teekoWeights = map[string]teekolms.Weights{
-	"trained": teekolms.Trained, "initial": teekolms.Initial, "published": teekolms.Published,
+	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
 }
 
 var lmsOption = Option{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
-	&kind{allowed: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
+	&valueKind{allowedText: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
 		if _, ok := teekoWeights[text]; ok {
 			return text, true
 		}
@@ -26,21 +26,21 @@ var lmsOption = Option{rules.Option{Name: "weights", Values: []string{"trained"}
 		return w.String(), err == nil
 	}}}
 
-// lms plays the move of the highest value.
-type lms struct{ weights teekolms.Weights }
+// lmsThinker plays the move of the highest value.
+type lmsThinker struct{ weights teekolms.Weights }
 
 func newTeekoLMS(p *params) Player {
-	text := p.read(lmsOption)
+	text := p.readOption(lmsOption)
 	w, ok := teekoWeights[text]
 	if !ok {
 		w, _ = teekolms.Parse(text) // checked by Resolve
 	}
-	return &thinkerBot{thinkers: map[string]thinker{"teeko": lms{w}}}
+	return &thinkerBot{thinkers: map[string]thinker{"teeko": lmsThinker{w}}}
 }
 
-func (lms) begin(*rules.Variant, rules.State, int) error { return nil }
+func (lmsThinker) startGame(*rules.Variant, rules.State, int) error { return nil }
 
-func (l lms) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (l lmsThinker) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	m, v := l.weights.Choose(s.(*teeko.State), r, false)
 	return m, appendScore(info, v)
 }

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// withoutClock is how long a bot thinks whose turn has no time limit, as in a test.
-	withoutClock = 100 * time.Millisecond
+	// untimedThinkTime is how long a bot thinks whose turn has no time limit, as in a test.
+	untimedThinkTime = 100 * time.Millisecond
 	// bankMoves is the number of moves over which the bank is spread.
 	bankMoves = 25
-	// leastReserve is the least time of a move that is kept for delays of a busy machine; a third of the move's time is
+	// minReserve is the least time of a move that is kept for delays of a busy machine; a third of the move's time is
 	// kept if that is more.
-	leastReserve = 100 * time.Millisecond
-	// firstLate is how late the first search is assumed to end: it gets its memory from a system that may be busy.
-	firstLate = 50 * time.Millisecond
+	minReserve = 100 * time.Millisecond
+	// initialLateness is how late the first search is assumed to end: it gets its memory from a system that may be busy.
+	initialLateness = 50 * time.Millisecond
 )
 
 // limits are what the options of a bot say about the length of a search.
 type limits struct {
-	time  time.Duration // 0 for the clock alone
-	nodes uint64        // 0 for no limit
-	late  time.Duration // how much later than its deadline a search has ended: the worst of the last moves
+	time     time.Duration // 0 for the clock alone
+	nodes    uint64        // 0 for no limit
+	lateness time.Duration // how much later than its deadline a search has ended: the worst of the last moves
 }
 
 // budget returns the bounds of a search for an answer to a turn. With nodes set and a turn
@@ -36,13 +36,13 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	think := l.time
 	switch {
 	case t.Time > 0 || t.Game.Settings.Int("bank") > 0: // of a bank nothing may be left
-		if given := allot(t, l.late); think == 0 || given < think {
+		if given := thinkTime(t, l.lateness); think == 0 || given < think {
 			think = given
 		}
 	case think == 0 && l.nodes > 0:
 		return b
 	case think == 0:
-		think = withoutClock
+		think = untimedThinkTime
 	}
 	from := t.ReceivedAt
 	if from.IsZero() {
@@ -52,18 +52,18 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	return b
 }
 
-// ended notes how late a search with a budget has ended, so that the next one keeps more in reserve.
-func (l *limits) ended(b search.Budget) {
-	l.late -= l.late / 16
+// recordLateness notes how late a search with a budget has ended, so that the next one keeps more in reserve.
+func (l *limits) recordLateness(b search.Budget) {
+	l.lateness -= l.lateness / 16
 	if !b.Deadline.IsZero() {
-		l.late = max(l.late, time.Since(b.Deadline))
+		l.lateness = max(l.lateness, time.Since(b.Deadline))
 	}
 }
 
-// allot returns the part of a turn's time that a bot may use, when the machine has made it so late
+// thinkTime returns the part of a turn's time that a bot may use, when the machine has made it so late
 // before.
-func allot(t *protocol.Turn, late time.Duration) time.Duration {
-	use, reserve := t.Time, max(t.Time/3, leastReserve)
+func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
+	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {
 		inc := time.Duration(t.Game.Settings.Int("inc")) * time.Millisecond
 		use, reserve = min(t.Time/bankMoves+inc*3/4, t.Time/2), 0
@@ -85,7 +85,7 @@ func appendScore(dst []byte, score float64) []byte {
 }
 
 // appendFound appends what a Monte Carlo tree search has found in a position.
-func appendFound(info []byte, s rules.State, found search.Found) []byte {
+func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	info = appendScore(info, 2*found.Value-1)
 	info = appendInfo(info, "visits", int64(found.Visits))
 	info = appendInfo(info, "nodes", int64(found.Nodes))

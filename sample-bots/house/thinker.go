@@ -8,9 +8,9 @@ import (
 
 // thinker chooses moves of one game.
 type thinker interface {
-	// begin starts a new game, in which this bot has a seat; the position is its first. With an
+	// startGame starts a new game, in which this bot has a seat; the position is its first. With an
 	// error it cannot play.
-	begin(v *rules.Variant, s rules.State, seat int) error
+	startGame(v *rules.Variant, s rules.State, seat int) error
 	// think returns a move of a position in which the seat is to move, and what an info line
 	// says about it, appended to info.
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
@@ -20,28 +20,28 @@ type thinker interface {
 type thinkerBot struct {
 	dice
 	positions
-	thinkers map[string]thinker
-	playing  *protocol.Game // that the thinker has begun
-	info     []byte
-	text     []byte
+	thinkers    map[string]thinker
+	currentGame *protocol.Game // that the thinker has begun
+	info        []byte
+	text        []byte
 }
 
 func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
-	r := b.of(t)
-	random := b.guess(t)
+	r := b.randFor(t)
+	random := b.randomAnswer(t)
 	thinker, ok := b.thinkers[t.Game.Name]
 	if !ok {
 		return random
 	}
-	s, err := b.at(t)
+	s, err := b.positionAt(t)
 	if err != nil || s.Turn() != t.Game.Seat {
 		return random // the referee says what does not fit the game
 	}
-	if b.playing != t.Game {
-		if err := thinker.begin(b.variant, s, t.Game.Seat); err != nil {
+	if b.currentGame != t.Game {
+		if err := thinker.startGame(b.variant, s, t.Game.Seat); err != nil {
 			return protocol.Answer{Err: err}
 		}
-		b.playing = t.Game
+		b.currentGame = t.Game
 	}
 	move, info := thinker.think(t, s, r, b.info[:0])
 	b.info, b.text = info, s.MoveText(b.text[:0], move)
@@ -51,35 +51,35 @@ func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: b.text, Info: info}
 }
 
-// deep thinks by alpha-beta.
-type deep[P any, G alphabeta.Position[P]] struct {
+// alphaBetaThinker thinks by alpha-beta.
+type alphaBetaThinker[P any, G alphabeta.Position[P]] struct {
 	limits
-	depth    int
-	options  alphabeta.Options
-	searcher *alphabeta.Searcher[P, G]
-	position P
-	start    func(p G, s rules.State, seat int) // for a new game
-	set      func(p G, s rules.State)           // for a turn
+	depth        int
+	options      alphabeta.Options
+	searcher     *alphabeta.Searcher[P, G]
+	position     P
+	initPosition func(p G, s rules.State, seat int) // for a new game
+	setPosition  func(p G, s rules.State)           // for a turn
 }
 
-func (d *deep[P, G]) begin(_ *rules.Variant, s rules.State, seat int) error {
+func (d *alphaBetaThinker[P, G]) startGame(_ *rules.Variant, s rules.State, seat int) error {
 	if d.searcher == nil {
 		d.searcher = alphabeta.New[P, G](d.options)
 	}
 	d.searcher.Forget()
-	d.start(&d.position, s, seat)
+	d.initPosition(&d.position, s, seat)
 	return nil
 }
 
-func (d *deep[P, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (d *alphaBetaThinker[P, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	budget := d.budget(t)
-	d.set(&d.position, s)
+	d.setPosition(&d.position, s)
 	depth := d.depth
 	if t.Moves.Len() == 1 {
 		depth = 1 // nothing to choose
 	}
 	found := d.searcher.Search(&d.position, depth, budget, r)
-	d.ended(budget)
+	d.recordLateness(budget)
 	info = appendScore(info, float64(found.Score)/hundredths)
 	info = appendInfo(info, "depth", int64(found.Depth))
 	info = appendInfo(info, "nodes", int64(found.Nodes))

@@ -11,12 +11,12 @@ type trickView struct {
 	trick         []baraja.Card
 }
 
-// toCome returns the number of seats that play to this trick after this seat.
-func (v *trickView) toCome() int { return v.players - len(v.trick) - 1 }
+// seatsAfter returns the number of seats that play to this trick after this seat.
+func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// holds returns the chance that none of n more hidden cards beats a card; better are the hidden
+// randomUnbeatenChance returns the chance that none of n more hidden cards beats a card; better are the hidden
 // cards that would.
-func holds(better baraja.Set, hidden baraja.Set, n int) float64 {
+func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
 		return 1
@@ -24,10 +24,10 @@ func holds(better baraja.Set, hidden baraja.Set, n int) float64 {
 	return power(1-float64((better&hidden).Len())/float64(total), n)
 }
 
-// bound returns the chance that a card beats the next n seats if each must win the trick if it
+// forcedUnbeatenChance returns the chance that a card beats the next n seats if each must win the trick if it
 // can: a seat must follow suit, with a better card if possible, else it must trump. better are
 // the hidden cards that beat the card.
-func (v *trickView) bound(best baraja.Card, better baraja.Set, n int) float64 {
+func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n int) float64 {
 	led := best.Suit()
 	if len(v.trick) > 0 {
 		led = v.trick[0].Suit()
@@ -35,17 +35,17 @@ func (v *trickView) bound(best baraja.Card, better baraja.Set, n int) float64 {
 	better &= v.unseen
 	holds := 1.0
 	if best.Suit() == led {
-		holds = v.lacks(better.OfSuit(led))
+		holds = v.lackChance(better.OfSuit(led))
 	}
 	if led != v.trumps { // a seat that is void ruffs or overruffs
-		holds *= 1 - v.lacks(v.unseen.OfSuit(led))*(1-v.lacks(better.OfSuit(v.trumps)))
+		holds *= 1 - v.lackChance(v.unseen.OfSuit(led))*(1-v.lackChance(better.OfSuit(v.trumps)))
 	}
 	return power(holds, n)
 }
 
-// lacks returns the chance that a hand as large as this seat's has none of the cards, if the
+// lackChance returns the chance that a hand as large as this seat's has none of the cards, if the
 // hidden cards are distributed at random.
-func (v *trickView) lacks(cards baraja.Set) float64 {
+func (v *trickView) lackChance(cards baraja.Set) float64 {
 	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
 }
 

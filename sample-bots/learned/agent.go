@@ -31,8 +31,8 @@ type Note struct {
 
 // The names of notes.
 const (
-	Score = "score"
-	Known = "known" // 0 or 1
+	ScoreNote = "score"
+	KnownNote = "known" // 0 or 1
 )
 
 // Read reads the agent of a model of a kind. An agent of the kind sl compares moves by the mean of
@@ -53,7 +53,7 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 		if sl, err = ReadSL(h, body); err == nil {
 			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
 				move, value := sl.Choose(p, legal, byMean)
-				return move, Note{Score, value}
+				return move, Note{ScoreNote, value}
 			}
 		}
 	case model.Net:
@@ -67,16 +67,16 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	case model.RL:
 		var p *policy.Model
 		if p, err = policy.Read(h, policy.KeysOf(h.Variant, h.Encoding), body); err == nil {
-			a.choose = byPolicy(p)
+			a.choose = policyChooser(p)
 		}
 	case model.GA:
 		n, p, readErr := ReadGA(h, body)
 		if err = readErr; p != nil {
-			a.choose = byPolicy(p)
+			a.choose = policyChooser(p)
 		} else if n != nil {
 			ga := NewGA(m, n)
 			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
-				ga.Begin() // the last position may be of another game
+				ga.StartGame() // the last position may be of another game
 				return ga.Choose(p, legal), Note{}
 			}
 		}
@@ -88,19 +88,19 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 // The position need not be reached move by move. With the defect Index of package policy the move
 // may not be legal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
-	if !a.position.Set(s) {
+	if !a.position.SetState(s) {
 		return legal[0], Note{} // cards.ModeOf knows no other game
 	}
 	return a.choose(&a.position, legal, r)
 }
 
-func byPolicy(m *policy.Model) func(*cards.Position, []rules.Move, *rules.Rand) (rules.Move, Note) {
+func policyChooser(m *policy.Model) func(*cards.Position, []rules.Move, *rules.Rand) (rules.Move, Note) {
 	view := new(policy.View)
 	return func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 		move, known := m.Move(view, p, legal, r)
 		if known {
-			return move, Note{Known, 1}
+			return move, Note{KnownNote, 1}
 		}
-		return move, Note{Known, 0}
+		return move, Note{KnownNote, 0}
 	}
 }

@@ -24,10 +24,10 @@ func TestReadKind(t *testing.T) {
 func TestRank(t *testing.T) {
 	a := &SL{Header: model.Header{Labels: []int{-10, 0, 20}}}
 	low, high := a.rank([]float32{0.1, 0.9, 0}, false), a.rank([]float32{0.3, 0.3, 0.4}, false)
-	if !high.above(low) || low.above(high) || high.value != 20 {
+	if !high.isAbove(low) || low.isAbove(high) || high.value != 20 {
 		t.Errorf("%+v, %+v", low, high)
 	}
-	if sure := a.rank([]float32{0, 0.2, 0.8}, false); !sure.above(high) {
+	if sure := a.rank([]float32{0, 0.2, 0.8}, false); !sure.isAbove(high) {
 		t.Errorf("%+v is not above %+v", sure, high)
 	}
 	if mean := a.rank([]float32{0.5, 0.25, 0.25}, true); mean.value != 0 {

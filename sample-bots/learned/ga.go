@@ -17,33 +17,33 @@ import (
 // played are summed up once in a game. Of the last layer only the outputs of legal moves are
 // computed.
 type GA struct {
-	encoder features.Encoder
-	net     *net.Net
-	work    *net.Work
-	inputs  net.Inputs
-	played  []float32 // the first layer's sums for the cards counted, and nothing else
-	counted uint8     // cards played so far that are in played
+	encoder     features.Encoder
+	net         *net.Net
+	work        *net.Workspace
+	inputs      net.Inputs
+	playedSums  []float32 // the first layer's sums for the cards counted, and nothing else
+	playedCount uint8     // cards played so far that are in played
 }
 
 // NewGA returns a player of a net for a mode.
 func NewGA(m cards.Mode, n *net.Net) *GA {
-	p := &GA{encoder: GAEncoder(m), work: n.NewWork()}
-	p.played = make([]float32, len(p.work.First))
-	p.Use(n)
+	p := &GA{encoder: GAEncoder(m), work: n.NewWorkspace()}
+	p.playedSums = make([]float32, len(p.work.FirstSums))
+	p.SetNet(n)
 	return p
 }
 
-// Use sets the net, of the same sizes as before.
-func (p *GA) Use(n *net.Net) {
+// SetNet sets the net, of the same sizes as before.
+func (p *GA) SetNet(n *net.Net) {
 	p.net = n
-	p.Begin()
+	p.StartGame()
 }
 
-// Begin starts a game.
-func (p *GA) Begin() {
-	p.net.Start(p.work)
-	copy(p.played, p.work.First)
-	p.counted = 0
+// StartGame starts a game.
+func (p *GA) StartGame() {
+	p.net.StartSums(p.work)
+	copy(p.playedSums, p.work.FirstSums)
+	p.playedCount = 0
 }
 
 // GAEncoder returns the encoder of the nets' inputs.
@@ -60,34 +60,34 @@ func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	if len(legal) == 1 {
 		return legal[0]
 	}
-	p.input(s)
-	hidden := p.net.Hidden(p.work)
+	p.setFirstSums(s)
+	hidden := p.net.HiddenOutputs(p.work)
 	top := float32(0)
 	for i, m := range legal {
-		if x := p.net.Sum(hidden, cards.Action(m)); i == 0 || x > top {
+		if x := p.net.OutputSum(hidden, cards.Action(m)); i == 0 || x > top {
 			best, top = m, x
 		}
 	}
 	return best
 }
 
-// input sums up the first layer for the seat to move.
-func (p *GA) input(s *cards.Position) {
-	t, first := s.Board(), p.work.First
-	copy(first, p.played)
-	if p.counted < t.PlayedCount {
-		for ; p.counted < t.PlayedCount; p.counted++ {
-			p.net.Add(p.work, p.encoder.SeenInput(t.Pack[p.counted]), 1)
+// setFirstSums sums up the first layer for the seat to move.
+func (p *GA) setFirstSums(s *cards.Position) {
+	t, first := s.Board(), p.work.FirstSums
+	copy(first, p.playedSums)
+	if p.playedCount < t.PlayedCount {
+		for ; p.playedCount < t.PlayedCount; p.playedCount++ {
+			p.net.AddInput(p.work, p.encoder.PlayedInput(t.Pack[p.playedCount]), 1)
 		}
-		copy(p.played, first)
+		copy(p.playedSums, first)
 	}
 	p.inputs.Reset()
-	seen := s.Watch.Seen
-	s.Watch.Seen = 0 // they are in played
+	seen := s.History.PlayedCards
+	s.History.PlayedCards = 0 // they are in played
 	p.encoder.AppendState(&p.inputs, s, s.Turn())
-	s.Watch.Seen = seen
+	s.History.PlayedCards = seen
 	for _, input := range p.inputs.Index {
-		p.net.Add(p.work, int(input), 1)
+		p.net.AddInput(p.work, int(input), 1)
 	}
 }
 

@@ -14,15 +14,15 @@ import (
 // plays, and is for one goroutine.
 type Net struct {
 	Mode    cards.Mode
-	encoder features.Table
+	encoder features.CompleteEncoder
 	net     *net.Net
-	work    *net.Work
+	work    *net.Workspace
 	ones    []uint16
 }
 
 // NewNet returns a player of a net for a mode.
 func NewNet(m cards.Mode, n *net.Net) *Net {
-	return &Net{Mode: m, encoder: features.NewTable(m), net: n, work: n.NewWork()}
+	return &Net{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }
 
 // ReadNet reads the player of a model of the kind net, to the end of its body.
@@ -36,7 +36,7 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train net", h.Encoding, features.Complete)
 	}
 	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
-	e := features.NewTable(m)
+	e := features.NewCompleteEncoder(m)
 	n, err := net.Read(h, b, e.Inputs(), m.Actions())
 	if err != nil {
 		return nil, err
@@ -51,13 +51,13 @@ func (a *Net) Weights() *net.Net { return a.net }
 func (a *Net) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
 	var places features.Places
 	a.ones, places = a.encoder.Append(a.ones[:0], p)
-	a.net.Start(a.work)
+	a.net.StartSums(a.work)
 	for _, input := range a.ones {
-		a.net.Add(a.work, int(input), 1)
+		a.net.AddInput(a.work, int(input), 1)
 	}
-	hidden := a.net.Hidden(a.work)
+	hidden := a.net.HiddenOutputs(a.work)
 	for i, m := range legal {
-		if x := a.net.Sum(hidden, places.Output(cards.Action(m))); i == 0 || x > value {
+		if x := a.net.OutputSum(hidden, places.Output(cards.Action(m))); i == 0 || x > value {
 			best, value = m, x
 		}
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongs is a defect of the study's code: among several songs of 20 the first is sung, without a
+// NoSongsDefect is a defect of the study's code: among several songs of 20 the first is sung, without a
 // choice.
-const NoSongs = "no-songs"
+const NoSongsDefect = "no-songs"
 
 // SL plays the moves that a net values most. It is for one goroutine.
 type SL struct {
 	Header  model.Header
 	net     *net.Net
 	encoder features.Encoder
-	work    *net.Work
+	work    *net.Workspace
 	sample  net.Inputs
 	sums    []float32 // of the first layer for the state, without an action
 	noSongs bool
@@ -47,8 +47,8 @@ func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 // NewSL returns the agent of a net.
 func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	return &SL{
-		Header: h, net: n, encoder: e, work: n.NewWork(), sums: make([]float32, n.Sizes[1]),
-		noSongs: slices.Contains(h.Defects, NoSongs),
+		Header: h, net: n, encoder: e, work: n.NewWorkspace(), sums: make([]float32, n.Sizes[1]),
+		noSongs: slices.Contains(h.Defects, NoSongsDefect),
 	}
 }
 
@@ -56,21 +56,21 @@ func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 // most probable label or the mean of all, which moves are compared by, or for WL the chance of
 // winning.
 func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rules.Move, value float64) {
-	if a.noSongs && cards.Action(legal[0]) >= cards.Sing {
+	if a.noSongs && cards.Action(legal[0]) >= cards.SingAction {
 		return legal[0], 0
 	}
 	a.sample.Reset()
 	a.encoder.AppendState(&a.sample, p, p.Turn())
-	a.net.Start(a.work)
+	a.net.StartSums(a.work)
 	for i, input := range a.sample.Index {
-		a.net.Add(a.work, int(input), a.sample.Value[i])
+		a.net.AddInput(a.work, int(input), a.sample.Value[i])
 	}
-	copy(a.sums, a.work.First)
+	copy(a.sums, a.work.FirstSums)
 	var top rank
 	for i, m := range legal {
-		copy(a.work.First, a.sums)
-		a.net.Add(a.work, a.encoder.ActionInput(cards.Action(m)), 1)
-		if r := a.rank(a.net.Finish(a.work), mean); i == 0 || r.above(top) {
+		copy(a.work.FirstSums, a.sums)
+		a.net.AddInput(a.work, a.encoder.ActionInput(cards.Action(m)), 1)
+		if r := a.rank(a.net.Outputs(a.work), mean); i == 0 || r.isAbove(top) {
 			best, top = m, r
 		}
 	}
@@ -80,7 +80,7 @@ func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rule
 // rank is how good an action is: by order, then by chance.
 type rank struct{ order, chance, value float64 }
 
-func (r rank) above(o rank) bool {
+func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 

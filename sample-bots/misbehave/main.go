@@ -15,16 +15,16 @@ import (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == faults.ChildArg {
-		time.Sleep(faults.Linger)
+		time.Sleep(faults.LingerTime)
 		return
 	}
 	list := flag.Bool("list", false, "list the faults and the code that each leads to")
 	name := flag.String("fault", "", "the `NAME` of the fault; --list shows them")
-	b := faults.Bot{In: os.Stdin, Out: os.Stdout, Log: os.Stderr, Exit: os.Exit}
-	flag.IntVar(&b.At, "at", 0, "misbehave at the first turn from this ply on")
+	b := faults.Bot{Input: os.Stdin, Output: os.Stdout, Log: os.Stderr, Exit: os.Exit}
+	flag.IntVar(&b.Ply, "at", 0, "misbehave at the first turn from this ply on")
 	flag.IntVar(&b.Game, "game", 1, "misbehave in this game of the process, counted from 1")
-	flag.DurationVar(&b.Late, "late", time.Second, "the delay of a late answer beyond its time limit")
-	flag.BoolVar(&b.Tell, "tell", false, "say on stderr when it has acted and others wait for it")
+	flag.DurationVar(&b.Delay, "late", time.Second, "the delay of a late answer beyond its time limit")
+	flag.BoolVar(&b.ReportWaits, "tell", false, "say on stderr when it has acted and others wait for it")
 	flag.Parse()
 	if *list {
 		printList()

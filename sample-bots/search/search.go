@@ -19,8 +19,8 @@ type Budget struct {
 	Deadline time.Time
 }
 
-// Found is what a Monte Carlo tree search has found.
-type Found struct {
+// Result is what a Monte Carlo tree search has found.
+type Result struct {
 	Move   rules.Move
 	Value  float64 // what the side to move can expect after it, 0 to 1
 	Visits int     // of the move
@@ -30,26 +30,26 @@ type Found struct {
 
 // Meter counts the nodes of a search and tells when its budget is spent.
 type Meter struct {
-	budget  Budget
-	nodes   uint64
-	next    uint64 // when the clock is read again
-	every   uint64
-	stopped bool
+	budget    Budget
+	nodes     uint64
+	nextCheck uint64 // when the clock is read again
+	interval  uint64
+	spent     bool
 }
 
 // NewMeter returns the meter of a budget. It reads the clock once in so many nodes.
 func NewMeter(b Budget, every uint64) Meter {
-	m := Meter{budget: b, every: every}
-	m.look()
+	m := Meter{budget: b, interval: every}
+	m.checkLimits()
 	return m
 }
 
 // Count counts one node. It returns false when the budget is spent.
 func (m *Meter) Count() bool {
-	if m.nodes == m.next {
-		m.look()
+	if m.nodes == m.nextCheck {
+		m.checkLimits()
 	}
-	if m.stopped {
+	if m.spent {
 		return false
 	}
 	m.nodes++
@@ -59,18 +59,18 @@ func (m *Meter) Count() bool {
 // Nodes returns the number of nodes counted.
 func (m *Meter) Nodes() uint64 { return m.nodes }
 
-// Stopped reports whether the budget is spent.
-func (m *Meter) Stopped() bool { return m.stopped }
+// IsSpent reports whether the budget is spent.
+func (m *Meter) IsSpent() bool { return m.spent }
 
-// look finds out whether the search has to stop, and else when to look again.
-func (m *Meter) look() {
-	m.next = m.nodes + m.every
+// checkLimits finds out whether the search has to stop, and else when to look again.
+func (m *Meter) checkLimits() {
+	m.nextCheck = m.nodes + m.interval
 	if n := m.budget.Nodes; n > 0 {
-		m.stopped = m.stopped || m.nodes >= n
-		m.next = min(m.next, n)
+		m.spent = m.spent || m.nodes >= n
+		m.nextCheck = min(m.nextCheck, n)
 	}
 	if d := m.budget.Deadline; !d.IsZero() && !time.Now().Before(d) {
-		m.stopped = true
+		m.spent = true
 	}
 }
 

@@ -97,8 +97,8 @@ func Find(word string) (Language, error) {
 	return Language{}, fmt.Errorf("language %q has no starter: try %s; bots in other languages work, too: see SPEC.md", word, strings.Join(known, ", "))
 }
 
-// Missing returns the programs that the bot needs and this machine lacks.
-func (l Language) Missing() (programs []string) {
+// MissingPrograms returns the programs that the bot needs and this machine lacks.
+func (l Language) MissingPrograms() (programs []string) {
 	for _, program := range l.Needs {
 		if _, err := exec.LookPath(program); err != nil {
 			programs = append(programs, program)
@@ -150,12 +150,12 @@ func (l Language) Files(name string) (map[string]string, error) {
 		}
 		content[e.Name()] = strings.ReplaceAll(string(data), "my-"+l.Name+"-bot", name) // in the manifest and the source
 	}
-	content["timba.toml"] = claim.ReplaceAllString(content["timba.toml"], "games = ["+strings.Join(plays, ", ")+"]")
+	content["timba.toml"] = gamesLine.ReplaceAllString(content["timba.toml"], "games = ["+strings.Join(plays, ", ")+"]")
 	return content, err
 }
 
-// claim is the line of a manifest with the games that the bot plays.
-var claim = regexp.MustCompile(`(?m)^games = .*$`)
+// gamesLine is the line of a manifest with the games that the bot plays.
+var gamesLine = regexp.MustCompile(`(?m)^games = .*$`)
 
 // checkEmpty returns an error for a directory that is not empty; a new git repository passes.
 func checkEmpty(dir string) error {

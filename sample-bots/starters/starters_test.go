@@ -360,7 +360,7 @@ func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
 
 func playAlike(t *testing.T, every bool) {
 	kit.Slow(t)
-	i := slices.IndexFunc(Languages, func(l Language) bool { return l.Missing() == nil })
+	i := slices.IndexFunc(Languages, func(l Language) bool { return l.MissingPrograms() == nil })
 	if i < 0 {
 		kit.Lacks(t, "all languages of starters")
 	}
@@ -369,7 +369,7 @@ func playAlike(t *testing.T, every bool) {
 	for _, l := range Languages {
 		t.Run(l.Name, func(t *testing.T) {
 			t.Parallel()
-			if missing := l.Missing(); missing != nil {
+			if missing := l.MissingPrograms(); missing != nil {
 				kit.Lacks(t, strings.Join(missing, " and ")+" for bots in "+l.Title)
 			}
 			want := first()

@@ -80,7 +80,7 @@ func TestResultFaults(t *testing.T) {
 // TestCallFaults: a call must be obeyed without a sandbox and have the result of its row in one. Where the machine lacks
 // what it asks for, it may have the same result in both.
 func TestCallFaults(t *testing.T) {
-	mount := call{want: killed, obeyed: results{unix.EINVAL, unix.ENOENT}, root: true}
+	mount := call{want: killed, freeErrors: results{unix.EINVAL, unix.ENOENT}, root: true}
 	for _, c := range []struct {
 		free, within syscall.Errno
 		root         bool

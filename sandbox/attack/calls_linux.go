@@ -19,10 +19,10 @@ type call struct {
 	args   args
 	// want are the results that a sandbox may give.
 	want results
-	// obeyed are errors that the kernel returns only after it has checked the caller's rights: those of a call that asks
+	// freeErrors are errors that the kernel returns only after it has checked the caller's rights: those of a call that asks
 	// for nonsense. Without a sandbox the call must succeed or return one of these.
-	obeyed results
-	root   bool // only root may make it without a sandbox, on some machines
+	freeErrors results
+	root       bool // only root may make it without a sandbox, on some machines
 }
 
 // args are numbers, texts and pointers.
@@ -34,14 +34,14 @@ type results []syscall.Errno
 const signalled = syscall.Errno(1000)
 
 var (
-	killed   = results{signalled + syscall.Errno(unix.SIGSYS)}
-	refused  = results{unix.EPERM}
-	absent   = results{unix.ENOSYS}
-	noFamily = results{unix.EAFNOSUPPORT}
-	noLock   = results{unix.ENOLCK}
-	readOnly = results{unix.EROFS, unix.EACCES, unix.EPERM}
-	hidden   = results{unix.ENOENT, unix.EACCES, unix.EPERM}
-	nobody   = results{unix.ESRCH, unix.EPERM}
+	killed    = results{signalled + syscall.Errno(unix.SIGSYS)}
+	refused   = results{unix.EPERM}
+	absent    = results{unix.ENOSYS}
+	noFamily  = results{unix.EAFNOSUPPORT}
+	noLock    = results{unix.ENOLCK}
+	readOnly  = results{unix.EROFS, unix.EACCES, unix.EPERM}
+	hidden    = results{unix.ENOENT, unix.EACCES, unix.EPERM}
+	noProcess = results{unix.ESRCH, unix.EPERM}
 
 	badFile  = results{unix.EBADF}
 	badValue = results{unix.EINVAL}
@@ -79,9 +79,9 @@ func calls(t *target) []call {
 		open("victim-environment", of(t.Victim, "environ"), read, hidden, false),
 		open("victim-memory", of(t.Victim, "mem"), read, hidden, true),
 		open("victim-file", of(t.Victim, "fd/0"), read, hidden, false),
-		{"victim-kill", unix.SYS_KILL, args{t.Victim, 0}, nobody, nil, false},
-		{"victim-tgkill", unix.SYS_TGKILL, args{t.Victim, t.Victim, 0}, nobody, nil, false},
-		{"victim-limit", unix.SYS_PRLIMIT64, args{t.Victim, unix.RLIMIT_CORE, 0, &unix.Rlimit{}}, nobody, nil, false},
+		{"victim-kill", unix.SYS_KILL, args{t.Victim, 0}, noProcess, nil, false},
+		{"victim-tgkill", unix.SYS_TGKILL, args{t.Victim, t.Victim, 0}, noProcess, nil, false},
+		{"victim-limit", unix.SYS_PRLIMIT64, args{t.Victim, unix.RLIMIT_CORE, 0, &unix.Rlimit{}}, noProcess, nil, false},
 		{"ptrace", unix.SYS_PTRACE, args{unix.PTRACE_TRACEME}, refused, nil, false},
 		{"vm-read", unix.SYS_PROCESS_VM_READV, args{self, 0, 0, 0, 0, 0}, refused, nil, false},
 		{"vm-write", unix.SYS_PROCESS_VM_WRITEV, args{self, 0, 0, 0, 0, 0}, killed, nil, false},
@@ -227,7 +227,7 @@ func (c *call) make() syscall.Errno {
 		} else {
 			_, _, errno = syscall.RawSyscall6(c.number, words[0], words[1], words[2], words[3], words[4], words[5])
 		}
-		leave(int(errno))
+		exitFork(int(errno))
 	}
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
@@ -260,9 +260,9 @@ func (c *call) words() (words [6]uintptr) {
 // machine.
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
-	case got == 0 || slices.Contains(c.obeyed, got):
+	case got == 0 || slices.Contains(c.freeErrors, got):
 		return "", ""
-	case c.lacked(got):
+	case c.isUnsupported(got):
 		return "", "this machine does not have it"
 	case c.root && !root:
 		return "", "only root may do it"
@@ -270,16 +270,16 @@ func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	return fmt.Sprintf("it gave %s without a sandbox, too", describe(got)), ""
 }
 
-// lacked reports whether the result of a call without a sandbox is that of a kernel or a machine that does not have what
+// isUnsupported reports whether the result of a call without a sandbox is that of a kernel or a machine that does not have what
 // the call asks for.
-func (c *call) lacked(got syscall.Errno) bool {
+func (c *call) isUnsupported(got syscall.Errno) bool {
 	lacks := results{unix.ENOSYS, unix.ENOENT, signalled + syscall.Errno(unix.SIGSEGV)}
-	return slices.Contains(lacks, got) && !slices.Contains(c.obeyed, got)
+	return slices.Contains(lacks, got) && !slices.Contains(c.freeErrors, got)
 }
 
 // sandboxFault returns what is wrong with the result of a call in a sandbox. free is the result without one.
 func (c *call) sandboxFault(got, free syscall.Errno) string {
-	if slices.Contains(c.want, got) || c.lacked(free) && got == free {
+	if slices.Contains(c.want, got) || c.isUnsupported(free) && got == free {
 		return ""
 	}
 	return fmt.Sprintf("it gave %s, want %v", describe(got), c.want)

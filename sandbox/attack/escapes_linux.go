@@ -15,24 +15,24 @@ import (
 
 // escapes are attacks on what is outside of a sandbox that take more than one call.
 var escapes = []attack{
-	{name: "leaked", help: "finds an open descriptor that it was not given", run: leaked},
-	{name: "capabilities", help: "has a capability, or could get one by running a program", run: capabilities, idle: rootOnly("the user has none")},
-	{name: "identity", help: "is root, or is in one of root's groups", run: identity, idle: rootOnly("the user is not root")},
-	{name: "setuid", help: "becomes another user by a setuid program in its directory", run: setuid, idle: rootOnly("only root can put it there")},
+	{name: "leaked", help: "finds an open descriptor that it was not given", run: findLeakedFile},
+	{name: "capabilities", help: "has a capability, or could get one by running a program", run: capabilities, obstacle: rootOnly("the user has none")},
+	{name: "identity", help: "is root, or is in one of root's groups", run: identity, obstacle: rootOnly("the user is not root")},
+	{name: "setuid", help: "becomes another user by a setuid program in its directory", run: setuid, obstacle: rootOnly("only root can put it there")},
 	{name: "create", help: "makes a file in a directory of the system, of its user, of another bot or of its own", run: create},
 	{name: "read-passwd", help: "finds root in /etc/passwd", run: readPasswd},
-	{name: "read-time", help: "leaves a time of access when it reads a file", run: readTime, idle: hasAccessTimes},
-	{name: "mknod", help: "makes a device", run: mknod, idle: rootOnly("it needs CAP_MKNOD")},
-	{name: "devices", help: "opens devices of the machine", run: openDevices, idle: rootOnly("they are root's")},
-	{name: "interfaces", help: "sees the machine's network interfaces", run: interfaces, idle: hasInterfaces},
+	{name: "read-time", help: "leaves a time of access when it reads a file", run: readTime, obstacle: hasAccessTimes},
+	{name: "mknod", help: "makes a device", run: mknod, obstacle: rootOnly("it needs CAP_MKNOD")},
+	{name: "devices", help: "opens devices of the machine", run: openDevices, obstacle: rootOnly("they are root's")},
+	{name: "interfaces", help: "sees the machine's network interfaces", run: interfaces, obstacle: hasInterfaces},
 	{name: "dial", help: "connects to a listener: a port, a socket in its directory, an abstract socket", run: dial},
 	{name: "kill-init", help: "ends the sandbox's init by signals to its threads, whose numbers a filter may not know", run: killInit, ends: endSignal,
-		idle: func() string { return "without a sandbox its parent is the test" }},
-	{name: "share-tmp", help: "two bots of a match share a temporary file", first: func(t *target) error { return leaveNote(t, os.TempDir()) },
+		obstacle: func() string { return "without a sandbox its parent is the test" }},
+	{name: "share-tmp", help: "two bots of a match share a temporary file", prepareOther: func(t *target) error { return leaveNote(t, os.TempDir()) },
 		run: func(t *target) (string, error) { return findNote(t, os.TempDir()) }},
-	{name: "share-shm", help: "two bots of a match share a file in /dev/shm", first: func(t *target) error { return leaveNote(t, "/dev/shm") },
+	{name: "share-shm", help: "two bots of a match share a file in /dev/shm", prepareOther: func(t *target) error { return leaveNote(t, "/dev/shm") },
 		run: func(t *target) (string, error) { return findNote(t, "/dev/shm") }},
-	{name: "kill-opponent", help: "a bot may signal the other one of its match", first: func(*target) error { return nil }, run: killOpponent},
+	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
 // rootOnly is for attacks that only root can make.
@@ -55,8 +55,8 @@ func firstOf(texts []string, try func(string) error) (got string, err error) {
 	return "", err
 }
 
-// leaked finds descriptors of files, pipes and sockets: the Go runtime has others of its own.
-func leaked(*target) (string, error) {
+// findLeakedFile finds descriptors of files, pipes and sockets: the Go runtime has others of its own.
+func findLeakedFile(*target) (string, error) {
 	for fd := 3; fd < 4096; fd++ {
 		var st unix.Stat_t
 		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT != 0 {

@@ -18,8 +18,8 @@ func fork() (pid int, errno syscall.Errno) {
 	return int(r), e
 }
 
-// leave ends a forked process.
-func leave(code int) {
+// exitFork ends a forked process.
+func exitFork(code int) {
 	for {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(code), 0, 0)
 	}
@@ -30,11 +30,11 @@ func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsa
 
 // team has the pipes that forked processes share. A sandbox may refuse shared memory.
 type team struct {
-	reports [2]int        // a byte from each process: 0 or an error number
-	stop    [2]int        // ends when all processes shall exit
-	tokens  [2]int        // a byte for each process that may be forked
-	failure syscall.Errno // one of the reports
-	done    int           // how many reports were 0
+	reports   [2]int        // a byte from each process: 0 or an error number
+	stop      [2]int        // ends when all processes shall exit
+	tokens    [2]int        // a byte for each process that may be forked
+	failure   syscall.Errno // one of the reports
+	successes int           // how many reports were 0
 }
 
 func newTeam(tokens int) (*team, error) {
@@ -54,8 +54,8 @@ var octet [1]byte
 // join closes the end of the stop that only the first process keeps. Every forked process calls it first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
-// token takes a token, and reports whether there was one.
-func (t *team) token() bool {
+// takeToken takes a token, and reports whether there was one.
+func (t *team) takeToken() bool {
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
 	return n == 1
 }
@@ -66,19 +66,19 @@ func (t *team) report(errno syscall.Errno) {
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// rest waits for the stop, for a bounded time, and exits.
-func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
+// waitForStop waits for the stop, for a bounded time, and exits.
+func (t *team) waitForStop(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
-	leave(0)
+	exitFork(0)
 }
 
-// restArguments returns the arguments of rest. They must be made before the first fork.
-func (t *team) restArguments() (*unix.PollFd, *unix.Timespec) {
+// waitArguments returns the arguments of rest. They must be made before the first fork.
+func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
-// end makes all processes exit that wait in rest.
-func (t *team) end() { unix.Close(t.stop[1]) }
+// stopAll makes all processes exit that wait in rest.
+func (t *team) stopAll() { unix.Close(t.stop[1]) }
 
 // close closes all pipes.
 func (t *team) close() {
@@ -91,7 +91,7 @@ func (t *team) close() {
 // are checked only from time to time, and reports whether all have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
-	for t.done < n && t.failure == 0 && patience > 0 {
+	for t.successes < n && t.failure == 0 && patience > 0 {
 		got, err := unix.Read(t.reports[0], data)
 		if err != nil || got <= 0 {
 			patience -= doze()
@@ -99,13 +99,13 @@ func (t *team) await(n int, patience, hold time.Duration) bool {
 		}
 		for _, errno := range data[:got] {
 			if errno == 0 {
-				t.done++
+				t.successes++
 			} else {
 				t.failure = syscall.Errno(errno)
 			}
 		}
 	}
-	if t.done < n {
+	if t.successes < n {
 		return false
 	}
 	holdOn(hold)
@@ -126,22 +126,22 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, limit := t.restArguments()
+	p, limit := t.waitArguments()
 	for range n {
 		pid, errno := fork()
 		if errno != 0 {
-			t.end()
+			t.stopAll()
 			return "", errno
 		}
 		if pid == 0 {
 			t.join()
 			t.report(part())
-			t.rest(p, limit)
+			t.waitForStop(p, limit)
 		}
 	}
-	ok := t.await(n, enough, hold)
+	ok := t.await(n, stepTimeout, holdTime)
 	ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-	t.end()
+	t.stopAll()
 	reap()
 	if !ok {
 		return "", t.err()
@@ -152,8 +152,8 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	return what, nil
 }
 
-// enough is how long a step may take that takes milliseconds on an idle machine.
-const enough = 10 * time.Second
+// stepTimeout is how long a step may take that takes milliseconds on an idle machine.
+const stepTimeout = 10 * time.Second
 
 // doze sleeps for a moment and returns how long that should have taken. The sum of these does not include the time in
 // which a busy machine did not run this process.
@@ -181,8 +181,8 @@ func reap() {
 	}
 }
 
-// deafen ignores every signal that can be ignored.
-func deafen() {
+// ignoreSignals ignores every signal that can be ignored.
+func ignoreSignals() {
 	for s := syscall.Signal(1); s < 65; s++ {
 		if s != syscall.SIGKILL && s != syscall.SIGSTOP && s != syscall.SIGCHLD {
 			signal.Ignore(s)

@@ -38,23 +38,23 @@ type attack struct {
 	help string // what it tries
 	// run makes the attack. It returns what the attack got, or the error that blocked it.
 	run func(*target) (got string, err error)
-	// first is what the other bot of a match does before run. That bot stays until its stdin ends.
-	first func(*target) error
-	judge judge
-	ends  ends
-	cpu   bool // the sandbox has a limit of CPU time
-	// idle returns why the attack cannot succeed on this machine for this user, even without a sandbox. It returns "" if
+	// prepareOther is what the other bot of a match does before run. That bot stays until its stdin ends.
+	prepareOther func(*target) error
+	criterion    criterion
+	ends         ends
+	cpu          bool // the sandbox has a limit of CPU time
+	// obstacle returns why the attack cannot succeed on this machine for this user, even without a sandbox. It returns "" if
 	// the attack can.
-	idle func() string
+	obstacle func() string
 }
 
-// judge is how the tests see that an attack has succeeded.
-type judge uint8
+// criterion is how the tests see that an attack has succeeded.
+type criterion uint8
 
 const (
-	byWord     judge = iota // it prints THROUGH
-	bySurvivor              // one of its processes lives on after its end
-	byKill                  // it ignores SIGTERM, or one of its processes lives on after SIGKILL
+	byWord     criterion = iota // it prints THROUGH
+	bySurvivor                  // one of its processes lives on after its end
+	byKill                      // it ignores SIGTERM, or one of its processes lives on after SIGKILL
 )
 
 // ends is a set of ways in which a sandbox may end an attack, besides an error of a call.
@@ -136,7 +136,7 @@ var errNothing = errors.New("nothing there")
 // launch makes an attack and reports.
 func launch(a attack, t *target) {
 	if t.First {
-		if err := a.first(t); err != nil {
+		if err := a.prepareOther(t); err != nil {
 			exitWithError(err)
 		}
 		ready()

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// hoard is how much memory an attack must get.
-	hoard = 256 << 20
-	// hold is how long it must keep that: without a control group memory is checked from time to time.
-	hold = 400 * time.Millisecond
-	// piece is how much it takes at a time.
-	piece = 16 << 20
+	// hoardSize is how much memory an attack must get.
+	hoardSize = 256 << 20
+	// holdTime is how long it must keep that: without a control group memory is checked from time to time.
+	holdTime = 400 * time.Millisecond
+	// pieceSize is how much it takes at a time.
+	pieceSize = 16 << 20
 )
 
 var memory = []attack{
@@ -32,8 +32,8 @@ var memory = []attack{
 	{name: "mem-memfd", help: "256 MB in memfd_create files that are never mapped", run: memFD, ends: endMemory | endSignal},
 	{name: "mem-sockets", help: "140 MB of kernel memory in unread sockets of 32 processes", run: memSockets, ends: endMemory | endProcesses},
 	{name: "mem-pipes", help: "160 MB of kernel memory in unread pipes of 16 processes", run: memPipes, ends: endMemory | endProcesses,
-		idle: rootOnly("the pipes of an ordinary user hold 64 MB at most")},
-	{name: "mem-huge", help: "64 MB of huge pages, which no cgroup of memory counts", run: memHuge, ends: endMemory, idle: hasHuge},
+		obstacle: rootOnly("the pipes of an ordinary user hold 64 MB at most")},
+	{name: "mem-huge", help: "64 MB of huge pages, which no cgroup of memory counts", run: memHuge, ends: endMemory, obstacle: hasHuge},
 	{name: "fill-tmp", help: "32 MB in the directory for temporary files", run: fillTmp, ends: endMemory | endSignal | endCrash},
 	{name: "fill-shm", help: "32 MB in /dev/shm", run: fillShm, ends: endMemory | endSignal | endCrash},
 	{name: "inodes", help: "2000 empty files in the directory for temporary files", run: litter, ends: endMemory},
@@ -50,7 +50,7 @@ func touch(m []byte) {
 // mapShared maps a piece of a file, or of memory if fd is -1, touches it and gives the pages back: they leave the resident
 // set of the process, but not the memory.
 func mapShared(fd, flags int) error {
-	m, err := unix.Mmap(fd, 0, piece, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
+	m, err := unix.Mmap(fd, 0, pieceSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
 	if err != nil {
 		return err
 	}
@@ -60,12 +60,12 @@ func mapShared(fd, flags int) error {
 
 // hoardBy takes memory piece by piece and keeps it for a while.
 func hoardBy(take func() error) (string, error) {
-	for range hoard / piece {
+	for range hoardSize / pieceSize {
 		if err := take(); err != nil {
 			return "", err
 		}
 	}
-	holdOn(hold)
+	holdOn(holdTime)
 	return "256 MB", nil
 }
 
@@ -79,12 +79,12 @@ func takePrivate(size, flags int) error {
 }
 
 func memAnon(*target) (string, error) {
-	return hoardBy(func() error { return takePrivate(piece, 0) })
+	return hoardBy(func() error { return takePrivate(pieceSize, 0) })
 }
 
 func memMany(*target) (string, error) {
 	const n = 8
-	m, err := unix.Mmap(-1, 0, hoard/n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	m, err := unix.Mmap(-1, 0, hoardSize/n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return "", err
 	}
@@ -121,14 +121,14 @@ func memTables(*target) (string, error) {
 	for i := 0; i < len(m); i += reach {
 		sum += m[i]
 	}
-	holdOn(hold)
+	holdOn(holdTime)
 	return fmt.Sprint("160 MB of tables, ", sum), nil
 }
 
 func memFD(*target) (string, error) {
 	chunk := make([]byte, 2<<20)
 	return hoardBy(func() error {
-		for range piece / len(chunk) {
+		for range pieceSize / len(chunk) {
 			fd, err := unix.MemfdCreate("x", 0)
 			if err != nil {
 				return err
@@ -196,7 +196,7 @@ func memPipes(*target) (string, error) {
 
 func memHuge(*target) (string, error) {
 	err := takePrivate(64<<20, unix.MAP_HUGETLB)
-	holdOn(hold)
+	holdOn(holdTime)
 	return "64 MB of huge pages", err
 }
 

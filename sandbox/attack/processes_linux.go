@@ -15,33 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swarm is how many processes or threads an attack has to get.
-const swarm = 250
+// swarmSize is how many processes or threads an attack has to get.
+const swarmSize = 250
 
-// greed is how much CPU time an attack has to get.
-const greed = 900 * time.Millisecond
+// cpuGoal is how much CPU time an attack has to get.
+const cpuGoal = 900 * time.Millisecond
 
 var processes = []attack{
 	{name: "fork-bomb", help: "250 processes at once, each of which forks", run: forkBomb, ends: endProcesses | endMemory | endCrash},
 	{name: "thread-bomb", help: "250 threads at once", run: threadBomb, ends: endProcesses | endCrash},
-	{name: "daemon", help: "processes in sessions of their own, one of which keeps the bot's pipes open, live on after the bot's end", run: daemon, judge: bySurvivor},
-	{name: "subreaper", help: "takes the orphans of the sandbox's init", run: subreaper, judge: bySurvivor},
-	{name: "runaway", help: "a chain of processes, each of which forks and exits, outruns being killed", run: runaway, judge: byKill},
-	{name: "ignore-term", help: "spins and ignores all signals", run: ignoreTerm, judge: byKill},
-	{name: "stop-self", help: "stops itself, so that a signal to end does not reach it", run: stopSelf, judge: byKill},
-	{name: "close-pipes", help: "closes its pipes and goes on", run: closePipes, judge: byKill},
-	{name: "flood", help: "writes lines without end, also when nobody reads them", run: flood, judge: byKill},
+	{name: "daemon", help: "processes in sessions of their own, one of which keeps the bot's pipes open, live on after the bot's end", run: daemon, criterion: bySurvivor},
+	{name: "subreaper", help: "takes the orphans of the sandbox's init", run: subreaper, criterion: bySurvivor},
+	{name: "runaway", help: "a chain of processes, each of which forks and exits, outruns being killed", run: runaway, criterion: byKill},
+	{name: "ignore-term", help: "spins and ignores all signals", run: ignoreTerm, criterion: byKill},
+	{name: "stop-self", help: "stops itself, so that a signal to end does not reach it", run: stopSelf, criterion: byKill},
+	{name: "close-pipes", help: "closes its pipes and goes on", run: closePipes, criterion: byKill},
+	{name: "flood", help: "writes lines without end, also when nobody reads them", run: flood, criterion: byKill},
 	{name: "cpu-spin", help: "uses 0.9 s of CPU time in two processes, of 0.3 s that it may", run: cpuSpin, cpu: true, ends: endCPU},
 	{name: "cpu-relay", help: "uses as much in processes that live 50 ms each", run: cpuRelay, cpu: true, ends: endCPU},
 	{name: "cpu-forget", help: "uses as much in processes that nobody waits for", run: cpuForget, cpu: true, ends: endCPU},
 }
 
 func forkBomb(*target) (string, error) {
-	t, err := newTeam(swarm)
+	t, err := newTeam(swarmSize)
 	if err != nil {
 		return "", err
 	}
-	p, limit := t.restArguments()
+	p, limit := t.waitArguments()
 	pid, errno := fork()
 	if errno != 0 {
 		return "", errno
@@ -50,18 +50,18 @@ func forkBomb(*target) (string, error) {
 		t.join()
 		multiply(t, p, limit)
 	}
-	ok := t.await(swarm, enough, 50*time.Millisecond)
-	t.end()
+	ok := t.await(swarmSize, stepTimeout, 50*time.Millisecond)
+	t.stopAll()
 	reap()
 	if ok {
-		return fmt.Sprint(swarm, " processes"), nil
+		return fmt.Sprint(swarmSize, " processes"), nil
 	}
 	return "", t.err()
 }
 
 // multiply forks in every process that it makes until there are enough.
 func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
-	for t.token() {
+	for t.takeToken() {
 		pid, errno := fork()
 		if errno != 0 {
 			t.report(errno)
@@ -71,26 +71,26 @@ func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 			t.report(0)
 		}
 	}
-	t.rest(p, limit)
+	t.waitForStop(p, limit)
 }
 
 func threadBomb(*target) (string, error) {
 	var count atomic.Int32
-	for range swarm {
+	for range swarmSize {
 		go func() {
 			runtime.LockOSThread()
 			count.Add(1)
 			unix.Nanosleep(&unix.Timespec{Sec: int64(bound / time.Second)}, nil)
 		}()
 	}
-	for patience := enough; count.Load() < swarm; patience -= doze() {
+	for patience := stepTimeout; count.Load() < swarmSize; patience -= doze() {
 		if patience <= 0 {
 			return "", errNothing
 		}
 	}
 	// All of them are there, if the limit is only looked at from time to time.
-	holdOn(hold)
-	return fmt.Sprint(swarm, " threads"), nil
+	holdOn(holdTime)
+	return fmt.Sprint(swarmSize, " threads"), nil
 }
 
 // daemon leaves processes behind that have a session or a group of their own.
@@ -120,7 +120,7 @@ func subreaper(t *target) (string, error) {
 
 // linger lives on, whatever happens.
 func linger(*target) {
-	deafen()
+	ignoreSignals()
 	time.Sleep(bound)
 }
 
@@ -139,7 +139,7 @@ func runaway(t *target) (string, error) {
 	if pid == 0 {
 		chain(links, pause, &off[0])
 	}
-	if !links.await(3, enough, 0) {
+	if !links.await(3, stepTimeout, 0) {
 		return "", links.err()
 	}
 	ready()
@@ -151,7 +151,7 @@ func runaway(t *target) (string, error) {
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
-	for links.token() {
+	for links.takeToken() {
 		if _, _, e := syscall.RawSyscall6(unix.SYS_FACCESSAT, uintptr(at), uintptr(unsafe.Pointer(off)), 0, 0, 0, 0); e == 0 {
 			break
 		}
@@ -165,18 +165,18 @@ func chain(links *team, pause *unix.Timespec, off *byte) {
 			break
 		}
 	}
-	leave(0)
+	exitFork(0)
 }
 
 func ignoreTerm(*target) (string, error) {
-	deafen()
+	ignoreSignals()
 	ready()
 	for spins := uint64(0); ; spins++ {
 	}
 }
 
 func stopSelf(*target) (string, error) {
-	deafen()
+	ignoreSignals()
 	c := exec.Command("/proc/self/exe", "stop-parent")
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Start(); err != nil {
@@ -195,7 +195,7 @@ func stopParent(*target) {
 }
 
 func closePipes(*target) (string, error) {
-	deafen()
+	ignoreSignals()
 	ready()
 	for fd := range 3 {
 		unix.Close(fd)
@@ -205,7 +205,7 @@ func closePipes(*target) (string, error) {
 }
 
 func flood(*target) (string, error) {
-	deafen()
+	ignoreSignals()
 	ready()
 	for lines := strings.Repeat("move 1o\n", 8<<10); ; {
 		if _, err := os.Stdout.WriteString(lines); err != nil {
@@ -214,15 +214,15 @@ func flood(*target) (string, error) {
 	}
 }
 
-func cpuSpin(*target) (string, error) { return burn(2, greed/2) }
+func cpuSpin(*target) (string, error) { return burn(2, cpuGoal/2) }
 
 func cpuRelay(*target) (string, error) {
-	for used := time.Duration(0); used < greed; used += 50 * time.Millisecond {
+	for used := time.Duration(0); used < cpuGoal; used += 50 * time.Millisecond {
 		if got, err := burn(1, 50*time.Millisecond); err != nil {
 			return got, err
 		}
 	}
-	return greed.String() + " of CPU time", nil
+	return cpuGoal.String() + " of CPU time", nil
 }
 
 // cpuForget has the kernel forget what its children used.
@@ -248,10 +248,10 @@ func burn(n int, each time.Duration) (string, error) {
 				syscall.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_PROCESS_CPUTIME_ID, uintptr(unsafe.Pointer(&ts)), 0)
 			}
 			t.report(0)
-			leave(0)
+			exitFork(0)
 		}
 	}
-	ok := t.await(n, 2*enough, 0)
+	ok := t.await(n, 2*stepTimeout, 0)
 	reap()
 	t.close()
 	if !ok {

@@ -57,7 +57,7 @@ func (w *worker) start(level sandbox.Level, limit sandbox.Limit, count func() in
 		return nil, err
 	}
 	var wait func() sandbox.Status
-	if level == sandbox.None {
+	if level == sandbox.LevelNone {
 		c := exec.Command("./"+command[0], command[1:]...)
 		c.Dir, c.Stdin, c.Stdout, c.Stderr = w.dir(), inOut, outIn, r.stderr
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

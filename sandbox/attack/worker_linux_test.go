@@ -20,10 +20,10 @@ import (
 // givenUp has what a level lets through, as docs/sandbox.md says under "What the sandbox does not block".
 func givenUp(level sandbox.Level) map[string]string {
 	given := map[string]string{}
-	if level < sandbox.Full && !hasClock() {
+	if level < sandbox.LevelFull && !hasClock() {
 		given["cpu-forget"] = "processes that end unseen are not counted"
 	}
-	if level == sandbox.Weak {
+	if level == sandbox.LevelWeak {
 		given["victim-command"] = "command lines are seen"
 		given["parent-command"] = given["victim-command"]
 		given["read-time"] = "times of access are seen"
@@ -62,7 +62,7 @@ func work(args []string) {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		w.filtered = !strings.Contains(string(status), "\nSeccomp:\t0\n")
 	}
-	best, least := sandbox.Probe().Level, sandbox.None
+	best, least := sandbox.Probe().Level, sandbox.LevelNone
 	if !w.thorough {
 		least = max(least, best-1)
 	}
@@ -91,15 +91,15 @@ func (w *worker) wants(name string) bool {
 
 // makeCalls makes all calls of the table without a sandbox and at the levels.
 func (w *worker) makeCalls(levels []sandbox.Level) {
-	free, err := w.results(sandbox.None)
+	free, err := w.results(sandbox.LevelNone)
 	if err != nil {
 		fail("worker: calls without a sandbox: %v", err)
 	}
-	for _, level := range append([]sandbox.Level{sandbox.None}, levels...) {
+	for _, level := range append([]sandbox.Level{sandbox.LevelNone}, levels...) {
 		before := w.files()
 		got, err := w.results(level)
 		changed := difference(before, w.files())
-		if level > sandbox.None && (err != nil || len(changed) > 0) {
+		if level > sandbox.LevelNone && (err != nil || len(changed) > 0) {
 			w.out.Encode(result{Name: "calls", Level: level.String(), Fault: fmt.Sprint(err, changed)})
 		}
 		for _, c := range calls(&w.target) {
@@ -107,7 +107,7 @@ func (w *worker) makeCalls(levels []sandbox.Level) {
 				continue
 			}
 			r := result{Name: c.name, Level: level.String(), Text: describe(got[c.name])}
-			if level == sandbox.None {
+			if level == sandbox.LevelNone {
 				r.Level = "none"
 				r.Fault, r.Idle = c.freeFault(got[c.name], os.Getuid() == 0)
 				r.Through = r.Fault == "" && r.Idle == ""
@@ -150,14 +150,14 @@ func (w *worker) results(level sandbox.Level) (map[string]syscall.Errno, error) 
 // attackUnsandboxed makes an attack without a sandbox.
 func (w *worker) attackUnsandboxed(a attack) {
 	r := result{Name: a.name, Level: "none"}
-	if a.idle != nil {
-		r.Idle = a.idle()
+	if a.obstacle != nil {
+		r.Idle = a.obstacle()
 	}
 	if w.filtered && r.Idle == "" {
 		r.Idle = "this test runs behind a filter of system calls itself"
 	}
 	if r.Idle == "" {
-		r = w.judge(a, sandbox.None)
+		r = w.judge(a, sandbox.LevelNone)
 	}
 	w.out.Encode(r)
 	if err := w.restore(); err != nil {
@@ -187,7 +187,7 @@ func (w *worker) attackSandboxed(a attack, level sandbox.Level) {
 // judge makes an attack and returns what it came to.
 func (w *worker) judge(a attack, level sandbox.Level) result {
 	r := result{Name: a.name, Level: level.String()}
-	if level == sandbox.None {
+	if level == sandbox.LevelNone {
 		r.Level = "none"
 	}
 	limit := limit
@@ -195,11 +195,11 @@ func (w *worker) judge(a attack, level sandbox.Level) result {
 		limit.CPU = cpuLimit
 	}
 	count := func() int { return w.endStrays(1) }
-	if a.judge == byKill {
+	if a.criterion == byKill {
 		count = func() int { return w.endStrays(20) }
 	}
 	victim := w.Victim
-	if a.first != nil {
+	if a.prepareOther != nil {
 		count = func() int { return 0 } // the other bot is none that is left
 		one, err := w.start(level, limit, count, "attack", a.name, w.argument(true, victim))
 		if err != nil {
@@ -228,9 +228,9 @@ func (w *worker) judge(a attack, level sandbox.Level) result {
 	switch {
 	case ready == word:
 		r.Through = strings.HasPrefix(word, "THROUGH ")
-	case a.judge == byKill:
+	case a.criterion == byKill:
 		pid, _ := strconv.Atoi(ready)
-		r.Through = level == sandbox.None && signals(pid, "SigIgn")>>(unix.SIGTERM-1)&1 != 0
+		r.Through = level == sandbox.LevelNone && signals(pid, "SigIgn")>>(unix.SIGTERM-1)&1 != 0
 		bot.end()
 	}
 	r.Text = cmp.Or(word, "it said nothing")
@@ -241,7 +241,7 @@ func (w *worker) judge(a attack, level sandbox.Level) result {
 		r.Through = true
 		r.Text += fmt.Sprintf("; %d processes are left", bot.survivors)
 	}
-	if level > sandbox.None {
+	if level > sandbox.LevelNone {
 		r.Text += "; it " + bot.status.String()
 		if !r.Through && !a.knows(word, bot) {
 			r.Fault = "its end is not a known one: " + r.Text
@@ -260,7 +260,7 @@ func (a *attack) knows(word string, r *run) bool {
 		case exitUsage:
 			return a.ends&endCrash != 0
 		}
-		return r.status.Code == exitThrough && a.judge == bySurvivor && strings.HasPrefix(word, "READY ")
+		return r.status.Code == exitThrough && a.criterion == bySurvivor && strings.HasPrefix(word, "READY ")
 	case sandbox.Killed: // by the test: otherwise init has died
 		return r.killed
 	case sandbox.Signalled:

@@ -13,9 +13,9 @@ import (
 
 // Program is what a command starts, and what that needs to see besides the system's directories.
 type Program struct {
-	Path string   // of the file to start
-	Show []string // directories, files and links
-	Env  []string // PATH, if it needs more than the system's
+	Path         string   // of the file to start
+	VisiblePaths []string // directories, files and links
+	Env          []string // PATH, if it needs more than the system's
 }
 
 // Find returns the program that a command's first word starts in a sandbox: of a version manager's
@@ -23,15 +23,15 @@ type Program struct {
 // bot or "".
 func Find(word, dir string) (Program, error) {
 	var p program
-	if err := p.find(word, dir, 0); err != nil {
+	if err := p.add(word, dir, 0); err != nil {
 		return Program{}, err
 	}
-	if p.any {
-		more := installed()
-		p.Show, p.bins = append(p.Show, more.Show...), append(p.bins, more.bins...)
+	if p.startsOthers {
+		more := installedInterpreters()
+		p.VisiblePaths, p.bins = append(p.VisiblePaths, more.VisiblePaths...), append(p.bins, more.bins...)
 	}
 	if bins := slices.Compact(p.bins); len(bins) > 0 {
-		p.Env = []string{"PATH=" + strings.Join(append(bins, plan.Path), ":")}
+		p.Env = []string{"PATH=" + strings.Join(append(bins, plan.SystemPath), ":")}
 	}
 	return p.Program, nil
 }
@@ -39,12 +39,12 @@ func Find(word, dir string) (Program, error) {
 // program is a Program that is being found.
 type program struct {
 	Program
-	bins []string // further directories of PATH
-	any  bool     // it may start others by name
+	bins         []string // further directories of PATH
+	startsOthers bool     // it may start others by name
 }
 
-// find adds a program and, for a script, the programs that its first line names.
-func (p *program) find(word, dir string, depth int) error {
+// add adds a program and, for a script, the programs that its first line names.
+func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
 		return err
@@ -55,29 +55,29 @@ func (p *program) find(word, dir string, depth int) error {
 	if depth == 0 {
 		p.Path = path
 	}
-	leads, err := Bounds{Dir: dir, Known: Known}.Follow(path)
+	leads, err := Bounds{Dir: dir, IsKnown: IsKnownPath}.Follow(path)
 	if err != nil {
 		return err
 	}
 	if name := filepath.Base(path); slices.Contains(starters, name) && (depth == 0 || name != "env") {
-		p.any = true
+		p.startsOthers = true
 	}
 	// A Python that is started by its bare name looks for its own files by PATH, and so do
 	// the programs that a program starts.
-	if depth > 0 || !plan.Within(path, plan.Programs...) && !plan.Within(path, dir) {
+	if depth > 0 || !plan.IsWithin(path, plan.ProgramDirs...) && !plan.IsWithin(path, dir) {
 		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
 	// The program may find its own files by any of the links, as a Python environment
 	// does.
-	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.Real}) {
+	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.RealPath}) {
 		p.showPrefix(path, dir)
 	}
-	if len(leads.Starts) > 0 && depth+1 == MaxDepth {
+	if len(leads.Programs) > 0 && depth+1 == MaxDepth {
 		return tooDeep(word)
 	}
-	for _, word := range leads.Starts {
-		if err := p.find(word, dir, depth+1); err != nil {
-			return fmt.Errorf("%s: its first line: %w", leads.Real, err)
+	for _, word := range leads.Programs {
+		if err := p.add(word, dir, depth+1); err != nil {
+			return fmt.Errorf("%s: its first line: %w", leads.RealPath, err)
 		}
 	}
 	return nil
@@ -108,55 +108,55 @@ func locate(word, dir string) (string, error) {
 // bin. If that is the user's home, a shared part of it, or a directory that the
 // program's user may not read, it shows only the program.
 func (p *program) showPrefix(path, dir string) {
-	if plan.Within(path, plan.Programs...) || plan.Within(path, dir) || plan.Within(path, p.Show...) {
+	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
 	}
 	prefix := filepath.Dir(path)
 	if filepath.Base(prefix) == "bin" {
 		prefix = filepath.Dir(prefix)
 	}
-	hidden := private(prefix) || private(filepath.Dir(path))
-	if !hidden && !Shared(prefix) {
-		p.Show = append(p.Show, prefix)
+	hidden := isPrivate(prefix) || isPrivate(filepath.Dir(path))
+	if !hidden && !IsSharedDir(prefix) {
+		p.VisiblePaths = append(p.VisiblePaths, prefix)
 		return
 	}
-	p.Show = append(p.Show, path)
-	if !hidden && filepath.Base(filepath.Dir(path)) == "bin" && inHome(prefix) {
+	p.VisiblePaths = append(p.VisiblePaths, path)
+	if !hidden && filepath.Base(filepath.Dir(path)) == "bin" && isInHome(prefix) {
 		for _, part := range []string{"lib", "lib64", "libexec", "conf"} {
 			if info, err := os.Stat(filepath.Join(prefix, part)); err == nil && info.IsDir() {
-				p.Show = append(p.Show, filepath.Join(prefix, part))
+				p.VisiblePaths = append(p.VisiblePaths, filepath.Join(prefix, part))
 			}
 		}
 	}
 }
 
-// inHome reports whether a directory is directly in the user's home. It may be an
+// isInHome reports whether a directory is directly in the user's home. It may be an
 // installation, such as ~/miniconda3, or shared, such as ~/.local, ~/.cargo or ~/go: of
 // both, only the parts that programs need are shown.
-func inHome(dir string) bool {
+func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// private reports whether only root may read a directory, so that the users that programs
+// isPrivate reports whether only root may read a directory, so that the users that programs
 // run as cannot.
-func private(dir string) bool {
+func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// Shared reports whether a directory has more than one installation or program, such as
+// IsSharedDir reports whether a directory has more than one installation or program, such as
 // the user's home and all directories above it. It must not be shown as a whole.
-func Shared(dir string) bool { return Wide(dir) || inHome(dir) }
+func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
-// Wide reports whether a directory is the user's home, one above it, or one of the system with much else in it.
-func Wide(dir string) bool {
+// IsWideDir reports whether a directory is the user's home, one above it, or one of the system with much else in it.
+func IsWideDir(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		home = "/"
 	}
-	return plan.Within(home, dir) || // the home and all above it
-		plan.Within(os.TempDir(), dir) ||
+	return plan.IsWithin(home, dir) || // the home and all above it
+		plan.IsWithin(os.TempDir(), dir) ||
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir)
 }
 
@@ -167,7 +167,7 @@ func resolveShim(path, dir string) (string, error) {
 	root := filepath.Dir(directory)
 	target, _ := os.Readlink(path)
 	switch {
-	case plan.Within(path, plan.Programs...) || plan.Within(path, dir):
+	case plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir):
 		return path, nil
 	case filepath.Base(directory) == "shims": // pyenv, rbenv, nodenv, asdf, mise
 		if real := chosenVersion(root, name, dir); real != "" {
@@ -252,13 +252,13 @@ func sameFile(a, b string) bool {
 // programDirs are directories of programs besides those that are always shown.
 var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// Known reports whether an absolute path is in a place for programs of this machine: in
+// IsKnownPath reports whether an absolute path is in a place for programs of this machine: in
 // the system's directories, or in an installation that PATH leads to.
-func Known(path string) bool {
+func IsKnownPath(path string) bool {
 	if path != filepath.Clean(path) {
 		return false // what "dir/.." leads to depends on links
 	}
-	if plan.Within(path, plan.Programs...) || plan.Within(path, programDirs...) || plan.Within(path, installed().Show...) {
+	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, programDirs...) || plan.IsWithin(path, installedInterpreters().VisiblePaths...) {
 		return true
 	}
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(bin string) bool {
@@ -268,18 +268,18 @@ func Known(path string) bool {
 		root := filepath.Dir(bin)
 		switch {
 		case filepath.Base(bin) == "shims": // of a version manager
-			return plan.Within(path, filepath.Join(root, "versions"), filepath.Join(root, "installs"))
-		case filepath.Base(bin) == "bin" && !Shared(root):
-			return plan.Within(path, root)
+			return plan.IsWithin(path, filepath.Join(root, "versions"), filepath.Join(root, "installs"))
+		case filepath.Base(bin) == "bin" && !IsSharedDir(root):
+			return plan.IsWithin(path, root)
 		}
-		return !Shared(bin) && plan.Within(path, bin)
+		return !IsSharedDir(bin) && plan.IsWithin(path, bin)
 	})
 }
 
-// System reports whether an absolute path is below the system's directories of programs,
+// IsSystemPath reports whether an absolute path is below the system's directories of programs,
 // whatever PATH is. On a server, strangers' bots may use only these.
-func System(path string) bool {
-	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.Programs...), func(dir string) bool {
+func IsSystemPath(path string) bool {
+	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.ProgramDirs...), func(dir string) bool {
 		return strings.HasPrefix(path, dir+"/")
 	})
 }

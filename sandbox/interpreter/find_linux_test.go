@@ -16,9 +16,9 @@ import (
 // TestManagerHangs: a version manager that does not answer is an error of its programs, and
 // others are found without it.
 func TestManagerHangs(t *testing.T) {
-	limit := askTime
-	t.Cleanup(func() { askTime = limit })
-	askTime = 10 * time.Millisecond
+	limit := askTimeout
+	t.Cleanup(func() { askTimeout = limit })
+	askTimeout = 10 * time.Millisecond
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	never := home + "/never"
@@ -36,7 +36,7 @@ func TestManagerHangs(t *testing.T) {
 	if _, err := Find("ruby", ""); err == nil || !strings.Contains(err.Error(), "tools which ruby: no answer in 10ms") {
 		t.Errorf("the error is %v", err)
 	}
-	if p := installed(); plan.Within(home+"/tools/shims/ruby", p.Show...) {
-		t.Errorf("it shows %q", p.Show)
+	if p := installedInterpreters(); plan.IsWithin(home+"/tools/shims/ruby", p.VisiblePaths...) {
+		t.Errorf("it shows %q", p.VisiblePaths)
 	}
 }

@@ -28,9 +28,9 @@ var wellKnown = [...]string{
 // cache has for each PATH and home a function that returns the result of findInstalled.
 var cache sync.Map
 
-// installed returns the paths to show for the well-known interpreters, and their
+// installedInterpreters returns the paths to show for the well-known interpreters, and their
 // directories. It leaves out missing and broken ones.
-func installed() program {
+func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))
 	return find.(func() program)()
@@ -41,18 +41,18 @@ func findInstalled() (all program) {
 	var asked sync.WaitGroup
 	for i, name := range wellKnown {
 		path, err := locate(name, "")
-		if err != nil || plan.Within(path, plan.Programs...) && staysInSystem(path) {
+		if err != nil || plan.IsWithin(path, plan.ProgramDirs...) && staysInSystem(path) {
 			continue
 		}
 		asked.Go(func() {
-			if found[i].find(path, "", 1) != nil {
+			if found[i].add(path, "", 1) != nil {
 				found[i] = program{}
 			}
 		})
 	}
 	asked.Wait()
 	for _, p := range found {
-		all.Show = append(all.Show, p.Show...)
+		all.VisiblePaths = append(all.VisiblePaths, p.VisiblePaths...)
 		all.bins = append(all.bins, p.bins...)
 	}
 	return all
@@ -62,11 +62,11 @@ func findInstalled() (all program) {
 // leads out of them.
 func staysInSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && plan.Within(real, plan.Programs...)
+	return err == nil && plan.IsWithin(real, plan.ProgramDirs...)
 }
 
-// questions are arguments with which an interpreter prints its path.
-var questions = map[string][]string{
+// pathQuestions are arguments with which an interpreter prints its path.
+var pathQuestions = map[string][]string{
 	"python": {"-c", "import sys; print(sys.executable)"},
 	"pypy":   {"-c", "import sys; print(sys.executable)"},
 	"node":   {"-p", "process.execPath"},
@@ -77,21 +77,21 @@ var questions = map[string][]string{
 	"php":    {"-r", "echo PHP_BINARY;"},
 }
 
-// askTime is how long an interpreter or a version manager may take to answer a question.
-var askTime = time.Minute
+// askTimeout is how long an interpreter or a version manager may take to answer a question.
+var askTimeout = time.Minute
 
 // ask runs a program and returns what it prints on stdout and on stderr, also after an error.
 func ask(path string, args ...string) (out, errs string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = min(askTime/5, time.Second) // for processes that it has started
+	cmd.WaitDelay = min(askTimeout/5, time.Second) // for processes that it has started
 	err = cmd.Run()
 	switch words := strings.Join(append([]string{path}, args...), " "); {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%s: no answer in %v: try it by hand", words, askTime)
+		err = fmt.Errorf("%s: no answer in %v: try it by hand", words, askTimeout)
 	case err != nil:
 		err = fmt.Errorf("%s: %w", words, err)
 	}
@@ -100,7 +100,7 @@ func ask(path string, args ...string) (out, errs string, err error) {
 
 // askPath asks an interpreter that a script starts for its path; "" if that fails.
 func askPath(path string) string {
-	question := questions[strings.TrimRight(filepath.Base(path), "0123456789.")]
+	question := pathQuestions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
 		return ""
 	}
@@ -112,12 +112,12 @@ func askPath(path string) string {
 	return real
 }
 
-// Starter reports whether a program only starts others by name, as a shell does. Every machine
+// IsStarter reports whether a program only starts others by name, as a shell does. Every machine
 // has those.
-func Starter(name string) bool { return slices.Contains(starters, name) }
+func IsStarter(name string) bool { return slices.Contains(starters, name) }
 
-// WellKnown reports whether a program is one of the interpreters that Versions looks for.
-func WellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
+// IsWellKnown reports whether a program is one of the interpreters that Versions looks for.
+func IsWellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
 
 // versionArgs are the arguments with which an interpreter tells its version, where they are not
 // --version.

@@ -33,8 +33,8 @@ type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it are not the
 	// bot's and may lead anywhere; "" means that no file is the bot's.
 	Dir string
-	// Known reports whether files may lead to a clean absolute path outside Dir.
-	Known func(path string) bool
+	// IsKnown reports whether files may lead to a clean absolute path outside Dir.
+	IsKnown func(path string) bool
 }
 
 // Error says that a file of a bot leads where it must not.
@@ -45,24 +45,24 @@ type Error struct {
 
 func (e *Error) Error() string { return e.From + " " + e.Text }
 
-// Leads is what running a file leads to.
-type Leads struct {
-	Links  []string // the file's path, then the target of each link
-	Real   string   // its path without links
-	Starts []string // the words of its first line that are programs: see FirstLine
-	Bases  []string // programs that the Python environments around Links are made from
+// Targets is what running a file leads to.
+type Targets struct {
+	Links    []string // the file's path, then the target of each link
+	RealPath string   // its path without links
+	Programs []string // the words of its first line that are programs: see FirstLine
+	Bases    []string // programs that the Python environments around Links are made from
 }
 
 // Follow returns what a file leads to when it is run. The error is an *Error if a step
 // leaves the bounds; other errors are the system's.
-func (b Bounds) Follow(path string) (Leads, error) {
-	var l Leads
+func (b Bounds) Follow(path string) (Targets, error) {
+	var l Targets
 	for at := path; ; {
 		if len(l.Links) == maxLinks {
-			return l, &Error{b.name(path), "is a link that leads to itself: replace it by the program"}
+			return l, &Error{b.displayName(path), "is a link that leads to itself: replace it by the program"}
 		}
 		l.Links = append(l.Links, at)
-		bases, err := b.bases(at)
+		bases, err := b.venvBases(at)
 		if err != nil {
 			return l, err
 		}
@@ -74,19 +74,19 @@ func (b Bounds) Follow(path string) (Leads, error) {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(at), target)
 		}
-		if err := b.mayLead(at, target); err != nil {
+		if err := b.checkLead(at, target); err != nil {
 			return l, err
 		}
 		at = target
 	}
 	var err error
-	if l.Real, err = filepath.EvalSymlinks(path); err != nil {
+	if l.RealPath, err = filepath.EvalSymlinks(path); err != nil {
 		return l, err
 	}
-	if err := b.mayLead(path, l.Real); err != nil {
+	if err := b.checkLead(path, l.RealPath); err != nil {
 		return l, err
 	}
-	words, err := readFirstLine(l.Real)
+	words, err := readFirstLine(l.RealPath)
 	if err != nil {
 		return l, err
 	}
@@ -96,17 +96,17 @@ func (b Bounds) Follow(path string) (Leads, error) {
 		if i > 0 && (!strings.Contains(word, "/") || strings.Contains(word, "=")) {
 			continue
 		}
-		if err := b.mayLead(l.Real, b.absolute(word)); err != nil {
+		if err := b.checkLead(l.RealPath, b.absolute(word)); err != nil {
 			return l, err
 		}
 	}
-	l.Starts = starts(words)
+	l.Programs = programWords(words)
 	return l, nil
 }
 
-// Place returns an *Error if the first word of a bot's own command is a path out of the
+// CheckPath returns an *Error if the first word of a bot's own command is a path out of the
 // bounds. A word without a slash is a program of the system's PATH.
-func (b Bounds) Place(word string) error {
+func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
 		return &Error{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
 	}
@@ -116,10 +116,10 @@ func (b Bounds) Place(word string) error {
 	return nil
 }
 
-// Check returns an *Error if Place does, or if the command leads out of the bounds. A
+// CheckCommand returns an *Error if Place does, or if the command leads out of the bounds. A
 // command that cannot be run leads nowhere.
-func (b Bounds) Check(word string) error {
-	if err := b.Place(word); err != nil {
+func (b Bounds) CheckCommand(word string) error {
+	if err := b.CheckPath(word); err != nil {
 		return err
 	}
 	words := []string{word}
@@ -134,7 +134,7 @@ func (b Bounds) Check(word string) error {
 			if refused := new(Error); errors.As(err, &refused) {
 				return err
 			}
-			next = append(append(next, leads.Starts...), leads.Bases...)
+			next = append(append(next, leads.Programs...), leads.Bases...)
 		}
 		if words = next; len(words) == 0 {
 			return nil
@@ -153,7 +153,7 @@ func tooDeep(word string) error {
 // that is not a script or cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
-	return starts(words)
+	return programWords(words)
 }
 
 // IsScript reports whether a file begins with a line that names an interpreter.
@@ -196,8 +196,8 @@ func splitOption(word string) string {
 	return strings.TrimPrefix(word, "-S")
 }
 
-// starts returns the words of a first line that are programs.
-func starts(words []string) []string {
+// programWords returns the words of a first line that are programs.
+func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil
 	}
@@ -221,16 +221,16 @@ func starts(words []string) []string {
 	return []string{interpreter}
 }
 
-// bases returns the programs that a program's Python environment is made from; none
+// venvBases returns the programs that a program's Python environment is made from; none
 // without an environment.
-func (b Bounds) bases(path string) (bases []string, err error) {
+func (b Bounds) venvBases(path string) (venvBases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
 	if info.Size() > MaxConfig {
-		return nil, &Error{b.name(config), fmt.Sprintf("has %d bytes: at most %d are read", info.Size(), MaxConfig)}
+		return nil, &Error{b.displayName(config), fmt.Sprintf("has %d bytes: at most %d are read", info.Size(), MaxConfig)}
 	}
 	data, err := os.ReadFile(config)
 	if err != nil {
@@ -251,13 +251,13 @@ func (b Bounds) bases(path string) (bases []string, err error) {
 		}
 		for _, home := range homes {
 			base := filepath.Join(home, filepath.Base(path))
-			if err := b.mayLead(config, base); err != nil {
+			if err := b.checkLead(config, base); err != nil {
 				return nil, err
 			}
-			bases = append(bases, base)
+			venvBases = append(venvBases, base)
 		}
 	}
-	return bases, nil
+	return venvBases, nil
 }
 
 // absolute returns the absolute path for a word in a file of the bot, which runs in its
@@ -274,14 +274,14 @@ func (b Bounds) owns(path string) bool {
 	if b.Dir == "" {
 		return false
 	}
-	if below(path, b.Dir) {
+	if isBelow(path, b.Dir) {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(b.Dir)
-	return err == nil && below(path, real)
+	return err == nil && isBelow(path, real)
 }
 
-func below(path, dir string) bool {
+func isBelow(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
@@ -289,15 +289,15 @@ func below(path, dir string) bool {
 // allows reports whether files of the bot may lead to an absolute path.
 func (b Bounds) allows(path string) bool {
 	clean := filepath.Clean(path)
-	return b.owns(clean) || path == clean && b.Known(path)
+	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// mayLead returns an *Error if the bounds do not allow what a file of the bot leads to.
-func (b Bounds) mayLead(from, to string) error {
+// checkLead returns an *Error if the bounds do not allow what a file of the bot leads to.
+func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil
 	}
-	return b.refuse(b.name(from), to)
+	return b.refuse(b.displayName(from), to)
 }
 
 func (b Bounds) refuse(from, to string) error {
@@ -305,9 +305,9 @@ func (b Bounds) refuse(from, to string) error {
 		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 
-// name returns a path relative to the bot's directory, for its author.
-func (b Bounds) name(path string) string {
-	if !below(path, b.Dir) {
+// displayName returns a path relative to the bot's directory, for its author.
+func (b Bounds) displayName(path string) string {
+	if !isBelow(path, b.Dir) {
 		return path
 	}
 	name, _ := filepath.Rel(b.Dir, path) // it is below Dir

@@ -40,7 +40,7 @@ func tree(t *testing.T, files map[string]string) (root string) {
 // bounds returns those of the bot in a tree: it may lead to the system and to what a
 // version manager has installed.
 func bounds(root string) Bounds {
-	return Bounds{Dir: root + "/bot", Known: func(path string) bool {
+	return Bounds{Dir: root + "/bot", IsKnown: func(path string) bool {
 		return strings.HasPrefix(path, root+"/usr/") || strings.HasPrefix(path, root+"/home/ana/.pyenv/versions/") || strings.HasPrefix(path, root+"/home/ana/.nvm/versions/")
 	}}
 }
@@ -124,7 +124,7 @@ func TestLayouts(t *testing.T) {
 				}
 				return full
 			}
-			err := b.Check("./run")
+			err := b.CheckCommand("./run")
 			if refused := new(Error); c.err == "" && err != nil || c.err != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), c.err) || strings.Contains(refused.From, root)) {
 				t.Errorf("Check: %v, want %q", err, c.err)
 			}
@@ -136,7 +136,7 @@ func TestLayouts(t *testing.T) {
 				return
 			}
 			links := append([]string{b.Dir + "/run"}, in(c.links)...)
-			if err != nil || !slices.Equal(leads.Starts, in(c.starts)) || !slices.Equal(leads.Bases, in(c.bases)) || !slices.Equal(leads.Links, links) {
+			if err != nil || !slices.Equal(leads.Programs, in(c.starts)) || !slices.Equal(leads.Bases, in(c.bases)) || !slices.Equal(leads.Links, links) {
 				t.Errorf("Follow: %+v, %v", leads, err)
 			}
 			if got := FirstLine(b.Dir + "/run"); !slices.Equal(got, in(c.starts)) {
@@ -153,7 +153,7 @@ func TestOthersFiles(t *testing.T) {
 		b := bounds(root)
 		b.Dir = dir
 		leads, err := b.Follow(root + "/home/ana/bin/tool")
-		if err != nil || leads.Real != root+"/home/ana/tools/tool" || !slices.Equal(leads.Starts, []string{root + "/home/ana/.ssh/secret"}) {
+		if err != nil || leads.RealPath != root+"/home/ana/tools/tool" || !slices.Equal(leads.Programs, []string{root + "/home/ana/.ssh/secret"}) {
 			t.Errorf("from %q: %+v, %v", dir, leads, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestCommands(t *testing.T) {
 		"python3": true, "./run": true, "x/../run": true, "./none": true, root + "/bot/run": true, root + "/usr/bin/sh": true,
 		"../x": false, root + "/home/ana/x": false, root + "/usr/bin/../bin/sh": false, root + "/usr//bin/sh": false, root + "/bot": false, root + "/botx/y": false, "/": false, "a\x00/b": false,
 	} {
-		if err := bounds(root).Check(word); (err == nil) != want {
+		if err := bounds(root).CheckCommand(word); (err == nil) != want {
 			t.Errorf("%q: %v", word, err)
 		}
 	}

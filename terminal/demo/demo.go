@@ -56,7 +56,7 @@ func Starters(languages []string, w io.Writer) (list []starters.Language, err er
 		if err != nil {
 			return nil, err
 		}
-		if missing := l.Missing(); missing != nil {
+		if missing := l.MissingPrograms(); missing != nil {
 			fmt.Fprintf(w, "the starter in %s does not play: %s is not installed\n", l.Title, strings.Join(missing, ", "))
 			continue
 		}

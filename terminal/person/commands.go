@@ -94,7 +94,7 @@ const hintBot = "greedy"
 
 // hint shows the move of a bot that sees the same lines.
 func (p *Person) hint(t turn) bool {
-	bot, err := house.Find(hintBot)
+	bot, err := house.NewPlayer(hintBot)
 	if err != nil {
 		panic(err) // a constant
 	}

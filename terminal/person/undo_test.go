@@ -17,7 +17,7 @@ import (
 // After several moves the last one is taken back, and those before it are made again.
 func TestUndo(t *testing.T) {
 	t.Parallel()
-	greedy := kit.Get[house.Player](t)(house.Find("greedy"))
+	greedy := kit.Get[house.Player](t)(house.NewPlayer("greedy"))
 	serve := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", greedy.Answer) }
 	var out strings.Builder
 	typed := "1\n1\n1\n1\nundo\nundo\n2\n" + strings.Repeat("1\n", 40) // a hand of Brisca has fewer moves

@@ -27,7 +27,7 @@ func TestGuests(t *testing.T) {
 		{"0.0.0.0:0", "guests = true", true, true},
 	} {
 		o := Options{
-			Dir: datadir.Dir(t.TempDir()), HTTP: HTTP{Listen: c.listen}, Level: sandbox.None, Log: slog.New(slog.DiscardHandler), Database: store.Options{NoSync: true},
+			Dir: datadir.Dir(t.TempDir()), HTTP: HTTP{Listen: c.listen}, Level: sandbox.LevelNone, Log: slog.New(slog.DiscardHandler), Database: store.Options{NoSync: true},
 			Config: kit.Get[*config.Config](t)(config.Parse("test", []byte("[play]\n"+c.config))),
 		}
 		if c.proxy {

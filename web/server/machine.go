@@ -92,8 +92,8 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	case c.Memory == 0:
 		room.Total = BotMemory(machine)
 	}
-	if c.Sandbox != sandbox.None {
-		room.Bot = c.BotLimit().Most(level)
+	if c.Sandbox != sandbox.LevelNone {
+		room.Bot = c.BotLimit().MaxMemory(level)
 	}
 	if notice, err = lowerBotMemory(c, &room); err != nil {
 		return room, "", err

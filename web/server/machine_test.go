@@ -44,12 +44,12 @@ func TestMemoryFits(t *testing.T) {
 		want   int64 // of one
 		says   string
 	}{
-		{"room enough", defaults(""), sandbox.Full, 2048, 512, ""},
-		{"a machine of 2 GiB", defaults(""), sandbox.Full, 1536, 384, "a bot may use 384 MiB of memory, not 512: all bots together have 1536 MiB; limits.memory in timba.toml sets it"},
-		{"with scratch beside it", defaults(""), sandbox.Reduced, 1536, 320, "a bot may use 320 MiB"},
-		{"too small", defaults(""), sandbox.Full, 511, 0, "all bots together have 511 MiB: lower limits.memory to"},
-		{"the least", defaults(""), sandbox.Full, 512, 128, "a bot may use 128 MiB"},
-		{"named", defaults("[limits]\nmemory = \"512m\""), sandbox.Full, 1536, 0, "lower limits.memory to \"384m\""},
+		{"room enough", defaults(""), sandbox.LevelFull, 2048, 512, ""},
+		{"a machine of 2 GiB", defaults(""), sandbox.LevelFull, 1536, 384, "a bot may use 384 MiB of memory, not 512: all bots together have 1536 MiB; limits.memory in timba.toml sets it"},
+		{"with scratch beside it", defaults(""), sandbox.LevelReduced, 1536, 320, "a bot may use 320 MiB"},
+		{"too small", defaults(""), sandbox.LevelFull, 511, 0, "all bots together have 511 MiB: lower limits.memory to"},
+		{"the least", defaults(""), sandbox.LevelFull, 512, 128, "a bot may use 128 MiB"},
+		{"named", defaults("[limits]\nmemory = \"512m\""), sandbox.LevelFull, 1536, 0, "lower limits.memory to \"384m\""},
 	} {
 		c := test.config()
 		c.Memory = size.Bytes(test.memory << 20)
@@ -60,7 +60,7 @@ func TestMemoryFits(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || c.BotLimit().Memory != test.want<<20 || room.Bot != c.BotLimit().Most(test.level) || !strings.Contains(notice, test.says) || (notice == "") != (test.says == "") {
+		if err != nil || c.BotLimit().Memory != test.want<<20 || room.Bot != c.BotLimit().MaxMemory(test.level) || !strings.Contains(notice, test.says) || (notice == "") != (test.says == "") {
 			t.Errorf("%s: a bot has %d MiB, %d with all; %q, %v", test.name, c.BotLimit().Memory>>20, room.Bot>>20, notice, err)
 		}
 	}
@@ -81,10 +81,10 @@ house = ["@random"]
 		for _, memory := range []int64{512, 600, 1024, 1536, 2048, 8192} {
 			c := kit.Get[*config.Config](t)(config.Parse("c", []byte(text)))
 			c.Memory = size.Bytes(memory << 20)
-			room, _, err := memoryOf(c, sandbox.Full)
+			room, _, err := memoryOf(c, sandbox.LevelFull)
 			kit.Must(t, err)
 			reservePlayMemory(c, &room)
-			p := &submission.Pipeline{Config: c, Room: room, Level: sandbox.Full}
+			p := &submission.Pipeline{Config: c, Room: room, Level: sandbox.LevelFull}
 			if most := kit.Get[int64](t)(p.Memory()); most > room.Total {
 				t.Errorf("a submission can use %d MiB of %d", most>>20, room.Total>>20)
 			}

@@ -417,7 +417,7 @@ func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	if err != nil {
 		return err
 	}
-	p, err := sandbox.Start(sandbox.Spec{Path: found.Path, Args: []string{exe, "--version"}, Show: found.Show, Limit: bots.Limit, Level: bots.Level})
+	p, err := sandbox.Start(sandbox.Spec{Path: found.Path, Args: []string{exe, "--version"}, VisiblePaths: found.VisiblePaths, Limit: bots.Limit, Level: bots.Level})
 	if err != nil {
 		return err
 	}

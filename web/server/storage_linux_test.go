@@ -70,7 +70,7 @@ func newRunning(t *testing.T, change ...func(*Options)) *running {
 	t.Helper()
 	kit.Slow(t)
 	s := &running{t: t, newDay: make(chan time.Time)}
-	level, err := RequireLevel(sandbox.Reduced)
+	level, err := RequireLevel(sandbox.LevelReduced)
 	kit.Must(s.t, err)
 	c, err := config.Parse("test", []byte(quietConfig))
 	kit.Must(s.t, err)

@@ -304,7 +304,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 		switch level := levelOf(b.Bot); {
 		case level != nil:
 			page.Levels = append(page.Levels, playBot{b.Bot, level.Number, level.Name})
-			if level.Number == house.MiddleLevel {
+			if level.Number == house.DefaultLevel {
 				middle = b.Bot
 			}
 		case b.House():

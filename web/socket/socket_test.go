@@ -43,7 +43,7 @@ func TestGame(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		v := refereetest.Variant(t, "brisca", "")
-		bot := kit.Get[house.Player](t)(house.Find("greedy"))
+		bot := kit.Get[house.Player](t)(house.NewPlayer("greedy"))
 		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
 		seed := referee.NewSeed()
 		play := func(serve func(io.Reader, io.Writer) error) *referee.Result {

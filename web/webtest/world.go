@@ -109,10 +109,10 @@ func New(t testing.TB, toml string, matches int) *World {
 	}
 	w := &World{T: t, log: new(kit.Output), fullLog: new(kit.Output), setTarget: func(string) {}}
 	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml)))
-	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
+	c.Sandbox, w.limits = sandbox.LevelNone, bundle.LimitsOf(c.Limits)
 	cores := kit.Get[[]int](t)(server.Cores(1))
 	w.options = server.Options{
-		Dir: datadir.Dir(laddertest.Dir(t)), HTTP: server.HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
+		Dir: datadir.Dir(laddertest.Dir(t)), HTTP: server.HTTP{Listen: "127.0.0.1:0"}, Config: c, Level: sandbox.LevelNone, Cores: cores, Grace: time.Second,
 		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.fullLog, &slog.HandlerOptions{Level: slog.LevelDebug}))),

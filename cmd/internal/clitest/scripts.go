@@ -41,7 +41,7 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "sandboxed" { // bots are, at least by namespaces
-				return sandbox.Probe().Level >= sandbox.Reduced, nil
+				return sandbox.Probe().Level >= sandbox.LevelReduced, nil
 			}
 			return false, fmt.Errorf("condition %q does not exist", name)
 		},

@@ -37,7 +37,7 @@ func init() {
 		return
 	}
 	spec := strings.TrimPrefix(os.Args[2], "@")
-	if _, err := house.Find(spec); err != nil {
+	if _, err := house.NewPlayer(spec); err != nil {
 		return
 	}
 	signals := make(chan os.Signal, 1)

@@ -46,7 +46,7 @@ func TestNoticeMemory(t *testing.T) {
 		for i := range bots {
 			config.Bots = append(config.Bots, tournament.Entrant{Spec: program.Spec{Name: fmt.Sprint(i)}})
 			if i >= c.house {
-				bots[i].Sandbox = &match.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: each}}
+				bots[i].Sandbox = &match.Sandbox{Level: sandbox.LevelFull, Limit: sandbox.Limit{Memory: each}}
 			}
 		}
 		tour := kit.Get[*tournament.State](t)(tournament.New(config))

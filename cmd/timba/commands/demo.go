@@ -95,7 +95,7 @@ func (f *demoFlags) dir() (remove func() error, err error) {
 	dir := f.serve.data
 	sandbox.RemoveAtEnd(dir)
 	return func() error {
-		defer sandbox.Forget(dir)
+		defer sandbox.CancelRemoveAtEnd(dir)
 		return os.RemoveAll(dir)
 	}, nil
 }
@@ -108,9 +108,9 @@ func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	}
 	o := server.Options{Dir: datadir.Dir(dir), HTTP: server.HTTP{Listen: f.serve.listen}, Grace: demo.Grace, Version: cli.Version(), Config: demo.Config(), Database: database, Level: sandbox.Probe().Level}
 	o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
-	if o.Level < sandbox.Reduced {
+	if o.Level < sandbox.LevelReduced {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the sandbox of this machine has level %s: the bots of the demo run without it, with your rights; timba doctor shows what is missing\n", o.Level)
-		o.Level, o.Config.Sandbox = sandbox.None, sandbox.None
+		o.Level, o.Config.Sandbox = sandbox.LevelNone, sandbox.LevelNone
 	}
 	o.Cores, err = server.Cores(f.serve.workers)
 	return o, err

@@ -41,7 +41,7 @@ func newDoctor(selfTest func(sandbox.Level) []sandbox.Trial) *cobra.Command {
 		return cli.UntilInterrupt(cmd, func() (examination, error) {
 			report := sandbox.Probe()
 			e := examination{Level: report.Level.String(), Layers: report.Layers}
-			if report.Level > sandbox.None {
+			if report.Level > sandbox.LevelNone {
 				e.Trials = selfTest(report.Level)
 			}
 			through := slices.ContainsFunc(e.Trials, func(t sandbox.Trial) bool { return !t.Blocked })

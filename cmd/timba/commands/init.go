@@ -54,7 +54,7 @@ func initBot(w io.Writer, language, dir string) error {
 	}
 	bot := text.Quote(botPath(dir))
 	fmt.Fprintf(w, "%s: a bot in %s that plays all games. Its README.md explains where your ideas go.\n", name, l.Title)
-	if missing := l.Missing(); missing != nil {
+	if missing := l.MissingPrograms(); missing != nil {
 		fmt.Fprintf(w, "Install %s first: the bot needs it.\n", strings.Join(missing, " and "))
 	}
 	fmt.Fprintf(w, "\nNext:\n  %[1]s check %[2]s\n  %[1]s match brisca %[2]s @random\n", cli.Self(), bot)
@@ -73,7 +73,7 @@ func botPath(dir string) string {
 func listLanguages(w io.Writer) {
 	text.Rows(w, "language|also|needs|installed", starters.Languages, func(l starters.Language) []any {
 		installed := "yes"
-		if l.Missing() != nil {
+		if l.MissingPrograms() != nil {
 			installed = "no"
 		}
 		return []any{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Needs, ", "), installed}

@@ -38,7 +38,7 @@ func (m *mess) killed(t *testing.T) {
 func TestAllKilled(t *testing.T) {
 	m := newMess(t)
 	ways := [][]string{{"--sandbox", "auto"}, {"--sandbox", "off"}}
-	if sandbox.Probe().Level == sandbox.Full {
+	if sandbox.Probe().Level == sandbox.LevelFull {
 		ways = append(ways, []string{"--sandbox", "full", "--ponder", "off"})
 	}
 	names := []string{"deaf", "parent", "runaway", "spinner", "litter"}

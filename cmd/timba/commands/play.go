@@ -121,14 +121,14 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 
 // middleLevel returns the name and the number of the level for people who choose none.
 func middleLevel() string {
-	l := house.Levels()[house.MiddleLevel-1]
+	l := house.Levels()[house.DefaultLevel-1]
 	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
 }
 
 // opponents returns the bots to play against: those that are named, else the one of the level.
 func (f *playFlags) opponents(named []string) (bots []program.Spec, err error) {
 	if len(named) == 0 {
-		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.MiddleLevel)))
+		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.DefaultLevel)))
 		return []program.Spec{{Bot: "@" + level.Spec}}, err
 	}
 	if f.level != "" {

@@ -167,7 +167,7 @@ func TestInterruptReading(t *testing.T) {
 // The first Ctrl-C ends timba doctor while an attack goes on.
 func TestInterruptDoctor(t *testing.T) {
 	t.Parallel()
-	if sandbox.Probe().Level == sandbox.None {
+	if sandbox.Probe().Level == sandbox.LevelNone {
 		kit.Lacks(t, "a sandbox")
 	}
 	ctx, interrupt := context.WithCancel(t.Context())

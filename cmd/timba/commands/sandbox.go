@@ -42,7 +42,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.
 		return nil, fmt.Errorf("ponder cannot be %q: try on or off", f.Ponder)
 	}
 	if s.Freeze && strings.EqualFold(f.Mode, sandbox.Auto) {
-		f.Mode = sandbox.Full.String()
+		f.Mode = sandbox.LevelFull.String()
 	}
 	if err := sandbox.CheckMode(f.Mode); err != nil {
 		return nil, err
@@ -61,11 +61,11 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.
 	if notice != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), notice)
 	}
-	if s.Freeze && s.Level < sandbox.Full {
+	if s.Freeze && s.Level < sandbox.LevelFull {
 		return nil, fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn, which needs level FULL, and this machine has %s", s.Level)
 	}
 	f.Level = s.Level.String()
-	if s.Level == sandbox.None {
+	if s.Level == sandbox.LevelNone {
 		return nil, nil
 	}
 	return s, nil
@@ -74,8 +74,8 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.
 // buildLevel returns the level at which builds run. Below REDUCED builds cannot run in the
 // sandbox: with --sandbox auto they then run without one.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
-	if s == nil || s.Level < sandbox.Reduced && f.Mode == sandbox.Auto {
-		return sandbox.None
+	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
+		return sandbox.LevelNone
 	}
 	return s.Level
 }
@@ -115,7 +115,7 @@ func noticeMemory(w io.Writer, t *tournament.State, bots []match.Bot, workers in
 			for seat := range t.Variant.Players {
 				b := bots[m.Bots[rules.BotAt(seat, rotation, len(m.Bots))]]
 				if b.Sandbox != nil && (t.Rotation == nil || *t.Rotation == rotation) {
-					mosts = append(mosts, b.Sandbox.Limit.Most(b.Sandbox.Level))
+					mosts = append(mosts, b.Sandbox.Limit.MaxMemory(b.Sandbox.Level))
 				}
 			}
 		}

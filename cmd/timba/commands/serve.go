@@ -178,7 +178,7 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 		return c, nil
 	}
 	level, err := sandbox.ParseLevel(f.sandbox)
-	if err != nil || level < sandbox.Reduced {
+	if err != nil || level < sandbox.LevelReduced {
 		return nil, fmt.Errorf("sandbox cannot be %q: try reduced or full: a server does not run bots with less", f.sandbox)
 	}
 	c.Sandbox = level

@@ -128,7 +128,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 	}
 	o.Memory, o.Cache = cmp.Or(int64(f.memory), server.BotMemory(sandbox.MachineMemory())), int64(f.cache)
 	o.Check = func(ctx context.Context) error {
-		level, err := server.RequireLevel(sandbox.Weak)
+		level, err := server.RequireLevel(sandbox.LevelWeak)
 		if err != nil {
 			return err
 		}

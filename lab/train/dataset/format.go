@@ -78,7 +78,7 @@ func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
 	p.Layout(m, list[g.Rules], g.Pack)
 	var memory [MaxMoves]rules.Move
 	for i, action := range g.Moves[:g.N] {
-		move, ok := cards.Find(int(action), p.Legal(memory[:0]))
+		move, ok := cards.FindMove(int(action), p.Legal(memory[:0]))
 		if !ok {
 			return fmt.Errorf("move %d, action %d, is not legal", i, action)
 		}
@@ -93,9 +93,9 @@ func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
 // Move returns the move of the position that an action of a game is.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
-	case action < cards.Exchange:
+	case action < cards.ExchangeAction:
 		return rules.Move(cards.CardAt(int(action)))
-	case action == cards.Exchange:
+	case action == cards.ExchangeAction:
 		t := p.Board()
 		return baraja.SwapMove + rules.Move(t.LegalSwaps().First())
 	}

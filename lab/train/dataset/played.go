@@ -66,7 +66,7 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 // bot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
 func bot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
-		_, err := house.Canonical(name)
+		_, err := house.CanonicalSpec(name)
 		return match.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
 	}
 	found, err := r.Resolve(ctx, spec)

@@ -96,7 +96,7 @@ func (h *Heuristic) Read(p *cards.Position) {
 func (h *Heuristic) readLead(p *cards.Position, seat int) {
 	m, songs := p.Mode, p.Songs()
 	for suit := range h.heavy {
-		h.heavy[suit] = (p.Watch.Seen & heavySet & suitSets[suit]).Len()
+		h.heavy[suit] = (p.History.PlayedCards & heavySet & suitSets[suit]).Len()
 		h.most = max(h.most, h.heavy[suit])
 	}
 	if !m.Tute {
@@ -104,9 +104,9 @@ func (h *Heuristic) readLead(p *cards.Position, seat int) {
 	}
 	for other := range m.Players {
 		if m.Side(other) == m.Side(seat) {
-			h.ourSongs |= p.Watch.Sung(&songs, other)
+			h.ourSongs |= p.History.SungSuits(&songs, other)
 		} else {
-			h.rivalSong |= p.Watch.Sung(&songs, other)
+			h.rivalSong |= p.History.SungSuits(&songs, other)
 		}
 	}
 }

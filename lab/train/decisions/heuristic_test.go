@@ -45,14 +45,14 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 		}
 	}
 	table.Hands[table.Mover] = baraja.SetOf(parse(t, s.hand))
-	p.Watch = cards.Watch{Seen: baraja.SetOf(parse(t, s.seen)) | baraja.SetOf(parse(t, s.trick))}
+	p.History = cards.History{PlayedCards: baraja.SetOf(parse(t, s.seen)) | baraja.SetOf(parse(t, s.trick))}
 	seat := int(table.Mover)
 	for suit, letter := range baraja.Suits {
 		if strings.ContainsRune(s.own, letter) {
-			p.Watch.Scored[seat] |= 1 << suit
+			p.History.ScoredSongs[seat] |= 1 << suit
 		}
 		if strings.ContainsRune(s.rival, letter) {
-			p.Watch.Scored[(seat+1)%m.Players] |= 1 << suit
+			p.History.ScoredSongs[(seat+1)%m.Players] |= 1 << suit
 		}
 	}
 	j := new(Heuristic)

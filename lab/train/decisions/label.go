@@ -36,7 +36,7 @@ func (f *Follower) Step(m rules.Move) {
 	p := &f.Position
 	t := p.Board()
 	d := Decision{Seat: t.Mover, Rest: -f.side(t.Mover)}
-	done := p.Songs().Done
+	done := p.Songs().ScoredSuits
 	points, complete := int16(0), false
 	if m < baraja.SwapMove {
 		c := baraja.Card(m)
@@ -51,7 +51,7 @@ func (f *Follower) Step(m rules.Move) {
 		if t.IsLastTrick() {
 			points += p.Options().Bonus()
 		}
-		if scored := p.Songs().Done &^ done; scored != 0 {
+		if scored := p.Songs().ScoredSuits &^ done; scored != 0 {
 			points += p.Song(baraja.Suit(bits.TrailingZeros8(scored)))
 		}
 		f.collect(int(t.Winner), points)
@@ -59,7 +59,7 @@ func (f *Follower) Step(m rules.Move) {
 	if t.Mover < 0 {
 		for i := range f.Decisions {
 			d := &f.Decisions[i]
-			d.Standing = int8(p.Standing(int(d.Seat)))
+			d.Standing = int8(p.Outcome(int(d.Seat)))
 			d.Rest = max(0, d.Rest+f.side(d.Seat)) // who loses at once loses all points
 		}
 	}

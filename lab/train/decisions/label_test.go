@@ -48,7 +48,7 @@ func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision
 			t.Fatalf("%v: seat %d has %d points to come, then %d, and %d in the end", m, d.Seat, before, d.Rest, final)
 		}
 		rest[d.Seat] = d.Rest
-		if want := p.Standing(int(d.Seat)); int(d.Standing) != want {
+		if want := p.Outcome(int(d.Seat)); int(d.Standing) != want {
 			t.Fatalf("%v: a standing of %d, not %d", m, d.Standing, want)
 		}
 		sum += int(d.Points)

@@ -235,7 +235,7 @@ func forward(n *net.Net, p *shard, rows int) {
 			for i := range rows {
 				row := act[i*out : (i+1)*out]
 				for j, input := range p.samples[i].Index {
-					axpy(p.samples[i].Value[j], n.Column(int(input)), row)
+					axpy(p.samples[i].Value[j], n.InputWeights(int(input)), row)
 				}
 			}
 		}
@@ -246,7 +246,7 @@ func forward(n *net.Net, p *shard, rows int) {
 			continue
 		}
 		for i := range rows {
-			n.Squash(act[i*out : (i+1)*out])
+			n.Activate(act[i*out : (i+1)*out])
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestLearnsFunctions(t *testing.T) {
 	}
 	n := newNet(t, net.Softmax, 2, 16, 8, 4)
 	train(t, n, steps, batch, func(s *Sample) { quarter(s, r) })
-	right, w := 0, n.NewWork()
+	right, w := 0, n.NewWorkspace()
 	for range 1000 {
 		var s Sample
 		quarter(&s, r)
@@ -156,7 +156,7 @@ func TestAny(t *testing.T) {
 	before := n.Clone().Genes()[1]
 	loss := trainer.Step(5, func(_, i int, s *Sample) {
 		s.Add(i%3, 1)
-		s.Want = []float32{Any, n.Forward(n.NewWork(), new(net.Inputs))[1] + 100}
+		s.Want = []float32{Any, n.Forward(n.NewWorkspace(), new(net.Inputs))[1] + 100}
 	})
 	after := n.Genes()[1]
 	for i := range after { // rows of two weights, and the biases

@@ -255,13 +255,13 @@ func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	}
 	action, _, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
 	e.seat = p.Turn()
-	e.trace.Add(&e.view, action, p.Lead(e.seat))
+	e.trace.Add(&e.view, action, p.PointLead(e.seat))
 	return e.view.Move(action)
 }
 
 func (e *explorer) end(p *cards.Position) {
 	if e.learns {
-		e.updates = e.trace.End(p.Lead(e.seat), e.updates)
+		e.updates = e.trace.End(p.PointLead(e.seat), e.updates)
 	}
 }
 

@@ -21,7 +21,7 @@ type dictionary struct {
 // Best is that of the table but for the actions that were drawn.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawn[k]; ok {
-		return policy.Place(legal, place), true
+		return policy.ActionAt(legal, place), true
 	}
 	return d.table.Best(k, legal)
 }
@@ -249,7 +249,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 		}
 		if o.reset[child] > 0 && unit(o.rand) < o.reset[child] {
 			pairs, _ = cutDrawn(pairs)
-			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(policy.Places))}
+			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(policy.PlaceCount))}
 			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
 			continue
 		}

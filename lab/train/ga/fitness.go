@@ -88,7 +88,7 @@ func (t *table) match(agents []Agent, games int, seeds []uint64) (fit [baraja.Ta
 		}
 		for i := range agents {
 			seat := (i + g) % n
-			fit[i].Won += 1 + p.Standing(seat)
+			fit[i].Won += 1 + p.Outcome(seat)
 			fit[i].Points += int(p.Board().Points[seat])
 			fit[i].Games++
 		}

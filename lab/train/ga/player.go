@@ -20,33 +20,33 @@ type Agent interface {
 type netPlayer struct {
 	*learned.GA
 	net  *net.Net
-	work *net.Work
+	work *net.Workspace
 }
 
 func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
-	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWork()}
+	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
 // use sets the net, of the same sizes as before. It learns nothing.
 func (p *netPlayer) use(n *net.Net, _ bool) {
 	p.net = n
-	p.Use(n)
+	p.SetNet(n)
 }
 
 func (p *netPlayer) lessons() []rl.Update { return nil }
 
-func (p *netPlayer) Begin(*rules.Rand) { p.GA.Begin() }
+func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
 // choose returns the place of the action with the highest output in a position, the first of equal
 // ones.
 func (p *netPlayer) choose(j *evalPosition) (best int) {
-	p.net.Start(p.work)
+	p.net.StartSums(p.work)
 	for _, input := range j.ones {
-		p.net.Add(p.work, int(input), 1)
+		p.net.AddInput(p.work, int(input), 1)
 	}
-	hidden, top := p.net.Hidden(p.work), float32(0)
+	hidden, top := p.net.HiddenOutputs(p.work), float32(0)
 	for a, action := range j.actions {
-		if x := p.net.Sum(hidden, int(action)); a == 0 || x > top {
+		if x := p.net.OutputSum(hidden, int(action)); a == 0 || x > top {
 			best, top = a, x
 		}
 	}

@@ -71,7 +71,7 @@ func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rul
 				next := w.end.Legal(w.next[:0])
 				w.end.Apply(next[q.Below(len(next))], nil)
 			}
-			j.won[i] += int32(1 + w.end.Standing(seat))
+			j.won[i] += int32(1 + w.end.Outcome(seat))
 			j.points[i] += int32(w.end.Board().Points[seat])
 		}
 		r.Uint64()
@@ -109,7 +109,7 @@ func (w *worker[I]) reach(r *rules.Rand) []rules.Move {
 	for {
 		w.src = rules.FastStream(r)
 		p.Deal(w.mode, w.rules[r.Below(len(w.rules))], &w.src)
-		for skip := r.Below(w.mode.MostPlies()); p.Turn() >= 0; skip-- {
+		for skip := r.Below(w.mode.TypicalMaxPlies()); p.Turn() >= 0; skip-- {
 			legal := p.Legal(w.legal[:0])
 			if skip <= 0 && len(legal) > 1 {
 				return legal

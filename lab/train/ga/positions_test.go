@@ -44,7 +44,7 @@ func TestPositions(t *testing.T) {
 func exact(s *cards.Position, seat int) (won, points float64) {
 	legal := s.Legal(nil)
 	if s.Turn() < 0 {
-		return 1 + float64(s.Standing(seat)), float64(s.Board().Points[seat])
+		return 1 + float64(s.Outcome(seat)), float64(s.Board().Points[seat])
 	}
 	for _, m := range legal {
 		next := *s

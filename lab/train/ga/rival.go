@@ -56,7 +56,7 @@ func (b *rival) ask(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {
 		b.playing[seat] = true
-		b.seats[seat].Begin(p.Mode.Variant(p.Options()), seat, b.rand.Uint64()&protocol.MaxSeed, 0)
+		b.seats[seat].StartGame(p.Mode.Variant(p.Options()), seat, b.rand.Uint64()&protocol.MaxSeed, 0)
 	}
 	return b.seats[seat].Move(p.State())
 }

@@ -183,7 +183,7 @@ func TestPlayer(t *testing.T) {
 
 func testPlayer(t *testing.T, m cards.Mode) {
 	n := someNet(t, 1, sizes(m, []int{9, 7})...)
-	player, work, e := newNetPlayer(m, n), n.NewWork(), learned.GAEncoder(m)
+	player, work, e := newNetPlayer(m, n), n.NewWorkspace(), learned.GAEncoder(m)
 	r := rules.NewRand(3)
 	for game := range 20 {
 		p, src := new(cards.Position), rules.FastStream(r)

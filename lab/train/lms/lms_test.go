@@ -12,7 +12,7 @@ import (
 
 // A training with replaced weights ends with those of its last game.
 func TestTrainReplace(t *testing.T) {
-	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.Initial, Blind: true, Replace: true, Limit: 200}
+	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights, Blind: true, Replace: true, Limit: 200}
 	r, err := Train(t.Context(), training)
 	if err != nil || r.Won < 200 {
 		t.Fatalf("%+v, %v", r, err)
@@ -26,7 +26,7 @@ func TestTrainReplace(t *testing.T) {
 
 // teekolms.Trained against random players it beats them, and the same seed learns the same weights.
 func TestTrain(t *testing.T) {
-	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.Initial}
+	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights}
 	first := kit.Get[Report](t)(Train(t.Context(), training))
 	again, _ := Train(t.Context(), training)
 	if first != again {
@@ -49,15 +49,15 @@ func TestTrain(t *testing.T) {
 // With fixed weights nothing is learned; against a rival of the same weights both win about as often,
 // and without random moves the games are others.
 func TestTrainFixed(t *testing.T) {
-	training := Training{Games: 1000, Fixed: true, Start: teekolms.Trained, Rival: &teekolms.Trained, Seed: 7, Limit: 200}
+	training := Training{Games: 1000, Fixed: true, Start: teekolms.TrainedWeights, Rival: &teekolms.TrainedWeights, Seed: 7, Limit: 200}
 	even, err := Train(t.Context(), training)
-	if err != nil || even.Weights != teekolms.Trained {
+	if err != nil || even.Weights != teekolms.TrainedWeights {
 		t.Fatalf("%v, %v", even, err)
 	}
 	if even.Won < 400 || even.Won > 600 {
 		t.Errorf("against itself: %d won, %d lost, %d drawn", even.Won, even.Lost, even.Drawn)
 	}
-	training.Rival = &teekolms.Initial
+	training.Rival = &teekolms.InitialWeights
 	if r, _ := Train(t.Context(), training); r.Won < 900 {
 		t.Errorf("against the initial weights: %d won, %d lost, %d drawn", r.Won, r.Lost, r.Drawn)
 	}

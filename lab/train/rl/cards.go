@@ -51,16 +51,16 @@ func (g *cardGame) Trick() int {
 func (g *cardGame) Play(s *policy.View, action uint8) {
 	m := s.Move(action)
 	if g.index {
-		m = policy.Indexed(m, g.moves, g.position.Board())
+		m = policy.MoveByHandIndex(m, g.moves, g.position.Board())
 	}
 	g.position.Play(m)
 }
 
 func (g *cardGame) Side(seat int) int { return g.mode.Side(seat) }
 
-func (g *cardGame) Standing(seat int) int { return g.position.Standing(seat) }
+func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
-func (g *cardGame) Score(seat int) int { return g.position.Lead(seat) }
+func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
 // Value returns the heuristic value of a card as package decisions has it; the exchange and songs
 // have none.

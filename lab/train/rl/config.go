@@ -50,7 +50,7 @@ const (
 	// Last keeps only the last decision of a seat in a trick.
 	Last = "last"
 	// Index plays the card at the place of the chosen one.
-	Index = policy.Index
+	Index = policy.IndexDefect
 )
 
 // Defects are the defects, as --as-published names them.
@@ -151,7 +151,7 @@ func (c *Config) Check() error {
 	if err := c.Keys.Check(); err != nil {
 		return err
 	}
-	if c.Kinds() && c.has(Index) {
+	if c.HasKinds() && c.has(Index) {
 		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, policy.Kinds, policy.Hand)
 	}
 	return cards.CheckRules(c.Mode, c.Rules)

@@ -114,7 +114,7 @@ func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
 
 // Add adds a decision. The score is that of Game.Score before it.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
-	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.Abs, action: action, score: int16(score)})
+	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.FallbackKey, action: action, score: int16(score)})
 }
 
 // End appends what there is to learn from the episode, the last decision first. The score is that

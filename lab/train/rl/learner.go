@@ -214,7 +214,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
 		g.Observe(&p.view)
 		d := decision{
-			key: p.view.Key, abs: p.view.Abs, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
+			key: p.view.Key, abs: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}
 		var chosen, known bool
 		d.action, chosen, known = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
@@ -242,7 +242,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 // whether it knows the state.
 func Explore(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, chosen, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
-		return policy.Random(v.Legal, r), false, false
+		return policy.RandomAction(v.Legal, r), false, false
 	}
 	action, known = a.Choose(v, r)
 	return action, true, known

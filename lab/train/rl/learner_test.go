@@ -42,8 +42,8 @@ func stonesKey(left int) policy.Key { return spread(uint64(left)) }
 func (g *stones) Observe(s *policy.View) {
 	s.Legal = 0b1110 & (1<<(g.left+1) - 1)
 	if s.Key = stonesKey(g.left); g.votes {
-		s.Abs = spread(uint64(100 + g.left/8))
-		s.Key = s.Key.In(s.Abs)
+		s.FallbackKey = spread(uint64(100 + g.left/8))
+		s.Key = s.Key.WithShardOf(s.FallbackKey)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestVotes(t *testing.T) {
 		if !known {
 			t.Fatalf("%d stones are not known", left)
 		}
-		want[plainPair{s.Abs, best}]++
+		want[plainPair{s.FallbackKey, best}]++
 	}
 	got := map[plainPair]int{}
 	for p := range l.votes[0].All() {
@@ -205,13 +205,13 @@ func TestVotes(t *testing.T) {
 		t.Errorf("votes %v, not %v", got, want)
 	}
 	// A state that is not known falls back on the votes, and without any is random.
-	s := policy.View{Key: spread(999), Abs: spread(100), Legal: 0b1110}
-	best, _ := l.votes[0].Best(s.Abs, s.Legal)
+	s := policy.View{Key: spread(999), FallbackKey: spread(100), Legal: 0b1110}
+	best, _ := l.votes[0].Best(s.FallbackKey, s.Legal)
 	if action, known := l.agents[0].Choose(&s, rules.NewRand(1)); known || action != best {
 		t.Errorf("falls back on %d, not on %d", action, best)
 	}
 	seen := map[uint8]bool{}
-	s.Abs = spread(998)
+	s.FallbackKey = spread(998)
 	for r := rules.NewRand(1); len(seen) < 3; {
 		action, _ := l.agents[0].Choose(&s, r)
 		seen[action] = true

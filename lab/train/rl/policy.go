@@ -27,25 +27,25 @@ func WritePolicy(w io.Writer, t *Table, visits int, drawn map[policy.Key]uint8) 
 		for _, rest := range slices.Compact(rests) {
 			k := policy.KeyOf(shard, rest)
 			b := t.best(k, policy.AllActions)
-			if !b.known || p.Has(k) || b.visits < visits {
+			if !b.known || p.HasLastKey(k) || b.visits < visits {
 				continue
 			}
 			if place, ok := drawn[k]; ok {
-				p.Drawn(k, place)
+				p.AddDrawn(k, place)
 				continue
 			}
 			if !t.Zero || b.mean >= 0 {
-				p.Best(k, b.action)
+				p.AddBest(k, b.action)
 				continue
 			}
 			for left := b.tried; left != 0; left &^= 1 << b.action {
 				b = t.best(k, left)
-				p.Tried(k, b.action)
+				p.AddTried(k, b.action)
 			}
 		}
-		if err := p.EndShard(); err != nil {
-			return p.States, err
+		if err := p.WriteShard(); err != nil {
+			return p.StateCount, err
 		}
 	}
-	return p.States, nil
+	return p.StateCount, nil
 }

@@ -95,7 +95,7 @@ func (t *Table) Turned() (n uint64) {
 func (t *Table) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.Zero && b.known && b.mean < 0 && legal&^b.tried != 0 {
-		return policy.Draw(legal&^b.tried, k), true
+		return policy.DrawAction(legal&^b.tried, k), true
 	}
 	return b.action, b.known
 }

@@ -145,7 +145,7 @@ func Evaluate(g Game, a *policy.Agent, games int, seed uint64) (t Tally) {
 		g.Deal(n/g.Players(), r)
 		for g.Turn() != rules.Over {
 			g.Observe(&s)
-			action := policy.Random(s.Legal, r)
+			action := policy.RandomAction(s.Legal, r)
 			if g.Side(g.Turn()) == g.Side(seat) {
 				action, _ = a.Choose(&s, r)
 			}

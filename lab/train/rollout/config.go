@@ -60,7 +60,7 @@ var Method = run.Method{
 		"  timba match brisca @net:model=run/model.timba @greedy --deals 10",
 	Settings: func() run.Settings {
 		c := Default(run.DefaultMode)
-		c.layers = net.SizesText(c.Hidden)
+		c.layers = net.FormatSizes(c.Hidden)
 		return &c
 	},
 }
@@ -134,7 +134,7 @@ func (c *Config) parse(data []byte) (*net.Net, error) {
 	}
 	n := p.Weights()
 	if hidden := n.Sizes[1 : len(n.Sizes)-1]; !slices.Equal(hidden, c.Hidden) {
-		return nil, fmt.Errorf("the model has the layers %s, not %s: try --layers %[1]s", net.SizesText(hidden), net.SizesText(c.Hidden))
+		return nil, fmt.Errorf("the model has the layers %s, not %s: try --layers %[1]s", net.FormatSizes(hidden), net.FormatSizes(c.Hidden))
 	}
 	return n, nil
 }
@@ -149,6 +149,6 @@ func (c *Config) Check() error {
 
 // sizes returns the sizes of a net of a mode with hidden layers, inputs first.
 func sizes(m cards.Mode, hidden []int) []int {
-	e := features.NewTable(m)
+	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())
 }

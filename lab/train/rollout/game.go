@@ -20,7 +20,7 @@ type lesson struct {
 // games plays games of a mode: one for each worker.
 type games struct {
 	config   *Config
-	encoder  features.Table
+	encoder  features.CompleteEncoder
 	rules    []baraja.TableRules // of which each game draws one
 	player   *learned.Net
 	position cards.Position
@@ -32,7 +32,7 @@ type games struct {
 
 func newGames(c *Config, m cards.Mode, n *net.Net) *games {
 	list, _ := m.Combinations(c.Rules) // Check has found it
-	return &games{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
+	return &games{config: c, encoder: features.NewCompleteEncoder(m), rules: list, player: learned.NewNet(m, n)}
 }
 
 func (t *games) begin(r *rules.Rand) *cards.Position {
@@ -103,7 +103,7 @@ func (t *games) try(m rules.Move, seat int) float32 {
 // worth returns what the end of a game is worth for a seat: 1, 0 or -1 for the standing, and the
 // margin in points.
 func (t *games) worth(p *cards.Position, seat int) float32 {
-	return float32(p.Standing(seat)) + float32(t.config.Margin)*float32(p.Lead(seat))/baraja.AllPoints
+	return float32(p.Outcome(seat)) + float32(t.config.Margin)*float32(p.PointLead(seat))/baraja.AllPoints
 }
 
 // test plays a game against random moves, from a seat, and returns its standing.
@@ -119,7 +119,7 @@ func (t *games) test(seat int, seed uint64) int {
 		}
 		p.Play(move)
 	}
-	return p.Standing(seat)
+	return p.Outcome(seat)
 }
 
 // fill makes a row of a lesson for a net with so many outputs. Nothing is wanted of the others.

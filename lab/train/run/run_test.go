@@ -286,7 +286,7 @@ func TestModelAndResult(t *testing.T) {
 	got, b, err := model.Read(strings.NewReader(read(t, f, ModelFile)))
 	kit.Must(t, err)
 	kit.Must(t, model.ReadFloats(b, make([]float32, 1)))
-	if err := b.End(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
+	if err := b.CheckEnd(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
 		t.Errorf("%s, %v", got.Training, err)
 	}
 	if err := f.Result(map[string]int{"won": 3}); err != nil || !strings.Contains(read(t, f, ResultFile), `"won": 3`) {

@@ -31,7 +31,7 @@ var Variants = []string{WL, P, PH, Rest}
 const (
 	Truncated  = "truncated"
 	TextLabels = "text-labels"
-	NoSongs    = learned.NoSongs
+	NoSongs    = learned.NoSongsDefect
 )
 
 // Defects are those that a training can keep.

@@ -58,7 +58,7 @@ func share(a, b int) float64 {
 }
 
 func (t *Training) count(worker int, list []row) (c count) {
-	w := t.net.NewWork()
+	w := t.net.NewWorkspace()
 	var s fit.Sample
 	var chances [2]float32 // of WL, by class
 	for _, at := range list {

@@ -39,7 +39,7 @@ func duel(a *learned.SL, m cards.Mode, n int) (won int) {
 			}
 			p.Play(move)
 		}
-		if p.Standing(i%2) > 0 {
+		if p.Outcome(i%2) > 0 {
 			won++
 		}
 	}

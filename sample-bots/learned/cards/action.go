@@ -8,8 +8,8 @@ import (
 
 // The numbers of actions: a card's index, then the exchange, then, in Tute, a song by suit.
 const (
-	Exchange = baraja.TableCards
-	Sing     = Exchange + 1
+	ExchangeAction = baraja.TableCards
+	SingAction     = ExchangeAction + 1
 
 	suits = 4
 )
@@ -17,9 +17,9 @@ const (
 // Actions returns the number of actions of the mode: 41, or 45 in Tute.
 func (m Mode) Actions() int {
 	if m.Tute {
-		return Sing + suits
+		return SingAction + suits
 	}
-	return Sing
+	return SingAction
 }
 
 // indexes has the place of a card in the unshuffled pack of 40, by the card.
@@ -52,14 +52,14 @@ func Action(m rules.Move) int {
 	case m < baraja.SwapMove:
 		return Index(baraja.Card(m))
 	case m < tute.SingMove:
-		return Exchange
+		return ExchangeAction
 	}
-	return Sing + int(m-tute.SingMove)
+	return SingAction + int(m-tute.SingMove)
 }
 
-// Find returns the move among the legal ones that is an action, and whether there is one. No
+// FindMove returns the move among the legal ones that is an action, and whether there is one. No
 // more than one exchange is legal at a time.
-func Find(action int, legal []rules.Move) (rules.Move, bool) {
+func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	for _, m := range legal {
 		if Action(m) == action {
 			return m, true
@@ -69,4 +69,4 @@ func Find(action int, legal []rules.Move) (rules.Move, bool) {
 }
 
 // SongMove returns the move that an action of Tute from Sing on is.
-func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-Sing) }
+func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-SingAction) }

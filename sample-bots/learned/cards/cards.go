@@ -180,9 +180,9 @@ func RuleBits(r baraja.TableRules) (bits int) {
 	return bits
 }
 
-// MostPlies returns how many moves hardly a game exceeds: in Tute each of the four songs is rarely chosen
+// TypicalMaxPlies returns how many moves hardly a game exceeds: in Tute each of the four songs is rarely chosen
 // more than once.
-func (m Mode) MostPlies() int {
+func (m Mode) TypicalMaxPlies() int {
 	plies := baraja.TableRules{Exchange: true}.MaxPlies()
 	if m.Tute {
 		plies += 4
@@ -190,8 +190,8 @@ func (m Mode) MostPlies() int {
 	return plies
 }
 
-// MostPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
-func (m Mode) MostPoints() int {
+// MaxPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
+func (m Mode) MaxPoints() int {
 	if m.Tute {
 		return 230
 	}

@@ -96,10 +96,10 @@ func actions(t *rapid.T, m Mode, r *rules.Rand) {
 		var seen []int
 		for _, move := range legal {
 			a := Action(move)
-			if found, ok := Find(a, legal); !ok || found != move || a >= m.Actions() || slices.Contains(seen, a) {
+			if found, ok := FindMove(a, legal); !ok || found != move || a >= m.Actions() || slices.Contains(seen, a) {
 				t.Fatalf("%v: move %d is action %d, which is move %d", m, move, a, found)
 			}
-			if a >= Sing && SongMove(a) != move || a >= Sing != (move >= tute.SingMove) {
+			if a >= SingAction && SongMove(a) != move || a >= SingAction != (move >= tute.SingMove) {
 				t.Fatalf("%v: song %d", m, move)
 			}
 			seen = append(seen, a)
@@ -125,7 +125,7 @@ func TestStanding(t *testing.T) {
 		for seat, want := range test.want {
 			p := Position{Mode: Mode{Players: int(test.players), Teams: test.teams}}
 			p.brisca.Players, p.brisca.Table.Points = test.players, test.points
-			if got := p.Standing(seat); got != want {
+			if got := p.Outcome(seat); got != want {
 				t.Errorf("%+v: seat %d has %d", test, seat, got)
 			}
 		}

@@ -12,15 +12,15 @@ import (
 // Position is a position of Brisca or of Tute, with what an observer keeps of the game. A copy is
 // independent. Its methods allocate nothing.
 type Position struct {
-	Mode   Mode
-	Watch  Watch
-	brisca brisca.State // of a mode of Brisca
-	tute   tute.State   // of a mode of Tute
+	Mode    Mode
+	History History
+	brisca  brisca.State // of a mode of Brisca
+	tute    tute.State   // of a mode of Tute
 }
 
 // Deal begins a game of a mode with optional rules.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
-	p.Mode, p.Watch = m, Watch{}
+	p.Mode, p.History = m, History{}
 	if m.Tute {
 		p.tute.Deal(tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}, src)
 	} else {
@@ -30,7 +30,7 @@ func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 
 // Layout begins a game of a mode with a pack that is already shuffled.
 func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
-	p.Mode, p.Watch = m, Watch{}
+	p.Mode, p.History = m, History{}
 	if m.Tute {
 		p.tute.Layout(tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}, pack)
 	} else {
@@ -38,9 +38,9 @@ func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]b
 	}
 }
 
-// Set sets the position to that of a game, which need not be reached move by move. It reports whether the
+// SetState sets the position to that of a game, which need not be reached move by move. It reports whether the
 // game is Brisca or Tute.
-func (p *Position) Set(s rules.State) bool {
+func (p *Position) SetState(s rules.State) bool {
 	switch s := s.(type) {
 	case *brisca.State:
 		p.Mode, p.brisca = modeOf(s.Rules()), *s
@@ -50,7 +50,7 @@ func (p *Position) Set(s rules.State) bool {
 	default:
 		return false
 	}
-	p.Watch = p.watched()
+	p.History = p.reconstructHistory()
 	return true
 }
 
@@ -136,10 +136,10 @@ func (p *Position) Play(m rules.Move) {
 	before := p.tute.SungSuits
 	p.Apply(m, nil)
 	if m < baraja.SwapMove {
-		p.Watch.Seen = p.Watch.Seen.With(baraja.Card(m))
+		p.History.PlayedCards = p.History.PlayedCards.With(baraja.Card(m))
 	}
 	if scored := p.tute.SungSuits &^ before; scored != 0 {
-		p.Watch.Scored[p.tute.Winner] |= scored
+		p.History.ScoredSongs[p.tute.Winner] |= scored
 	}
 }
 
@@ -154,8 +154,8 @@ func (p *Position) Points(side int) (sum int) {
 	return sum
 }
 
-// Lead returns the points of a seat's side less those of all others.
-func (p *Position) Lead(seat int) (lead int) {
+// PointLead returns the points of a seat's side less those of all others.
+func (p *Position) PointLead(seat int) (lead int) {
 	t, own := p.Board(), p.Mode.Side(seat)
 	for other, points := range t.Points[:t.Players] {
 		if p.Mode.Side(other) == own {
@@ -167,9 +167,9 @@ func (p *Position) Lead(seat int) (lead int) {
 	return lead
 }
 
-// Standing returns +1 for a seat whose side has more points than every other, 0 if it shares
+// Outcome returns +1 for a seat whose side has more points than every other, 0 if it shares
 // the most, -1 otherwise.
-func (p *Position) Standing(seat int) int {
+func (p *Position) Outcome(seat int) int {
 	own, standing := p.Mode.Side(seat), 1
 	for other := range p.Mode.Players {
 		if side := p.Mode.Side(other); side != own {
@@ -192,27 +192,27 @@ func Table(s rules.State) *baraja.Table {
 
 // Songs is what has been sung in a game of Tute. It is comparable.
 type Songs struct {
-	Declared [baraja.TableSeats]uint8 // by seat: the suit declared in this trick and 1, or 0
-	Done     uint8                    // the suits that are scored, a bit each
-	Choice   uint8                    // the suits that the seat to move has to choose from, a bit each
+	DeclaredSuits [baraja.TableSeats]uint8 // by seat: the suit declared in this trick and 1, or 0
+	ScoredSuits   uint8                    // the suits that are scored, a bit each
+	ChoiceSuits   uint8                    // the suits that the seat to move has to choose from, a bit each
 }
 
-// Watch is what an observer keeps of a game: what the table alone does not tell at once. It is
+// History is what an observer keeps of a game: what the table alone does not tell at once. It is
 // public to all seats. The zero value is that of a first position.
-type Watch struct {
-	// Seen is the cards played so far, those of the current trick included.
-	Seen baraja.Set
-	// Scored is the suits of the songs that each seat has scored, a bit each.
-	Scored [baraja.TableSeats]uint8
+type History struct {
+	// PlayedCards is the cards played so far, those of the current trick included.
+	PlayedCards baraja.Set
+	// ScoredSongs is the suits of the songs that each seat has scored, a bit each.
+	ScoredSongs [baraja.TableSeats]uint8
 }
 
-// watched returns the Watch of a position that was not reached by Play, as a bot's is. Who has
+// reconstructHistory returns the Watch of a position that was not reached by Play, as a bot's is. Who has
 // scored a song has held both its cards then, and has played them or is known to hold them: of
 // the songs that are done, it is the seat that all know to hold the 12, or that has played it.
-func (p *Position) watched() Watch {
+func (p *Position) reconstructHistory() History {
 	t := p.Board()
-	w := Watch{Seen: baraja.SetOf(t.Pack[:t.PlayedCount])}
-	done := p.Songs().Done
+	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
+	done := p.Songs().ScoredSuits
 	if done == 0 {
 		return w
 	}
@@ -221,17 +221,17 @@ func (p *Position) watched() Watch {
 	for suit := range baraja.Suit(suits) {
 		for seat := range int(t.Players) {
 			if done>>suit&1 != 0 && (by[seat] | t.KnownCards[seat]).Has(baraja.CardOf(12, suit)) {
-				w.Scored[seat] |= 1 << suit
+				w.ScoredSongs[seat] |= 1 << suit
 			}
 		}
 	}
 	return w
 }
 
-// Sung returns the suits that a seat has declared in this trick or has scored, a bit each.
-func (w *Watch) Sung(s *Songs, seat int) uint8 {
-	sung := w.Scored[seat]
-	if d := s.Declared[seat]; d != 0 {
+// SungSuits returns the suits that a seat has declared in this trick or has scored, a bit each.
+func (w *History) SungSuits(s *Songs, seat int) uint8 {
+	sung := w.ScoredSongs[seat]
+	if d := s.DeclaredSuits[seat]; d != 0 {
 		sung |= 1 << (d - 1)
 	}
 	return sung

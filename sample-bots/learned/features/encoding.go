@@ -23,11 +23,11 @@ const (
 )
 
 const (
-	ranks      = 10 // strengths of a suit's cards, counted from 1
-	suits      = 4
-	pointBits  = 7 // of the seat's own points; 127 stands for all above
-	mostPoints = 1<<pointBits - 1
-	all40      = 1<<baraja.TableCards - 1
+	ranks     = 10 // strengths of a suit's cards, counted from 1
+	suits     = 4
+	pointBits = 7 // of the seat's own points; 127 stands for all above
+	maxPoints = 1<<pointBits - 1
+	all40     = 1<<baraja.TableCards - 1
 )
 
 // Encoder encodes positions of a mode. Inputs are in this order: the trump card; the cards in
@@ -79,8 +79,8 @@ func (e *Encoder) Inputs() int { return e.inputs }
 // ActionInput returns the input that is 1 for an action, where the encoding has the action.
 func (e *Encoder) ActionInput(action int) int { return e.inputs - e.Mode.Actions() + action }
 
-// SeenInput returns the input that is 1 when a card has been played, where the encoding is Genetic.
-func (e *Encoder) SeenInput(c baraja.Card) int {
+// PlayedInput returns the input that is 1 when a card has been played, where the encoding is Genetic.
+func (e *Encoder) PlayedInput(c baraja.Card) int {
 	return e.inputs - e.Mode.RuleCount() - baraja.TableCards + cards.Index(c)
 }
 
@@ -88,103 +88,103 @@ func (e *Encoder) SeenInput(c baraja.Card) int {
 func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()
 	a := adder{s: s, bits: e.bits}
-	a.trump(t.Trump)
+	a.addTrump(t.Trump)
 	trick := t.Trick()
 	for i := range e.Mode.Players - 1 {
 		if i < len(trick) {
-			a.card(trick[i])
+			a.addCard(trick[i])
 		} else {
 			a.skipCard()
 		}
 	}
-	a.set(t.Hands[seat])
+	a.addSet(t.Hands[seat])
 	if e.Mode.Tute {
 		for i := range e.Mode.Players {
-			a.number(uint64(p.Watch.Sung(&songs, (seat+i)%e.Mode.Players)), suits)
+			a.addBits(uint64(p.History.SungSuits(&songs, (seat+i)%e.Mode.Players)), suits)
 		}
 	}
-	a.set(p.Watch.Seen)
+	a.addSet(p.History.PlayedCards)
 	if e.action {
 		e.addPoints(&a, t, seat)
 	}
-	a.number(uint64(cards.RuleBits(p.Options())), e.Mode.RuleCount())
+	a.addBits(uint64(cards.RuleBits(p.Options())), e.Mode.RuleCount())
 }
 
 func (e *Encoder) addPoints(a *adder, t *baraja.Table, seat int) {
 	if e.bits {
-		a.number(uint64(min(t.Points[seat], mostPoints)), pointBits)
+		a.addBits(uint64(min(t.Points[seat], maxPoints)), pointBits)
 		return
 	}
 	for i := range e.Mode.Players {
-		a.scaled(float32(t.Points[(seat+i)%e.Mode.Players]) / float32(e.Mode.MostPoints()))
+		a.addNumber(float32(t.Points[(seat+i)%e.Mode.Players]) / float32(e.Mode.MaxPoints()))
 	}
 }
 
 // adder adds inputs to a sample, one after another.
 type adder struct {
 	s    *net.Inputs
-	at   int // the next input
+	next int // the next input
 	bits bool
 }
 
-func (a *adder) scaled(x float32) {
-	a.s.Add(a.at, x)
-	a.at++
+func (a *adder) addNumber(x float32) {
+	a.s.Add(a.next, x)
+	a.next++
 }
 
-// oneHot adds n inputs, of which one is 1.
-func (a *adder) oneHot(i, n int) {
-	a.s.Add(a.at+i, 1)
-	a.at += n
+// addOneHot adds n inputs, of which one is 1.
+func (a *adder) addOneHot(i, n int) {
+	a.s.Add(a.next+i, 1)
+	a.next += n
 }
 
-func (a *adder) trump(c baraja.Card) {
-	a.oneHot(int(c.Suit()), suits)
+func (a *adder) addTrump(c baraja.Card) {
+	a.addOneHot(int(c.Suit()), suits)
 	if a.bits {
-		a.oneHot(baraja.Strength(c)-1, ranks)
+		a.addOneHot(baraja.Strength(c)-1, ranks)
 		return
 	}
-	a.scaled(float32(baraja.Strength(c)-1) / (ranks - 1))
+	a.addNumber(float32(baraja.Strength(c)-1) / (ranks - 1))
 }
 
-func (a *adder) card(c baraja.Card) {
-	a.oneHot(int(c.Suit()), suits)
+func (a *adder) addCard(c baraja.Card) {
+	a.addOneHot(int(c.Suit()), suits)
 	if a.bits {
-		a.oneHot(baraja.Strength(c)-1, ranks)
+		a.addOneHot(baraja.Strength(c)-1, ranks)
 		return
 	}
-	a.scaled(float32(baraja.Strength(c)) / ranks)
+	a.addNumber(float32(baraja.Strength(c)) / ranks)
 }
 
 func (a *adder) skipCard() {
-	a.at += suits + 1
+	a.next += suits + 1
 	if a.bits {
-		a.at += ranks - 1
+		a.next += ranks - 1
 	}
 }
 
-// set adds a set of cards.
-func (a *adder) set(set baraja.Set) {
+// addSet adds a set of cards.
+func (a *adder) addSet(addSet baraja.Set) {
 	if !a.bits {
-		a.scaled(float32(float64(cards.Bits40(set)) / all40))
+		a.addNumber(float32(float64(cards.Bits40(addSet)) / all40))
 		return
 	}
-	for ; set != 0; set &= set - 1 {
-		a.s.Add(a.at+cards.Index(set.First()), 1)
+	for ; addSet != 0; addSet &= addSet - 1 {
+		a.s.Add(a.next+cards.Index(addSet.First()), 1)
 	}
-	a.at += baraja.TableCards
+	a.next += baraja.TableCards
 }
 
-// number adds a number of n bits: the lowest bit first.
-func (a *adder) number(x uint64, n int) {
+// addBits adds a number of n bits: the lowest bit first.
+func (a *adder) addBits(x uint64, n int) {
 	if !a.bits {
-		a.scaled(float32(x) / float32(uint64(1)<<n-1))
+		a.addNumber(float32(x) / float32(uint64(1)<<n-1))
 		return
 	}
 	for i := range n {
 		if x>>i&1 != 0 {
-			a.s.Add(a.at+i, 1)
+			a.s.Add(a.next+i, 1)
 		}
 	}
-	a.at += n
+	a.next += n
 }

@@ -136,8 +136,8 @@ func randomGame(t *rapid.T, m cards.Mode) {
 	p.Deal(m, list[r.Below(len(list))], &src)
 	for p.Turn() >= 0 {
 		var other cards.Position
-		if !other.Set(p.State()) || other.Watch != p.Watch || other.Mode != m {
-			t.Fatalf("%v: watched %v %+v, kept up %+v", m, other.Mode, other.Watch, p.Watch)
+		if !other.SetState(p.State()) || other.History != p.History || other.Mode != m {
+			t.Fatalf("%v: watched %v %+v, kept up %+v", m, other.Mode, other.History, p.History)
 		}
 		checkInputs(t, &e, p, r)
 		legal := p.Legal(nil)

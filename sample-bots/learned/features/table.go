@@ -12,11 +12,11 @@ import (
 const Complete = "complete"
 
 const (
-	mostDraws  = 17 // tricks after which cards are drawn: 17 in Brisca with two players, fewer elsewhere
+	maxDraws   = 17 // tricks after which cards are drawn: 17 in Brisca with two players, fewer elsewhere
 	pointsStep = 4  // points that are alike
 )
 
-// Table encodes positions of a mode as Complete. Inputs are 0 or 1, in this order:
+// CompleteEncoder encodes positions of a mode as Complete. Inputs are 0 or 1, in this order:
 //
 //   - the strength of the trump card while it lies on the table, 10
 //   - for each place of the trick but the last: the card there, 40
@@ -33,16 +33,16 @@ const (
 //
 // A card is 10 times the place of its suit plus its place in the suit, as in cards.Index. Trumps
 // come first; then the suit that was led; then suits by their strongest cards in hand, then played.
-type Table struct {
+type CompleteEncoder struct {
 	mode   cards.Mode
 	steps  int // of points
 	inputs int
 }
 
-// NewTable returns the encoder of a mode.
-func NewTable(m cards.Mode) Table {
-	t := Table{mode: m, steps: m.MostPoints()/pointsStep + 1}
-	t.inputs = ranks + baraja.TableCards*(2*(m.Players-1)+3) + mostDraws + 1 + m.Players*t.steps + m.RuleCount()
+// NewCompleteEncoder returns the encoder of a mode.
+func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
+	t := CompleteEncoder{mode: m, steps: m.MaxPoints()/pointsStep + 1}
+	t.inputs = ranks + baraja.TableCards*(2*(m.Players-1)+3) + maxDraws + 1 + m.Players*t.steps + m.RuleCount()
 	if m.Tute {
 		t.inputs += suits * (2*m.Players + 1)
 	}
@@ -50,7 +50,7 @@ func NewTable(m cards.Mode) Table {
 }
 
 // Inputs returns the number of inputs.
-func (e *Table) Inputs() int { return e.inputs }
+func (e *CompleteEncoder) Inputs() int { return e.inputs }
 
 // Places is the place of each suit in the inputs and outputs of a position.
 type Places [suits]uint8
@@ -59,66 +59,66 @@ type Places [suits]uint8
 // places.
 func (p *Places) Output(action int) int {
 	switch {
-	case action < cards.Exchange:
+	case action < cards.ExchangeAction:
 		suit := action / ranks
 		return action + (int(p[suit])-suit)*ranks
-	case action == cards.Exchange:
+	case action == cards.ExchangeAction:
 		return action
 	}
-	return cards.Sing + int(p[action-cards.Sing])
+	return cards.SingAction + int(p[action-cards.SingAction])
 }
 
 // Append adds the inputs that are 1 of what the seat to move sees of a position, and returns
 // the places of the suits.
-func (e *Table) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
+func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players
-	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(p.Watch.Seen)
-	a := lister{ones: ones, places: places(t, hand, seen)}
+	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(p.History.PlayedCards)
+	a := lister{ones: ones, places: suitPlaces(t, hand, seen)}
 	if t.TrumpOnTable() {
-		a.one(baraja.Strength(t.Trump)-1, ranks)
+		a.addOneHot(baraja.Strength(t.Trump)-1, ranks)
 	} else {
-		a.at += ranks
+		a.next += ranks
 	}
 	trick := t.Trick()
 	for i := range players - 1 {
 		if i < len(trick) {
-			a.card(trick[i])
+			a.addCard(trick[i])
 		} else {
-			a.at += baraja.TableCards
+			a.next += baraja.TableCards
 		}
 	}
-	a.cards(hand)
-	a.cards(cards.Bits40(t.Hands[seat] & taking(t, seat)))
-	a.cards(seen)
+	a.addCards(hand)
+	a.addCards(cards.Bits40(t.Hands[seat] & winningCards(t, seat)))
+	a.addCards(seen)
 	for i := 1; i < players; i++ {
-		a.cards(cards.Bits40(t.KnownCards[(seat+i)%players]))
+		a.addCards(cards.Bits40(t.KnownCards[(seat+i)%players]))
 	}
-	a.one(min(t.Stock()/players, mostDraws), mostDraws+1)
+	a.addOneHot(min(t.Stock()/players, maxDraws), maxDraws+1)
 	for i := range players {
-		a.one(min(max(0, int(t.Points[(seat+i)%players]))/pointsStep, e.steps-1), e.steps)
+		a.addOneHot(min(max(0, int(t.Points[(seat+i)%players]))/pointsStep, e.steps-1), e.steps)
 	}
 	if e.mode.Tute {
 		for i := range players {
 			other := (seat + i) % players
 			declared := uint8(0)
-			if d := songs.Declared[other]; d != 0 {
+			if d := songs.DeclaredSuits[other]; d != 0 {
 				declared = 1 << (d - 1)
 			}
-			a.suits(declared)
-			a.suits(p.Watch.Scored[other])
+			a.addSuits(declared)
+			a.addSuits(p.History.ScoredSongs[other])
 		}
-		a.suits(songs.Choice)
+		a.addSuits(songs.ChoiceSuits)
 	}
 	for rule := cards.RuleBits(p.Options()); rule != 0; rule &= rule - 1 {
-		a.ones = append(a.ones, uint16(a.at+bits.TrailingZeros(uint(rule))))
+		a.ones = append(a.ones, uint16(a.next+bits.TrailingZeros(uint(rule))))
 	}
 	return a.ones, a.places
 }
 
-// taking returns the cards that would take the trick, or of a lead those that no unseen card of
+// winningCards returns the cards that would take the trick, or of a lead those that no unseen card of
 // their suit beats.
-func taking(t *baraja.Table, seat int) (cards baraja.Set) {
+func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	if t.InTrick > 0 {
 		return baraja.BeatingCards(t.Trumps(), t.Best)
 	}
@@ -135,11 +135,11 @@ func taking(t *baraja.Table, seat int) (cards baraja.Set) {
 	return cards
 }
 
-const ofSuit = 1 << ranks // of the cards of a suit
+const suitSetCount = 1 << ranks // of the cards of a suit
 
-// byStrength has a set of cards of a suit, as cards.Bits40 has it, with the bits in the order of
+// strengthBits has a set of cards of a suit, as cards.Bits40 has it, with the bits in the order of
 // strength: the 1 is the highest.
-var byStrength = func() (table [ofSuit]uint16) {
+var strengthBits = func() (table [suitSetCount]uint16) {
 	for set := range table {
 		for i := range ranks {
 			if set>>i&1 != 0 {
@@ -150,11 +150,11 @@ var byStrength = func() (table [ofSuit]uint16) {
 	return table
 }()
 
-// places orders the suits by what they mean to a seat with a hand, after the cards seen.
-func places(t *baraja.Table, hand, seen uint64) (p Places) {
+// suitPlaces orders the suits by what they mean to a seat with a hand, after the cards seen.
+func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	var weight [suits]uint32
 	for suit := range suits {
-		weight[suit] = uint32(byStrength[hand>>(suit*ranks)%ofSuit])<<ranks | uint32(byStrength[seen>>(suit*ranks)%ofSuit])
+		weight[suit] = uint32(strengthBits[hand>>(suit*ranks)%suitSetCount])<<ranks | uint32(strengthBits[seen>>(suit*ranks)%suitSetCount])
 	}
 	weight[t.Trumps()] |= 1 << 31
 	if t.InTrick > 0 {
@@ -173,32 +173,32 @@ func places(t *baraja.Table, hand, seen uint64) (p Places) {
 // lister lists the inputs that are 1, one part after another.
 type lister struct {
 	ones   []uint16
-	at     int // the first input of the next part
+	next   int // the first input of the next part
 	places Places
 }
 
-// one adds n inputs, of which one is 1.
-func (a *lister) one(i, n int) {
-	a.ones = append(a.ones, uint16(a.at+i))
-	a.at += n
+// addOneHot adds n inputs, of which one is 1.
+func (a *lister) addOneHot(i, n int) {
+	a.ones = append(a.ones, uint16(a.next+i))
+	a.next += n
 }
 
-func (a *lister) card(c baraja.Card) {
-	a.one(a.places.Output(cards.Index(c)), baraja.TableCards)
+func (a *lister) addCard(c baraja.Card) {
+	a.addOneHot(a.places.Output(cards.Index(c)), baraja.TableCards)
 }
 
-// cards adds the cards of a set as cards.Bits40 returns it.
-func (a *lister) cards(set uint64) {
+// addCards adds the cards of a set as cards.Bits40 returns it.
+func (a *lister) addCards(set uint64) {
 	for ; set != 0; set &= set - 1 {
-		a.ones = append(a.ones, uint16(a.at+a.places.Output(bits.TrailingZeros64(set))))
+		a.ones = append(a.ones, uint16(a.next+a.places.Output(bits.TrailingZeros64(set))))
 	}
-	a.at += baraja.TableCards
+	a.next += baraja.TableCards
 }
 
-// suits adds a set of suits, a bit each.
-func (a *lister) suits(set uint8) {
+// addSuits adds a set of suits, a bit each.
+func (a *lister) addSuits(set uint8) {
 	for ; set != 0; set &= set - 1 {
-		a.ones = append(a.ones, uint16(a.at+int(a.places[bits.TrailingZeros8(set)])))
+		a.ones = append(a.ones, uint16(a.next+int(a.places[bits.TrailingZeros8(set)])))
 	}
-	a.at += suits
+	a.next += suits
 }

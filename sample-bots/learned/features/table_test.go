@@ -20,7 +20,7 @@ func TestTablePosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	p := first(t, m, m.Rules()[0b1001], "3c 1o 4o 2o 5o 12b 7e")
 	p.Play(rules.Move(baraja.CardOf(3, 1)))
-	e := NewTable(m)
+	e := NewCompleteEncoder(m)
 	ones, places := e.Append(nil, p)
 	if want := (Places{2, 1, 0, 3}); places != want { // oros, copas, espadas, bastos
 		t.Errorf("places %v, not %v", places, want)
@@ -57,7 +57,7 @@ func tableBounds(t *rapid.T, m cards.Mode, r *rules.Rand) {
 	src := rules.FastStream(r)
 	list := m.Rules()
 	p.Deal(m, list[r.Below(len(list))], &src)
-	e := NewTable(m)
+	e := NewCompleteEncoder(m)
 	for p.Turn() >= 0 {
 		ones, places := e.Append(nil, p)
 		if slices.Max(ones) >= uint16(e.Inputs()) {
@@ -109,7 +109,7 @@ func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 	p, q := new(cards.Position), new(cards.Position)
 	p.Layout(m, m.Rules()[0], pack)
 	q.Layout(m, m.Rules()[0], other)
-	e := NewTable(m)
+	e := NewCompleteEncoder(m)
 	for p.Turn() >= 0 {
 		a, from := e.Append(nil, p)
 		b, to := e.Append(nil, q)
@@ -125,8 +125,8 @@ func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 		same := move
 		if move < baraja.SwapMove {
 			same = rules.Move(rename(baraja.Card(move)))
-		} else if cards.Action(move) >= cards.Sing {
-			same = cards.SongMove(cards.Sing + int(names[cards.Action(move)-cards.Sing]))
+		} else if cards.Action(move) >= cards.SingAction {
+			same = cards.SongMove(cards.SingAction + int(names[cards.Action(move)-cards.SingAction]))
 		}
 		if from.Output(cards.Action(move)) != to.Output(cards.Action(same)) && distinct(p) {
 			t.Fatalf("%v: output %d, renamed %d", m, from.Output(cards.Action(move)), to.Output(cards.Action(same)))
@@ -143,7 +143,7 @@ func distinct(p *cards.Position) bool {
 	seen := map[string]bool{}
 	for suit := range baraja.Suit(suits) {
 		bits := func(s baraja.Set) uint64 { return cards.Bits40(s) >> (ranks * int(suit)) & (1<<ranks - 1) }
-		key := fmt.Sprint(bits(hand), bits(p.Watch.Seen))
+		key := fmt.Sprint(bits(hand), bits(p.History.PlayedCards))
 		if seen[key] {
 			return false
 		}

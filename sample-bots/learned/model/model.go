@@ -89,8 +89,8 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 
 // Body is what follows a header. End must be called after all has been read.
 type Body struct {
-	r    *bufio.Reader
-	left int64
+	r         *bufio.Reader
+	remaining int64
 }
 
 // Read reads a header and returns it with the body that follows it.
@@ -104,9 +104,9 @@ func Read(r io.Reader) (Header, *Body, error) {
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return h, nil, Damaged(err)
+		return h, nil, DamageError(err)
 	}
-	return h, &Body{r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
+	return h, &Body{r: bufio.NewReaderSize(z, 64<<10), remaining: MaxBody}, nil
 }
 
 func readHeader(r *io.Reader) (h Header, err error) {
@@ -150,30 +150,30 @@ func clip(line []byte) string { return string(line[:min(len(line), 40)]) }
 
 // Read reads bytes of the body.
 func (b *Body) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
+	if int64(len(p)) > b.remaining {
+		p = p[:b.remaining]
 		if len(p) == 0 {
 			return 0, fmt.Errorf("model: the body is longer than %d bytes", int64(MaxBody))
 		}
 	}
 	n, err := b.r.Read(p)
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	return n, err
 }
 
-// End returns why the body is damaged or longer than what has been read.
-func (b *Body) End() error {
+// CheckEnd returns why the body is damaged or longer than what has been read.
+func (b *Body) CheckEnd() error {
 	switch _, err := b.r.ReadByte(); {
 	case err == nil:
 		return errors.New("model: the body is longer than its header says: the file is damaged")
 	case !errors.Is(err, io.EOF):
-		return Damaged(err)
+		return DamageError(err)
 	}
 	return nil
 }
 
-// Damaged returns the error of a body that cannot be read to its end.
-func Damaged(err error) error {
+// DamageError returns the error of a body that cannot be read to its end.
+func DamageError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -188,7 +188,7 @@ func ReadFloats(r io.Reader, x []float32) error {
 	var memory [4096]byte // binary.Read is slower, and a bot starts with this
 	for part := range slices.Chunk(x, len(memory)/4) {
 		if _, err := io.ReadFull(r, memory[:4*len(part)]); err != nil {
-			return Damaged(err)
+			return DamageError(err)
 		}
 		for i := range part {
 			part[i] = math.Float32frombits(binary.LittleEndian.Uint32(memory[4*i:]))

@@ -34,7 +34,7 @@ func decode(data []byte, n int) (Header, []float32, error) {
 	if err := ReadFloats(b, x); err != nil {
 		return h, nil, err
 	}
-	return h, x, b.End()
+	return h, x, b.CheckEnd()
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -102,7 +102,7 @@ func TestReadErrors(t *testing.T) {
 func TestBodyLimit(t *testing.T) {
 	_, b, err := Read(bytes.NewReader(encode(t, header(), make([]float32, 100))))
 	kit.Must(t, err)
-	b.left = 10
+	b.remaining = 10
 	if n, err := io.ReadFull(b, make([]byte, 20)); err == nil || n != 10 || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("%d bytes, %v", n, err)
 	}
@@ -114,7 +114,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, b, err := Read(bytes.NewReader(data)); err == nil {
 			io.Copy(io.Discard, io.LimitReader(b, 1<<20))
-			b.End()
+			b.CheckEnd()
 		}
 	})
 }

@@ -60,18 +60,18 @@ func New(sizes []int, out Output) (*Net, error) {
 // CheckSizes returns why there is no net with such layers.
 func CheckSizes(sizes []int) error {
 	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
-		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", SizesText(sizes), MaxLayers)
+		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", FormatSizes(sizes), MaxLayers)
 	}
 	for _, s := range sizes {
 		if s < 1 || s > MaxUnits {
-			return fmt.Errorf("net: layers %q: a layer has 1 to %d units", SizesText(sizes), MaxUnits)
+			return fmt.Errorf("net: layers %q: a layer has 1 to %d units", FormatSizes(sizes), MaxUnits)
 		}
 	}
 	return nil
 }
 
-// SizesText returns sizes as text, as in 50-25.
-func SizesText(sizes []int) string {
+// FormatSizes returns sizes as text, as in 50-25.
+func FormatSizes(sizes []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "-"), "[]")
 }
 
@@ -130,27 +130,27 @@ func (n *Net) Layer(k int) (w, b []float32) {
 	return n.layers[k][:cut], n.layers[k][cut:]
 }
 
-// Column returns the weights of an input of the first layer, one for each of its units.
-func (n *Net) Column(input int) []float32 {
+// InputWeights returns the weights of an input of the first layer, one for each of its units.
+func (n *Net) InputWeights(input int) []float32 {
 	units := n.Sizes[1]
 	return n.layers[0][input*units : (input+1)*units]
 }
 
-// Work is the memory of passes through nets of the same sizes. Each goroutine needs its own.
-type Work struct {
-	// First is the sums of the first layer, before they are rectified.
-	First []float32
-	sums  [][]float32 // of each layer; the first is First
-	act   []float32   // First rectified
+// Workspace is the memory of passes through nets of the same sizes. Each goroutine needs its own.
+type Workspace struct {
+	// FirstSums is the sums of the first layer, before they are rectified.
+	FirstSums   []float32
+	sums        [][]float32 // of each layer; the first is First
+	activations []float32   // First rectified
 }
 
-// NewWork returns memory for passes through the net.
-func (n *Net) NewWork() *Work {
-	w := &Work{}
+// NewWorkspace returns memory for passes through the net.
+func (n *Net) NewWorkspace() *Workspace {
+	w := &Workspace{}
 	for _, size := range n.Sizes[1:] {
 		w.sums = append(w.sums, make([]float32, size))
 	}
-	w.First, w.act = w.sums[0], make([]float32, n.Sizes[1])
+	w.FirstSums, w.activations = w.sums[0], make([]float32, n.Sizes[1])
 	return w
 }
 
@@ -171,45 +171,45 @@ func (s *Inputs) Add(input int, x float32) {
 }
 
 // Forward returns the outputs for inputs, in memory of w.
-func (n *Net) Forward(w *Work, in *Inputs) []float32 {
-	n.Start(w)
+func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
+	n.StartSums(w)
 	for i, input := range in.Index {
-		n.Add(w, int(input), in.Value[i])
+		n.AddInput(w, int(input), in.Value[i])
 	}
-	return n.Finish(w)
+	return n.Outputs(w)
 }
 
-// Start sets the sums of the first layer to those of inputs that are all 0.
-func (n *Net) Start(w *Work) {
+// StartSums sets the sums of the first layer to those of inputs that are all 0.
+func (n *Net) StartSums(w *Workspace) {
 	_, b := n.Layer(0)
-	copy(w.First, b)
+	copy(w.FirstSums, b)
 }
 
-// Add adds x to an input of the first layer.
-func (n *Net) Add(w *Work, input int, x float32) {
-	axpy(x, n.Column(input), w.First)
+// AddInput adds x to an input of the first layer.
+func (n *Net) AddInput(w *Workspace, input int, x float32) {
+	axpy(x, n.InputWeights(input), w.FirstSums)
 }
 
-// Finish returns the outputs for the sums of the first layer, which stay as they are unless it
+// Outputs returns the outputs for the sums of the first layer, which stay as they are unless it
 // is the only one.
-func (n *Net) Finish(w *Work) []float32 {
+func (n *Net) Outputs(w *Workspace) []float32 {
 	last := len(n.layers) - 1
 	out := w.sums[last]
 	if last > 0 {
-		n.forwardTo(last, n.Hidden(w), out)
+		n.forwardTo(last, n.HiddenOutputs(w), out)
 	}
-	n.Squash(out)
+	n.Activate(out)
 	return out
 }
 
-// Hidden returns the outputs of the last layer but one, for the sums of the first layer, which
+// HiddenOutputs returns the outputs of the last layer but one, for the sums of the first layer, which
 // stay as they are. Of a net of a single layer it returns these sums.
-func (n *Net) Hidden(w *Work) []float32 {
+func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	if len(n.layers) == 1 {
-		return w.First
+		return w.FirstSums
 	}
-	from := w.act
-	for i, x := range w.First {
+	from := w.activations
+	for i, x := range w.FirstSums {
 		from[i] = max(x, 0)
 	}
 	for k := 1; k < len(n.layers)-1; k++ {
@@ -233,9 +233,9 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 	}
 }
 
-// Sum returns the sum of one unit of the last layer for what Hidden has returned: its output, if
+// OutputSum returns the sum of one unit of the last layer for what Hidden has returned: its output, if
 // outputs are linear.
-func (n *Net) Sum(hidden []float32, unit int) float32 {
+func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1
 	if last == 0 {
 		return hidden[unit]
@@ -251,8 +251,8 @@ func (n *Net) Sum(hidden []float32, unit int) float32 {
 	return sum
 }
 
-// Squash makes outputs of the last layer's sums.
-func (n *Net) Squash(out []float32) {
+// Activate makes outputs of the last layer's sums.
+func (n *Net) Activate(out []float32) {
 	switch n.Output {
 	case Softmax:
 		softmax(out)
@@ -321,10 +321,10 @@ func Read(h model.Header, b *model.Body, inputs, outputs int) (*Net, error) {
 	}
 	if n.Sizes[0] != inputs || n.Sizes[len(n.Sizes)-1] != outputs {
 		return nil, fmt.Errorf("model: layers %s do not fit %d inputs and %d outputs of mode %s, encoding %s",
-			SizesText(n.Sizes), inputs, outputs, h.Mode, h.Encoding)
+			FormatSizes(n.Sizes), inputs, outputs, h.Mode, h.Encoding)
 	}
 	if err := n.ReadWeights(b); err != nil {
 		return nil, err
 	}
-	return n, b.End()
+	return n, b.CheckEnd()
 }

@@ -32,7 +32,7 @@ func TestForward(t *testing.T) {
 			in.Add(input, dense[input])
 		}
 		want := naive(n, dense)
-		for i, x := range n.Forward(n.NewWork(), &in) {
+		for i, x := range n.Forward(n.NewWorkspace(), &in) {
 			if math.Abs(float64(x)-want[i]) > 1e-5 {
 				t.Fatalf("output %d is %v, not %v", i, x, want[i])
 			}
@@ -44,9 +44,9 @@ func TestForward(t *testing.T) {
 func TestSum(t *testing.T) {
 	for _, sizes := range [][]int{{12, 3}, {12, 7, 3}, {12, 7, 5, 3}} {
 		n := newNet(t, Linear, sizes...)
-		w, in := n.NewWork(), &Inputs{Index: []uint16{3, 8}, Value: []float32{1, 0.5}}
+		w, in := n.NewWorkspace(), &Inputs{Index: []uint16{3, 8}, Value: []float32{1, 0.5}}
 		for unit, want := range slices.Clone(n.Forward(w, in)) {
-			if got := n.Sum(n.Hidden(w), unit); math.Abs(float64(got-want)) > 1e-5 {
+			if got := n.OutputSum(n.HiddenOutputs(w), unit); math.Abs(float64(got-want)) > 1e-5 {
 				t.Errorf("%v: the sum of unit %d is %v, its output %v", sizes, unit, got, want)
 			}
 		}
@@ -85,7 +85,7 @@ func naive(n *Net, in []float32) []float64 {
 
 func TestForwardAllocatesNothing(t *testing.T) {
 	n := newNet(t, Softmax, 12, 7, 3)
-	w, in := n.NewWork(), &Inputs{Index: []uint16{3}, Value: []float32{1}}
+	w, in := n.NewWorkspace(), &Inputs{Index: []uint16{3}, Value: []float32{1}}
 	if allocs := testing.AllocsPerRun(100, func() { n.Forward(w, in) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}

@@ -38,8 +38,8 @@ func NewKey(hash uint64) Key { return Key(hash >> (64 - KeyBits)).valid() }
 // KeyOf returns the key with a shard and a rest, which is not 0.
 func KeyOf(shard int, rest uint64) Key { return Key(shard)<<RestBits | Key(rest) }
 
-// In returns the key with the shard of another key.
-func (k Key) In(other Key) Key { return k&restMask | other&^restMask }
+// WithShardOf returns the key with the shard of another key.
+func (k Key) WithShardOf(other Key) Key { return k&restMask | other&^restMask }
 
 func (k Key) valid() Key {
 	if k&restMask == 0 {
@@ -54,19 +54,21 @@ func (k Key) Shard() int { return int(k >> RestBits) }
 // Rest returns the key without its shard.
 func (k Key) Rest() uint64 { return uint64(k) & restMask }
 
-// Draw returns one of some actions, which the key of a state decides as if by chance.
-func Draw(set uint64, k Key) uint8 { return nth(set, int(k.Rest()%uint64(bits.OnesCount64(set)))) }
-
-// Random returns one of some actions by chance.
-func Random(set uint64, r *rules.Rand) uint8 { return nth(set, r.Below(bits.OnesCount64(set))) }
-
-// Place returns the legal action at a place of 128, which is drawn before the legal ones are known.
-func Place(legal uint64, place uint8) uint8 {
-	return nth(legal, int(place)*bits.OnesCount64(legal)/Places)
+// DrawAction returns one of some actions, which the key of a state decides as if by chance.
+func DrawAction(set uint64, k Key) uint8 {
+	return nth(set, int(k.Rest()%uint64(bits.OnesCount64(set))))
 }
 
-// Places are the places that Place knows.
-const Places = 128
+// RandomAction returns one of some actions by chance.
+func RandomAction(set uint64, r *rules.Rand) uint8 { return nth(set, r.Below(bits.OnesCount64(set))) }
+
+// ActionAt returns the legal action at a place of 128, which is drawn before the legal ones are known.
+func ActionAt(legal uint64, place uint8) uint8 {
+	return nth(legal, int(place)*bits.OnesCount64(legal)/PlaceCount)
+}
+
+// PlaceCount are the places that Place knows.
+const PlaceCount = 128
 
 // nth returns an action of a set by its place, from 0.
 func nth(set uint64, n int) uint8 {

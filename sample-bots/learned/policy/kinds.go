@@ -39,7 +39,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	unseen := t.Unseen(seat)
 	var pairs baraja.Set
 	if p.Mode.Tute {
-		pairs = baraja.Pairs(t.Hands[seat], p.Songs().Done)
+		pairs = baraja.Pairs(t.Hands[seat], p.Songs().ScoredSuits)
 	}
 	var strength [MaxActions]int
 	for _, m := range legal {
@@ -70,7 +70,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 }
 
 func kindOfOther(m rules.Move) int {
-	if cards.Action(m) == cards.Exchange {
+	if cards.Action(m) == cards.ExchangeAction {
 		return kindExchange
 	}
 	return kindSing

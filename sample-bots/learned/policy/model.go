@@ -50,7 +50,7 @@ func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
 	if err := m.read(body); err != nil {
 		return nil, err
 	}
-	return m, body.End()
+	return m, body.CheckEnd()
 }
 
 func (m *Model) read(body io.Reader) error {
@@ -70,9 +70,9 @@ func (m *Model) read(body io.Reader) error {
 	return err
 }
 
-// Index is a defect of the study's program: it plays the card of the hand that has the place of the
+// IndexDefect is a defect of the study's program: it plays the card of the hand that has the place of the
 // chosen card among the legal ones, even if it is not legal.
-const Index = "index"
+const IndexDefect = "index"
 
 // Move returns the model's move in a position and whether it knows the state. With the defect
 // Index the move may not be legal.
@@ -80,15 +80,15 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	m.Observe(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
 	move := v.Move(action)
-	if slices.Contains(m.Header.Defects, Index) {
-		move = Indexed(move, legal, p.Board())
+	if slices.Contains(m.Header.Defects, IndexDefect) {
+		move = MoveByHandIndex(move, legal, p.Board())
 	}
 	return move, known
 }
 
-// Indexed returns the card of the hand that has the place of a card among the legal moves. It
+// MoveByHandIndex returns the card of the hand that has the place of a card among the legal moves. It
 // may not be legal in Tute: the state plays any card in hand.
-func Indexed(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
+func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
 	}
@@ -121,9 +121,9 @@ func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
 		return action, true
 	}
 	if a.Votes != nil {
-		if action, known = a.Votes.Best(v.Abs, v.Legal); known {
+		if action, known = a.Votes.Best(v.FallbackKey, v.Legal); known {
 			return action, false
 		}
 	}
-	return Random(v.Legal, r), false
+	return RandomAction(v.Legal, r), false
 }

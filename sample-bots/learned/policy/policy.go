@@ -24,8 +24,8 @@ type Policy struct {
 // of an action among the legal ones, in 128ths: see Place.
 const (
 	choiceBits = 8
-	tried      = 1 << ActionBits
-	drawn      = 1 << 7
+	triedFlag  = 1 << ActionBits
+	drawnFlag  = 1 << 7
 )
 
 // A policy keeps so many bytes of the rest of its keys that of the states that it does not know, it
@@ -45,21 +45,21 @@ func widthOf(states int) int {
 	return width
 }
 
-// cut returns the high bytes of the rest of a key.
-func cut(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
+// highBytes returns the high bytes of the rest of a key.
+func highBytes(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
 // Best returns the action that is best in a state, among the legal ones, and whether the state is known.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
-	words, rest := p.shards[k.Shard()], cut(k.Rest(), p.width)
+	words, rest := p.shards[k.Shard()], highBytes(k.Rest(), p.width)
 	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })
 	if i == len(words) || words[i]>>choiceBits != rest {
 		return 0, false
 	}
 	action = uint8(words[i] & (MaxActions - 1))
 	switch {
-	case words[i]&drawn != 0:
-		return Place(legal, uint8(words[i]%Places)), true
-	case words[i]&tried == 0:
+	case words[i]&drawnFlag != 0:
+		return ActionAt(legal, uint8(words[i]%PlaceCount)), true
+	case words[i]&triedFlag == 0:
 		return action, legal>>action&1 != 0
 	}
 	untried := legal
@@ -70,7 +70,7 @@ func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 		}
 	}
 	if known && untried != 0 {
-		action = Draw(untried, k)
+		action = DrawAction(untried, k)
 	}
 	return action, known
 }
@@ -97,7 +97,7 @@ func countStates(words []uint64) (n int) {
 func ReadPolicy(r io.Reader) (*Policy, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:1]); err != nil {
-		return nil, model.Damaged(err)
+		return nil, model.DamageError(err)
 	}
 	p := &Policy{width: int(size[0])}
 	if p.width < minWidth || p.width > maxWidth {
@@ -105,13 +105,13 @@ func ReadPolicy(r io.Reader) (*Policy, error) {
 	}
 	for n := range p.shards {
 		if _, err := io.ReadFull(r, size[:]); err != nil {
-			return nil, model.Damaged(err)
+			return nil, model.DamageError(err)
 		}
 		b, err := model.ReadBytes(r, int64(binary.LittleEndian.Uint32(size[:]))*int64(p.width+1))
 		if err != nil {
-			return nil, model.Damaged(err)
+			return nil, model.DamageError(err)
 		}
-		if p.shards[n] = readWords(b, p.width); !increasing(p.shards[n]) {
+		if p.shards[n] = readWords(b, p.width); !isSorted(p.shards[n]) {
 			return nil, errors.New("model: the body is damaged: the states are not in order")
 		}
 	}
@@ -130,12 +130,12 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// increasing reports whether each word has a higher key than the one before it, or both are of a
+// isSorted reports whether each word has a higher key than the one before it, or both are of a
 // state with all that was tried.
-func increasing(words []uint64) bool {
+func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]
-		if a>>choiceBits > b>>choiceBits || a>>choiceBits == b>>choiceBits && (a&b&tried == 0 || (a|b)&drawn != 0) {
+		if a>>choiceBits > b>>choiceBits || a>>choiceBits == b>>choiceBits && (a&b&triedFlag == 0 || (a|b)&drawnFlag != 0) {
 			return false
 		}
 	}

@@ -68,8 +68,8 @@ func (k Keys) Check() error {
 	return nil
 }
 
-// Kinds reports whether actions are kinds of cards.
-func (k Keys) Kinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
+// HasKinds reports whether actions are kinds of cards.
+func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
 // ParseKeys returns what a state is to the agents of a genetic search, by its name: the variant
 // OneState or an abstraction.
@@ -89,10 +89,10 @@ func KeyNames() []string { return append(Abstractions(), OneState) }
 
 // View is what a learner sees on its turn.
 type View struct {
-	Key   Key
-	Abs   Key    // of the variant ManyStates: the key to fall back on
-	Legal uint64 // the actions, a bit each
-	moves [MaxActions]rules.Move
+	Key         Key
+	FallbackKey Key    // of the variant ManyStates: the key to fall back on
+	Legal       uint64 // the actions, a bit each
+	moves       [MaxActions]rules.Move
 }
 
 // Move returns the move that a legal action stands for.
@@ -106,12 +106,12 @@ func (v *View) add(action int, m rules.Move) {
 
 // Observe sets what the seat to move sees of a position. The legal moves are those of the position.
 func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
-	v.Legal, v.Abs = 0, 0
-	if k.Kinds() {
+	v.Legal, v.FallbackKey = 0, 0
+	if k.HasKinds() {
 		v.kinds(p, legal)
 		return
 	}
-	var w words
+	var w keyParts
 	w.read(p, k.Variant == OneState, k.Variant == Abstract)
 	order := [4]uint8{0, 1, 2, 3}
 	if k.Alike {
@@ -123,26 +123,26 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	}
 	v.Key = w.key(k.Variant)
 	if k.Variant == ManyStates {
-		v.Abs = w.key(Abstract)
-		v.Key = v.Key.In(v.Abs)
+		v.FallbackKey = w.key(Abstract)
+		v.Key = v.Key.WithShardOf(v.FallbackKey)
 	}
 }
 
-// words is what keys are made of.
-type words struct {
-	hand, seen uint64   // as cards.Bits40
-	songs      [4]uint8 // by player, the mover first: the suits, a bit each
-	points     [4]int16 // by player, the mover first
-	trick      [3]uint8 // as cards.Index, from the leader; noCard where there is none
-	trump      uint8    // as cards.Index
-	rules      uint8
+// keyParts is what keys are made of.
+type keyParts struct {
+	hand, playedCards uint64   // as cards.Bits40
+	songs             [4]uint8 // by player, the mover first: the suits, a bit each
+	points            [4]int16 // by player, the mover first
+	trick             [3]uint8 // as cards.Index, from the leader; noCard where there is none
+	trump             uint8    // as cards.Index
+	rules             uint8
 }
 
 const noCard = 63
 
 // read reads what a variant has in its keys. The rest stays zero, so that suits are put in order
 // by what the key has.
-func (w *words) read(p *cards.Position, points, first bool) {
+func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
 	w.trick = [3]uint8{noCard, noCard, noCard}
@@ -152,11 +152,11 @@ func (w *words) read(p *cards.Position, points, first bool) {
 	if first {
 		return
 	}
-	w.seen, w.rules = cards.Bits40(p.Watch.Seen), uint8(cards.RuleBits(p.Options()))
+	w.playedCards, w.rules = cards.Bits40(p.History.PlayedCards), uint8(cards.RuleBits(p.Options()))
 	songs := p.Songs()
 	for i := range int(t.Players) {
 		seat := (int(t.Mover) + i) % int(t.Players)
-		w.songs[i] = p.Watch.Sung(&songs, seat)
+		w.songs[i] = p.History.SungSuits(&songs, seat)
 		if points {
 			w.points[i] = t.Points[seat]
 		}
@@ -164,13 +164,13 @@ func (w *words) read(p *cards.Position, points, first bool) {
 }
 
 // key returns the key of a variant.
-func (w *words) key(variant string) Key {
+func (w *keyParts) key(variant string) Key {
 	var b [27]byte
 	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
 	copy(b[6:], w.trick[:])
 	n := 9
 	if variant != Abstract {
-		binary.LittleEndian.PutUint64(b[9:], w.seen|uint64(w.rules)<<40)
+		binary.LittleEndian.PutUint64(b[9:], w.playedCards|uint64(w.rules)<<40)
 		copy(b[15:], w.songs[:])
 		n = 19
 	}
@@ -190,10 +190,10 @@ const (
 
 // order returns the new numbers of the suits: trumps are 0, the others are sorted by what the key
 // has of them. Suits of which it has the same are interchangeable.
-func (w *words) order(trumps uint8) (order [4]uint8) {
+func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	var signs [4]uint64
 	for suit := range uint8(4) {
-		sign := w.hand>>(suit*suitCards)&suitBits<<10 | w.seen>>(suit*suitCards)&suitBits
+		sign := w.hand>>(suit*suitCards)&suitBits<<10 | w.playedCards>>(suit*suitCards)&suitBits
 		for _, c := range w.trick {
 			at := uint64(0)
 			if c != noCard && c/suitCards == suit {
@@ -219,8 +219,8 @@ func (w *words) order(trumps uint8) (order [4]uint8) {
 }
 
 // rename gives the suits new numbers.
-func (w *words) rename(order [4]uint8) {
-	w.hand, w.seen = renameSet(w.hand, order), renameSet(w.seen, order)
+func (w *keyParts) rename(order [4]uint8) {
+	w.hand, w.playedCards = renameSet(w.hand, order), renameSet(w.playedCards, order)
 	w.trump = uint8(renameAction(int(w.trump), order))
 	for i, c := range w.trick {
 		if c != noCard {
@@ -245,10 +245,10 @@ func renameSet(set uint64, order [4]uint8) (renamed uint64) {
 // renameAction renames the suit of an action: of a card, or of a song.
 func renameAction(action int, order [4]uint8) int {
 	switch {
-	case action < cards.Exchange:
+	case action < cards.ExchangeAction:
 		return int(order[action/suitCards])*suitCards + action%suitCards
-	case action >= cards.Sing:
-		return cards.Sing + int(order[action-cards.Sing])
+	case action >= cards.SingAction:
+		return cards.SingAction + int(order[action-cards.SingAction])
 	}
 	return action
 }

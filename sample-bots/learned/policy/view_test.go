@@ -45,7 +45,7 @@ func checkView(t *testing.T, mode cards.Mode, k Keys, p *cards.Position, legal [
 	var s View
 	k.Observe(&s, p, legal)
 	n := bits.OnesCount64(s.Legal)
-	if n == 0 || n > len(legal) || !k.Kinds() && n != len(legal) {
+	if n == 0 || n > len(legal) || !k.HasKinds() && n != len(legal) {
 		t.Fatalf("%v, %+v: %d actions for the moves %v", mode, k, n, legal)
 	}
 	for set := s.Legal; set != 0; set &= set - 1 {
@@ -53,12 +53,12 @@ func checkView(t *testing.T, mode cards.Mode, k Keys, p *cards.Position, legal [
 		if err := p.State().Check(s.Move(action)); err != nil {
 			t.Fatalf("%v, %+v: action %d: %v", mode, k, action, err)
 		}
-		if !k.Kinds() && !k.Alike && cards.Action(s.Move(action)) != int(action) {
+		if !k.HasKinds() && !k.Alike && cards.Action(s.Move(action)) != int(action) {
 			t.Fatalf("%v, %+v: action %d is the move %v", mode, k, action, s.Move(action))
 		}
 	}
-	if (s.Abs != 0) != (k.Variant == ManyStates) || k.Variant == ManyStates && s.Abs.Shard() != s.Key.Shard() {
-		t.Fatalf("%v, %+v: key %x, abs %x", mode, k, s.Key, s.Abs)
+	if (s.FallbackKey != 0) != (k.Variant == ManyStates) || k.Variant == ManyStates && s.FallbackKey.Shard() != s.Key.Shard() {
+		t.Fatalf("%v, %+v: key %x, abs %x", mode, k, s.Key, s.FallbackKey)
 	}
 }
 
@@ -78,15 +78,15 @@ func TestAlike(t *testing.T) {
 func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed uint64, order []baraja.Suit) {
 	renamed := func(m rules.Move) rules.Move {
 		switch a := cards.Action(m); {
-		case a < cards.Exchange:
+		case a < cards.ExchangeAction:
 			c := baraja.Card(m)
 			return rules.Move(baraja.CardOf(c.Rank(), order[c.Suit()]))
-		case a == cards.Exchange:
+		case a == cards.ExchangeAction:
 			c := baraja.Card(m - baraja.SwapMove)
 			return baraja.SwapMove + rules.Move(baraja.CardOf(c.Rank(), order[c.Suit()]))
 		default:
-			song := m - rules.Move(a-cards.Sing)
-			return song + rules.Move(order[a-cards.Sing])
+			song := m - rules.Move(a-cards.SingAction)
+			return song + rules.Move(order[a-cards.SingAction])
 		}
 	}
 	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
@@ -105,8 +105,8 @@ func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed u
 		var s, u View
 		k.Observe(&s, one, one.Legal(nil))
 		k.Observe(&u, two, two.Legal(nil))
-		equal := s.Key == u.Key && s.Abs == u.Abs && s.Legal == u.Legal
-		if differ = differ || !equal; !equal && (same || k.Alike || k.Kinds()) {
+		equal := s.Key == u.Key && s.FallbackKey == u.FallbackKey && s.Legal == u.Legal
+		if differ = differ || !equal; !equal && (same || k.Alike || k.HasKinds()) {
 			t.Fatalf("%v %+v, ply %d\n%s\n%s", mode, k, one.Board().Plies, one.Board().View(nil, one.Turn()), two.Board().View(nil, two.Turn()))
 		}
 		legal := one.Legal(nil)
@@ -115,29 +115,29 @@ func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed u
 		two.Play(renamed(m))
 	}
 	// A game that is won at once may show too few cards to tell.
-	if told := !(same || k.Alike || k.Kinds()); differ && !told || told && !differ && one.Board().Plies >= baraja.TableCards/2 {
+	if told := !(same || k.Alike || k.HasKinds()); differ && !told || told && !differ && one.Board().Plies >= baraja.TableCards/2 {
 		t.Fatalf("%v %+v: suits are told apart: %t", mode, k, differ)
 	}
 }
 
 // What the variants have in their keys, and what not.
 func TestKeysHave(t *testing.T) {
-	base := words{hand: 0b111, seen: 0b11000, trick: [3]uint8{5, noCard, noCard}, trump: 8, rules: 2}
+	base := keyParts{hand: 0b111, playedCards: 0b11000, trick: [3]uint8{5, noCard, noCard}, trump: 8, rules: 2}
 	for _, c := range []struct {
 		what     string
-		change   func(*words)
+		change   func(*keyParts)
 		variants string // that tell the difference
 	}{
-		{"hand", func(w *words) { w.hand = 0b1011 }, "os ms as"},
-		{"trump card", func(w *words) { w.trump = 9 }, "os ms as"},
-		{"trick", func(w *words) { w.trick[0] = 6 }, "os ms as"},
-		{"order of the trick", func(w *words) { w.trick[0], w.trick[1] = noCard, 5 }, "os ms as"},
-		{"cards seen", func(w *words) { w.seen = 0b1000 }, "os ms"},
-		{"songs", func(w *words) { w.songs[1] = 4 }, "os ms"},
-		{"whose songs", func(w *words) { w.songs[2] = 4 }, "os ms"},
-		{"rules", func(w *words) { w.rules = 3 }, "os ms"},
-		{"points", func(w *words) { w.points[0] = 11 }, "os"},
-		{"whose points", func(w *words) { w.points[3] = -1 }, "os"},
+		{"hand", func(w *keyParts) { w.hand = 0b1011 }, "os ms as"},
+		{"trump card", func(w *keyParts) { w.trump = 9 }, "os ms as"},
+		{"trick", func(w *keyParts) { w.trick[0] = 6 }, "os ms as"},
+		{"order of the trick", func(w *keyParts) { w.trick[0], w.trick[1] = noCard, 5 }, "os ms as"},
+		{"cards seen", func(w *keyParts) { w.playedCards = 0b1000 }, "os ms"},
+		{"songs", func(w *keyParts) { w.songs[1] = 4 }, "os ms"},
+		{"whose songs", func(w *keyParts) { w.songs[2] = 4 }, "os ms"},
+		{"rules", func(w *keyParts) { w.rules = 3 }, "os ms"},
+		{"points", func(w *keyParts) { w.points[0] = 11 }, "os"},
+		{"whose points", func(w *keyParts) { w.points[3] = -1 }, "os"},
 	} {
 		changed := base
 		c.change(&changed)

@@ -10,7 +10,7 @@ import (
 // choices. Sorted and by columns it is compressed well. States come by rising keys; EndShard ends
 // each shard.
 type Writer struct {
-	States int // that were written
+	StateCount int // that were written
 
 	w     io.Writer
 	width int
@@ -25,30 +25,30 @@ func NewWriter(w io.Writer, states int) (*Writer, error) {
 	return p, err
 }
 
-// Has reports whether the last state has the same key as another, as they are cut: then there is
+// HasLastKey reports whether the last state has the same key as another, as they are cut: then there is
 // no room for the other.
-func (p *Writer) Has(k Key) bool {
+func (p *Writer) HasLastKey(k Key) bool {
 	last := len(p.words) - 1
-	return last >= 0 && p.words[last]>>choiceBits == cut(k.Rest(), p.width)
+	return last >= 0 && p.words[last]>>choiceBits == highBytes(k.Rest(), p.width)
 }
 
 func (p *Writer) add(k Key, choice uint64) {
-	p.words = append(p.words, cut(k.Rest(), p.width)<<choiceBits|choice)
+	p.words = append(p.words, highBytes(k.Rest(), p.width)<<choiceBits|choice)
 }
 
-// Best adds a state with its best action.
-func (p *Writer) Best(k Key, action uint8) { p.add(k, uint64(action)) }
+// AddBest adds a state with its best action.
+func (p *Writer) AddBest(k Key, action uint8) { p.add(k, uint64(action)) }
 
-// Drawn adds a state whose action is drawn, with its place.
-func (p *Writer) Drawn(k Key, place uint8) { p.add(k, drawn|uint64(place)) }
+// AddDrawn adds a state whose action is drawn, with its place.
+func (p *Writer) AddDrawn(k Key, place uint8) { p.add(k, drawnFlag|uint64(place)) }
 
-// Tried adds an action to a state in which those that were never tried are better. All that were
+// AddTried adds an action to a state in which those that were never tried are better. All that were
 // tried are added, the best first.
-func (p *Writer) Tried(k Key, action uint8) { p.add(k, tried|uint64(action)) }
+func (p *Writer) AddTried(k Key, action uint8) { p.add(k, triedFlag|uint64(action)) }
 
-// EndShard writes the states of a shard.
-func (p *Writer) EndShard() error {
-	p.States += countStates(p.words)
+// WriteShard writes the states of a shard.
+func (p *Writer) WriteShard() error {
+	p.StateCount += countStates(p.words)
 	b := binary.LittleEndian.AppendUint32(p.b[:0], uint32(len(p.words)))
 	for column := p.width - 1; column >= 0; column-- {
 		for _, word := range p.words {

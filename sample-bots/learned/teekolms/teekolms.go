@@ -18,22 +18,22 @@ import (
 // line, own groups, and the same of the opponent.
 type Weights [7]float64
 
-// names says what each weight is of, for the file.
-var names = [...]string{
+// weightNames says what each weight is of, for the file.
+var weightNames = [...]string{
 	"constant", "own adjacencies, 0 to 12", "own longest line, 1 to 4", "own connected groups",
 	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
 }
 
-// Initial are the weights with which the study begins to learn.
-var Initial = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
+// InitialWeights are the weights with which the study begins to learn.
+var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// Published are the weights that the study has learned in its first experiment. It prints the
+// PublishedWeights are the weights that the study has learned in its first experiment. It prints the
 // constant last: they are 0.00098 times the features of a position that is won by a square.
-var Published = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
+var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
-// Trained are the weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`,
+// TrainedWeights are the weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`,
 // rounded.
-var Trained = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
+var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
 // Features are 1, for the constant, and x1 to x6.
 type Features [7]float64
@@ -43,7 +43,7 @@ func FeaturesOf(s *teeko.State, seat int) Features {
 	f := Features{0: 1}
 	for i, side := range [...]int{seat, 1 - seat} {
 		b := s.Pieces(side)
-		f[1+3*i], f[2+3*i], f[3+3*i] = float64(adjacencies(b)), float64(longest(b)), float64(groups(b))
+		f[1+3*i], f[2+3*i], f[3+3*i] = float64(adjacencies(b)), float64(longestLine(b)), float64(groups(b))
 	}
 	return f
 }
@@ -58,8 +58,8 @@ func adjacencies(b teeko.Board) (n int) {
 
 func first(b teeko.Board) int { return bits.TrailingZeros32(uint32(b)) }
 
-// longest returns the length of the longest line of adjacent pieces.
-func longest(b teeko.Board) (n int) {
+// longestLine returns the length of the longest line of adjacent pieces.
+func longestLine(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		for _, step := range [...]int{1, 4, 5, 6} { // right, and the three directions down
 			run, sq := 1, first(left)
@@ -146,7 +146,7 @@ func (w Weights) String() string {
 func Parse(text string) (w Weights, err error) {
 	words := strings.Split(text, "/")
 	if len(words) != len(w) {
-		return w, fmt.Errorf("weights %q are not %d numbers: write them as in %s", text, len(w), Initial)
+		return w, fmt.Errorf("weights %q are not %d numbers: write them as in %s", text, len(w), InitialWeights)
 	}
 	for i, word := range words {
 		if w[i], err = strconv.ParseFloat(word, 64); err != nil || math.IsNaN(w[i]) || math.Abs(w[i]) > 1e6 {
@@ -161,7 +161,7 @@ func (w Weights) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Play with them: @teeko-lms:weights=%s\n", w)
 	for i, x := range w {
-		fmt.Fprintf(&b, "w%d %-24s # %s\n", i, strconv.FormatFloat(x, 'g', -1, 64), names[i])
+		fmt.Fprintf(&b, "w%d %-24s # %s\n", i, strconv.FormatFloat(x, 'g', -1, 64), weightNames[i])
 	}
 	return b.String()
 }

@@ -44,7 +44,7 @@ func TestLook(t *testing.T) {
 }
 
 func TestChooseWins(t *testing.T) {
-	m, v := Initial.Choose(position(t, "bbb.b ..... ..... w.w.. w.w.."), rules.NewRand(1), false)
+	m, v := InitialWeights.Choose(position(t, "bbb.b ..... ..... w.w.. w.w.."), rules.NewRand(1), false)
 	if s := position(t, "bbb.b ..... ..... w.w.. w.w.."); string(s.MoveText(nil, m)) != "4-3" || v != 1 {
 		t.Errorf("got %s, value %v", s.MoveText(nil, m), v)
 	}
@@ -77,20 +77,20 @@ func TestReplace(t *testing.T) {
 		t.Errorf("weights %v, want %v", w, want)
 	}
 	const square = teeko.Board(1<<0 | 1<<1 | 1<<5 | 1<<6) // the upper left corner
-	for i, n := range []int{1, adjacencies(square), longest(square), groups(square)} {
-		if x := 0.000983 * float64(n); math.Abs(Published[i]-x) > 1e-5 {
-			t.Errorf("w%d is %v, not %v", i, Published[i], x)
+	for i, n := range []int{1, adjacencies(square), longestLine(square), groups(square)} {
+		if x := 0.000983 * float64(n); math.Abs(PublishedWeights[i]-x) > 1e-5 {
+			t.Errorf("w%d is %v, not %v", i, PublishedWeights[i], x)
 		}
 	}
 }
 
 func TestText(t *testing.T) {
-	for _, w := range []Weights{Initial, Published, {1e-7, -3, 0, 12345.678}} {
+	for _, w := range []Weights{InitialWeights, PublishedWeights, {1e-7, -3, 0, 12345.678}} {
 		if got, err := ParseText(w.Text()); err != nil || got != w {
 			t.Errorf("%s: got %v, %v", w.Text(), got, err)
 		}
 	}
-	for _, bad := range []string{"", "w0 1", "w1 1", strings.Replace(Initial.Text(), "w3 0.2", "w3 x", 1), strings.Replace(Initial.Text(), "w3 0.2", "w3 NaN", 1), Initial.Text() + "w7 1\n"} {
+	for _, bad := range []string{"", "w0 1", "w1 1", strings.Replace(InitialWeights.Text(), "w3 0.2", "w3 x", 1), strings.Replace(InitialWeights.Text(), "w3 0.2", "w3 NaN", 1), InitialWeights.Text() + "w7 1\n"} {
 		if _, err := ParseText(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// startup is the default time that a bot has for its ready.
-const startup = 10 * time.Second
+// startupLimit is the default time that a bot has for its ready.
+const startupLimit = 10 * time.Second
 
-// starts are the faults at the greeting, by name.
-var starts = map[string]func(*Bot){
-	"no-ready":      (*Bot).waits,
+// greetingFaults are the faults at the greeting, by name.
+var greetingFaults = map[string]func(*Bot){
+	"no-ready":      (*Bot).reportWait,
 	"exit-at-start": func(*Bot) {}, // done before the greeting
 	"slow-ready": func(b *Bot) {
-		b.waits()
-		time.Sleep(startup + b.Late)
+		b.reportWait()
+		time.Sleep(startupLimit + b.Delay)
 		b.print("ready misbehave 1")
 	},
 	"banner": func(b *Bot) {
@@ -33,46 +33,46 @@ var starts = map[string]func(*Bot){
 	},
 }
 
-// turns are the faults at a turn, by name; move is a legal one.
-var turns = map[string]func(b *Bot, l protocol.RefLine, move string){
-	"silent": func(b *Bot, _ protocol.RefLine, _ string) { b.waits() },
+// turnFaults are the faults at a turn, by name; move is a legal one.
+var turnFaults = map[string]func(b *Bot, l protocol.RefLine, move string){
+	"silent": func(b *Bot, _ protocol.RefLine, _ string) { b.reportWait() },
 	"late": func(b *Bot, l protocol.RefLine, move string) {
-		b.waits()
-		time.Sleep(b.tooLong(l))
+		b.reportWait()
+		time.Sleep(b.lateDelay(l))
 		b.print("move " + move)
 	},
 	"slow-drip": drip,
 	"no-lf": func(b *Bot, _ protocol.RefLine, move string) {
 		b.write("move " + move)
-		b.waits()
+		b.reportWait()
 	},
 	"no-flush": func(b *Bot, _ protocol.RefLine, move string) {
-		fmt.Fprintln(bufio.NewWriter(b.Out), "move "+move)
-		b.waits()
+		fmt.Fprintln(bufio.NewWriter(b.Output), "move "+move)
+		b.reportWait()
 	},
 
-	"illegal":        func(b *Bot, l protocol.RefLine, _ string) { b.print("move " + notListed(l.Moves)) },
+	"illegal":        func(b *Bot, l protocol.RefLine, _ string) { b.print("move " + illegalMove(l.Moves)) },
 	"illegal-syntax": func(b *Bot, _ protocol.RefLine, _ string) { b.print("move banana") },
 
 	"garbled-text": func(b *Bot, _ protocol.RefLine, move string) { b.print("I think I will play " + move) },
-	"debug-print":  before("DEBUG: evaluating 3 moves"),
+	"debug-print":  printBefore("DEBUG: evaluating 3 moves"),
 	"two-moves":    func(b *Bot, _ protocol.RefLine, move string) { b.print("move " + move + " " + move) },
-	"empty-line":   before(""),
-	"not-ascii":    before("# ¡órdago!"),
+	"empty-line":   printBefore(""),
+	"not-ascii":    printBefore("# ¡órdago!"),
 	"nul":          func(b *Bot, _ protocol.RefLine, move string) { b.print("move " + move + "\x00") },
-	"long-line":    before("#" + strings.Repeat("x", protocol.MaxLine)),
+	"long-line":    printBefore("#" + strings.Repeat("x", protocol.MaxLine)),
 	"megabyte":     func(b *Bot, _ protocol.RefLine, _ string) { b.write(strings.Repeat("x", 1<<20)) },
 	"unasked": func(b *Bot, _ protocol.RefLine, move string) {
 		b.print("move " + move + "\nmove " + move)
 	},
 
-	"flood": before(strings.Repeat("# and another thing\n", protocol.MaxOutput/16) + "# done"),
+	"flood": printBefore(strings.Repeat("# and another thing\n", protocol.MaxOutput/16) + "# done"),
 
 	"exit-0": func(b *Bot, _ protocol.RefLine, _ string) { b.Exit(0) },
 	"exit-3": func(b *Bot, _ protocol.RefLine, _ string) { b.Exit(3) },
 	"panic":  func(*Bot, protocol.RefLine, string) { panic("this bot misbehaves") },
-	"segv":   func(*Bot, protocol.RefLine, string) { dieOf("SEGV") },
-	"abort":  func(*Bot, protocol.RefLine, string) { dieOf("ABRT") },
+	"segv":   func(*Bot, protocol.RefLine, string) { dieBySignal("SEGV") },
+	"abort":  func(*Bot, protocol.RefLine, string) { dieBySignal("ABRT") },
 	"half-line": func(b *Bot, _ protocol.RefLine, move string) {
 		b.write("move " + move)
 		b.Exit(0)
@@ -82,19 +82,19 @@ var turns = map[string]func(b *Bot, l protocol.RefLine, move string){
 		b.Exit(0)
 	},
 	"close-stdout": func(b *Bot, _ protocol.RefLine, _ string) {
-		b.Out.Close()
-		time.Sleep(Linger)
+		b.Output.Close()
+		time.Sleep(LingerTime)
 	},
 	"close-stdin": func(b *Bot, _ protocol.RefLine, move string) {
-		b.In.Close()
+		b.Input.Close()
 		b.print("move " + move)
-		time.Sleep(Linger)
+		time.Sleep(LingerTime)
 	},
 
 	"crlf":         func(b *Bot, _ protocol.RefLine, move string) { b.write("info depth=1\r\nmove " + move + "\r\n") },
-	"comments":     around("#", "# any text: 100 %  of it "),
-	"infos":        around("info", "info score=-0.5 pv=1o,2c"),
-	"long-comment": before("#" + strings.Repeat("x", protocol.MaxLine-1)),
+	"comments":     printAround("#", "# any text: 100 %  of it "),
+	"infos":        printAround("info", "info score=-0.5 pv=1o,2c"),
+	"long-comment": printBefore("#" + strings.Repeat("x", protocol.MaxLine-1)),
 	"flood-stderr": func(b *Bot, _ protocol.RefLine, move string) {
 		io.WriteString(b.Log, strings.Repeat("a line of a very long log\n", 1<<20/26+1))
 		b.print("move " + move)
@@ -109,36 +109,36 @@ var turns = map[string]func(b *Bot, l protocol.RefLine, move string){
 	},
 }
 
-// before prints a line, then the move.
-func before(line string) func(*Bot, protocol.RefLine, string) {
+// printBefore prints a line, then the move.
+func printBefore(line string) func(*Bot, protocol.RefLine, string) {
 	return func(b *Bot, _ protocol.RefLine, move string) { b.print(line + "\nmove " + move) }
 }
 
-// around prints lines before and after the move.
-func around(lines ...string) func(*Bot, protocol.RefLine, string) {
+// printAround prints lines before and after the move.
+func printAround(lines ...string) func(*Bot, protocol.RefLine, string) {
 	text := strings.Join(lines, "\n")
 	return func(b *Bot, _ protocol.RefLine, move string) {
 		b.print(text + "\nmove " + move + "\n" + text)
 	}
 }
 
-// tooLong sleeps until after the turn's time.
-func (b *Bot) tooLong(l protocol.RefLine) time.Duration {
-	return time.Duration(l.MS)*time.Millisecond + b.Late
+// lateDelay sleeps until after the turn's time.
+func (b *Bot) lateDelay(l protocol.RefLine) time.Duration {
+	return time.Duration(l.MS)*time.Millisecond + b.Delay
 }
 
 // drip writes the move byte by byte, the last one too late.
 func drip(b *Bot, l protocol.RefLine, move string) {
-	b.waits()
+	b.reportWait()
 	line := "move " + move + "\n"
 	for i := range len(line) {
-		time.Sleep(b.tooLong(l) / time.Duration(len(line)))
+		time.Sleep(b.lateDelay(l) / time.Duration(len(line)))
 		b.write(line[i : i+1])
 	}
 }
 
-// notListed returns a card move that is not in a list.
-func notListed(moves protocol.Words) string {
+// illegalMove returns a card move that is not in a list.
+func illegalMove(moves protocol.Words) string {
 	for i := 0; ; i++ {
 		move := fmt.Sprintf("%d%c", i/4%12+1, "oceb"[i%4])
 		if i >= 48 {

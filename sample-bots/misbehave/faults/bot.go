@@ -10,32 +10,32 @@ import (
 
 // Bot plays the first move of every list until its fault is due.
 type Bot struct {
-	In    io.ReadCloser
-	Out   io.WriteCloser
-	Log   io.Writer        // its stderr
-	Exit  func(status int) // does not return
-	Fault Fault
-	At    int           // ply
-	Game  int           // of this process, from 1
-	Late  time.Duration // delay beyond the time limit
-	Tell  bool          // log Waits when others wait for it from now on
+	Input       io.ReadCloser
+	Output      io.WriteCloser
+	Log         io.Writer        // its stderr
+	Exit        func(status int) // does not return
+	Fault       Fault
+	Ply         int           // ply
+	Game        int           // of this process, from 1
+	Delay       time.Duration // delay beyond the time limit
+	ReportWaits bool          // log Waits when others wait for it from now on
 
-	games int  // begun so far
-	done  bool // the fault has been made
+	gameCount int  // begun so far
+	hasFailed bool // the fault has been made
 }
 
-// Waits is the line that a bot with Tell logs.
-const Waits = "misbehave: waits\n"
+// WaitsLine is the line that a bot with Tell logs.
+const WaitsLine = "misbehave: waits\n"
 
-// Linger limits the life of a process that others should end.
-const Linger = time.Minute
+// LingerTime limits the life of a process that others should end.
+const LingerTime = time.Minute
 
 // Run plays until bye or the end of the input.
 func (b *Bot) Run() error {
 	if b.Fault.Name == "exit-at-start" {
 		b.Exit(3)
 	}
-	lines := bufio.NewReader(b.In)
+	lines := bufio.NewReader(b.Input)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -49,12 +49,12 @@ func (b *Bot) Run() error {
 		case protocol.RefTimba:
 			b.greet()
 		case protocol.RefGame:
-			b.games++
+			b.gameCount++
 		case protocol.RefTurn:
-			b.turn(l)
+			b.answerTurn(l)
 		case protocol.RefBye:
-			if b.Fault.When == Bye {
-				time.Sleep(Linger)
+			if b.Fault.Moment == AtGoodbye {
+				time.Sleep(LingerTime)
 			}
 			return nil
 		}
@@ -62,30 +62,30 @@ func (b *Bot) Run() error {
 }
 
 func (b *Bot) greet() {
-	if b.Fault.When == Start {
-		starts[b.Fault.Name](b)
+	if b.Fault.Moment == AtGreeting {
+		greetingFaults[b.Fault.Name](b)
 		return
 	}
 	b.print("ready misbehave 1")
 }
 
-func (b *Bot) turn(l protocol.RefLine) {
+func (b *Bot) answerTurn(l protocol.RefLine) {
 	move := string(l.Moves.Token(0))
-	if !b.due(l.Ply) {
+	if !b.isDue(l.Ply) {
 		b.print("move " + move)
 		return
 	}
-	b.done = true
-	turns[b.Fault.Name](b, l, move)
+	b.hasFailed = true
+	turnFaults[b.Fault.Name](b, l, move)
 }
 
-// due reports whether to misbehave at this turn.
-func (b *Bot) due(ply int) bool {
-	switch b.Fault.When {
-	case Once:
-		return !b.done && b.games == b.Game && ply >= b.At
-	case Every:
-		return b.done || b.games == b.Game && ply >= b.At
+// isDue reports whether to misbehave at this turn.
+func (b *Bot) isDue(ply int) bool {
+	switch b.Fault.Moment {
+	case AtOneTurn:
+		return !b.hasFailed && b.gameCount == b.Game && ply >= b.Ply
+	case FromTurn:
+		return b.hasFailed || b.gameCount == b.Game && ply >= b.Ply
 	}
 	return false
 }
@@ -94,11 +94,11 @@ func (b *Bot) due(ply int) bool {
 func (b *Bot) print(line string) { b.write(line + "\n") }
 
 // write writes as much as the referee takes.
-func (b *Bot) write(text string) { io.WriteString(b.Out, text) }
+func (b *Bot) write(text string) { io.WriteString(b.Output, text) }
 
-// waits tells that the bot has acted, and that only time will pass now.
-func (b *Bot) waits() {
-	if b.Tell {
-		io.WriteString(b.Log, Waits)
+// reportWait tells that the bot has acted, and that only time will pass now.
+func (b *Bot) reportWait() {
+	if b.ReportWaits {
+		io.WriteString(b.Log, WaitsLine)
 	}
 }

@@ -17,7 +17,7 @@ func startChild(session bool) {
 		cmd := exec.Command(self, ChildArg)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if session {
-			ownSession(cmd)
+			setNewSession(cmd)
 		}
 		if err = cmd.Start(); err == nil {
 			fmt.Fprintln(os.Stderr, "misbehave: child", cmd.Process.Pid)

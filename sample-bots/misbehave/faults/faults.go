@@ -3,73 +3,73 @@ package faults
 
 import "github.com/timba-arena/timba/protocol"
 
-// When is the moment of a fault.
-type When uint8
+// Moment is the moment of a fault.
+type Moment uint8
 
 // The moments.
 const (
-	Start When = iota // the greeting
-	Once              // one turn
-	Every             // that turn and all after it
-	Bye               // the goodbye
+	AtGreeting Moment = iota // the greeting
+	AtOneTurn                // one turn
+	FromTurn                 // that turn and all after it
+	AtGoodbye                // the goodbye
 )
 
 // Fault is a way to misbehave.
 type Fault struct {
-	Name string
-	Help string
-	Code protocol.Code // the code of the fault, "" if the referee accepts it
-	When When
+	Name   string
+	Help   string
+	Code   protocol.Code // the code of the fault, "" if the referee accepts it
+	Moment Moment
 }
 
 // All is every way to misbehave.
 var All = []Fault{
-	{"no-ready", "does not answer the greeting", protocol.Startup, Start},
-	{"slow-ready", "answers the greeting after ten seconds and the time of --late", protocol.Startup, Start},
-	{"exit-at-start", "exits with status 3 before it reads a line", protocol.Startup, Start},
-	{"banner", "prints another line before ready", protocol.Garbled, Start},
-	{"move-first", "answers the greeting with a move", protocol.Garbled, Start},
-	{"ready-twice", "answers the greeting twice", protocol.Garbled, Start},
+	{"no-ready", "does not answer the greeting", protocol.Startup, AtGreeting},
+	{"slow-ready", "answers the greeting after ten seconds and the time of --late", protocol.Startup, AtGreeting},
+	{"exit-at-start", "exits with status 3 before it reads a line", protocol.Startup, AtGreeting},
+	{"banner", "prints another line before ready", protocol.Garbled, AtGreeting},
+	{"move-first", "answers the greeting with a move", protocol.Garbled, AtGreeting},
+	{"ready-twice", "answers the greeting twice", protocol.Garbled, AtGreeting},
 
-	{"silent", "does not answer a turn", protocol.Timeout, Once},
-	{"late", "answers after the turn's time and that of --late", protocol.Timeout, Once},
-	{"slow-drip", "writes its answer a byte at a time, past the turn's time and that of --late", protocol.Timeout, Once},
-	{"no-lf", "does not end the line of its move", protocol.Timeout, Once},
-	{"no-flush", "leaves its move in a buffer", protocol.Timeout, Once},
+	{"silent", "does not answer a turn", protocol.Timeout, AtOneTurn},
+	{"late", "answers after the turn's time and that of --late", protocol.Timeout, AtOneTurn},
+	{"slow-drip", "writes its answer a byte at a time, past the turn's time and that of --late", protocol.Timeout, AtOneTurn},
+	{"no-lf", "does not end the line of its move", protocol.Timeout, AtOneTurn},
+	{"no-flush", "leaves its move in a buffer", protocol.Timeout, AtOneTurn},
 
-	{"illegal", "makes a move that is not in the list", protocol.Illegal, Once},
-	{"illegal-syntax", "makes a move that no game has", protocol.Illegal, Once},
+	{"illegal", "makes a move that is not in the list", protocol.Illegal, AtOneTurn},
+	{"illegal-syntax", "makes a move that no game has", protocol.Illegal, AtOneTurn},
 
-	{"garbled-text", "writes its move in words", protocol.Garbled, Once},
-	{"debug-print", "prints a debug line on stdout before its move", protocol.Garbled, Once},
-	{"two-moves", "names two moves in one line", protocol.Garbled, Once},
-	{"empty-line", "prints an empty line before its move", protocol.Garbled, Once},
-	{"not-ascii", "writes a comment in UTF-8", protocol.Garbled, Once},
-	{"nul", "ends the string of its move with a NUL byte", protocol.Garbled, Once},
-	{"long-line", "writes a comment of 4097 bytes", protocol.Garbled, Once},
-	{"megabyte", "writes a mebibyte without a line feed", protocol.Garbled, Once},
-	{"unasked", "answers a turn twice; it shows at its next turn", protocol.Garbled, Once},
+	{"garbled-text", "writes its move in words", protocol.Garbled, AtOneTurn},
+	{"debug-print", "prints a debug line on stdout before its move", protocol.Garbled, AtOneTurn},
+	{"two-moves", "names two moves in one line", protocol.Garbled, AtOneTurn},
+	{"empty-line", "prints an empty line before its move", protocol.Garbled, AtOneTurn},
+	{"not-ascii", "writes a comment in UTF-8", protocol.Garbled, AtOneTurn},
+	{"nul", "ends the string of its move with a NUL byte", protocol.Garbled, AtOneTurn},
+	{"long-line", "writes a comment of 4097 bytes", protocol.Garbled, AtOneTurn},
+	{"megabyte", "writes a mebibyte without a line feed", protocol.Garbled, AtOneTurn},
+	{"unasked", "answers a turn twice; it shows at its next turn", protocol.Garbled, AtOneTurn},
 
-	{"flood", "writes more than 64 KiB of comments before its move", protocol.Output, Once},
+	{"flood", "writes more than 64 KiB of comments before its move", protocol.Output, AtOneTurn},
 
-	{"exit-0", "exits with status 0 instead of a move", protocol.Exit, Once},
-	{"exit-3", "exits with status 3 instead of a move", protocol.Exit, Once},
-	{"panic", "crashes with a stack trace on stderr", protocol.Exit, Once},
-	{"segv", "dies of SIGSEGV", protocol.Exit, Once},
-	{"abort", "dies of SIGABRT", protocol.Exit, Once},
-	{"half-line", "exits in the middle of the line of its move", protocol.Exit, Once},
-	{"fork-exit", "exits and leaves a child that holds its pipes open", protocol.Exit, Once},
-	{"close-stdout", "closes its stdout and runs on", protocol.Exit, Once},
-	{"close-stdin", "closes its stdin, moves and runs on; it shows at its next turn", protocol.Exit, Once},
+	{"exit-0", "exits with status 0 instead of a move", protocol.Exit, AtOneTurn},
+	{"exit-3", "exits with status 3 instead of a move", protocol.Exit, AtOneTurn},
+	{"panic", "crashes with a stack trace on stderr", protocol.Exit, AtOneTurn},
+	{"segv", "dies of SIGSEGV", protocol.Exit, AtOneTurn},
+	{"abort", "dies of SIGABRT", protocol.Exit, AtOneTurn},
+	{"half-line", "exits in the middle of the line of its move", protocol.Exit, AtOneTurn},
+	{"fork-exit", "exits and leaves a child that holds its pipes open", protocol.Exit, AtOneTurn},
+	{"close-stdout", "closes its stdout and runs on", protocol.Exit, AtOneTurn},
+	{"close-stdin", "closes its stdin, moves and runs on; it shows at its next turn", protocol.Exit, AtOneTurn},
 
-	{"crlf", "ends its lines with CR LF", "", Every},
-	{"comments", "writes comments before and after its move", "", Every},
-	{"infos", "writes infos before and after its move", "", Every},
-	{"long-comment", "writes a comment of 4096 bytes, the longest allowed", "", Every},
-	{"flood-stderr", "writes a mebibyte on stderr", "", Every},
-	{"fork", "starts a child that holds its pipes and outlives it", "", Once},
-	{"setsid", "starts a child in another session that outlives it", "", Once},
-	{"ignore-bye", "does not exit after bye", "", Bye},
+	{"crlf", "ends its lines with CR LF", "", FromTurn},
+	{"comments", "writes comments before and after its move", "", FromTurn},
+	{"infos", "writes infos before and after its move", "", FromTurn},
+	{"long-comment", "writes a comment of 4096 bytes, the longest allowed", "", FromTurn},
+	{"flood-stderr", "writes a mebibyte on stderr", "", FromTurn},
+	{"fork", "starts a child that holds its pipes and outlives it", "", AtOneTurn},
+	{"setsid", "starts a child in another session that outlives it", "", AtOneTurn},
+	{"ignore-bye", "does not exit after bye", "", AtGoodbye},
 }
 
 // Find returns the fault with a name.

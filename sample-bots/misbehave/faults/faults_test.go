@@ -16,20 +16,20 @@ func TestEveryFaultIsMade(t *testing.T) {
 			t.Errorf("%s is listed twice", f.Name)
 		}
 		seen[f.Name] = true
-		start, turn := starts[f.Name] != nil, turns[f.Name] != nil
-		if start != (f.When == Start) || turn != (f.When == Once || f.When == Every) {
+		start, turn := greetingFaults[f.Name] != nil, turnFaults[f.Name] != nil
+		if start != (f.Moment == AtGreeting) || turn != (f.Moment == AtOneTurn || f.Moment == FromTurn) {
 			t.Errorf("%s is listed for another moment than it is made", f.Name)
 		}
 		if f.Help == "" {
 			t.Errorf("%s has no help", f.Name)
 		}
 	}
-	for name := range starts {
+	for name := range greetingFaults {
 		if !seen[name] {
 			t.Errorf("%s is not listed", name)
 		}
 	}
-	for name := range turns {
+	for name := range turnFaults {
 		if !seen[name] {
 			t.Errorf("%s is not listed", name)
 		}
@@ -42,7 +42,7 @@ func TestNotListed(t *testing.T) {
 		all = append(all, fmt.Sprintf("%d%c", i/4%12+1, "oceb"[i%4]))
 	}
 	for _, list := range []string{"1o", "12c", "1o 1c 1e 1b 2o", strings.Join(all, " "), strings.Join(all, " ") + " 0 1"} {
-		if m := notListed(protocol.Words(list)); protocol.Words(list).Has([]byte(m)) {
+		if m := illegalMove(protocol.Words(list)); protocol.Words(list).Has([]byte(m)) {
 			t.Errorf("%s is in %s", m, list)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"os/exec"
 )
 
-// dieOf exits with a similar status on systems without signals.
-func dieOf(signal string) {
+// dieBySignal exits with a similar status on systems without signals.
+func dieBySignal(signal string) {
 	fmt.Fprintf(os.Stderr, "misbehave: SIG%s does not exist on this system: exits with status 139\n", signal)
 	os.Exit(139)
 }
 
-func ownSession(*exec.Cmd) {}
+func setNewSession(*exec.Cmd) {}

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// dieOf ends this process by a signal. Go's runtime would catch it and exit with
+// dieBySignal ends this process by a signal. Go's runtime would catch it and exit with
 // a status, so a shell takes this process's place first.
-func dieOf(signal string) {
+func dieBySignal(signal string) {
 	err := syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -s " + signal + " $$"}, os.Environ())
 	fmt.Fprintln(os.Stderr, "misbehave: the shell cannot be started:", err)
 	os.Exit(1)
 }
 
-func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func setNewSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

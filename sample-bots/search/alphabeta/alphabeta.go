@@ -21,11 +21,11 @@ const (
 	// MaxDepth is the greatest depth.
 	MaxDepth = 60
 
-	maxPly   = MaxDepth + 4 // extra moves included
-	nearWin  = Win - 1024   // scores from here on are of wins
-	infinity = Win + 1
-	clock    = 512     // nodes between two looks at the clock
-	maxMove  = 1 << 11 // moves are numbers below this
+	maxPly        = MaxDepth + 4 // extra moves included
+	nearWin       = Win - 1024   // scores from here on are of wins
+	infinity      = Win + 1
+	clockInterval = 512     // nodes between two looks at the clock
+	maxMove       = 1 << 11 // moves are numbers below this
 )
 
 // Position is a position that moves are made in and taken back. P is the concrete type. Scores
@@ -51,9 +51,9 @@ type Position[P any] interface {
 
 // Options of a search.
 type Options struct {
-	Table  int  // bytes of the transposition table; 0 for none
-	Reduce bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
-	Deeper bool // use what the table has from deeper searches, too; else a depth is exact
+	Table            int  // bytes of the transposition table; 0 for none
+	ReduceLateMoves  bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
+	UseDeeperEntries bool // use what the table has from deeper searches, too; else a depth is exact
 }
 
 // Result is what a search has found.
@@ -91,7 +91,7 @@ func (s *Searcher[P, G]) Bytes() int { return len(s.table.entries) * entrySize }
 
 // Forget forgets what earlier searches have found, as before a new game.
 func (s *Searcher[P, G]) Forget() {
-	s.table.forget()
+	s.table.clear()
 	clear(s.history[:])
 	clear(s.killers[:])
 }
@@ -100,21 +100,21 @@ func (s *Searcher[P, G]) Forget() {
 // random by r. When the budget is spent, the best of the moves searched to the last depth counts,
 // among which is the best of the depth before; before any, the first in the order of Rank.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
-	s.meter = search.NewMeter(b, clock)
-	s.age()
+	s.meter = search.NewMeter(b, clockInterval)
+	s.decayHistory()
 	moves := g.Legal(s.moves[0][:0])
 	for i := len(moves) - 1; i > 0; i-- {
 		j := r.Below(i + 1)
 		moves[i], moves[j] = moves[j], moves[i]
 	}
-	s.rank(g, 0, len(moves), 0, false)
+	s.rankMoves(g, 0, len(moves), 0, false)
 	for i := range moves {
 		s.pick(0, i, len(moves))
 	}
 	s.best = append(s.best[:0], moves[0])
 	result := Result{}
 	for d := 1; d <= min(depth, MaxDepth); d++ {
-		score, ok := s.root(g, moves, d, r)
+		score, ok := s.searchRoot(g, moves, d, r)
 		if score > -infinity {
 			result.Score = score
 		}
@@ -130,18 +130,18 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 	return result
 }
 
-// root searches the moves of the first position to a depth. It returns the score of the best,
+// searchRoot searches the moves of the first position to a depth. It returns the score of the best,
 // which begins s.best and is moved to the front, and false if the budget was spent before the
 // last: then the score is that of the best before, or -infinity.
-func (s *Searcher[P, G]) root(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
+func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
 	top, ties, at := int32(-infinity), 0, 0
 	for i, m := range moves {
 		alpha := int32(-infinity)
 		if top > -infinity {
 			alpha = top - 1 // the value of a move as good as the best is exact, too
 		}
-		v := s.try(g, m, depth, 0, alpha, infinity)
-		if s.meter.Stopped() {
+		v := s.searchMove(g, m, depth, 0, alpha, infinity)
+		if s.meter.IsSpent() {
 			return top, false
 		}
 		if v > top {
@@ -159,9 +159,9 @@ func (s *Searcher[P, G]) root(g G, moves []rules.Move, depth int, r *rules.Rand)
 	return top, true
 }
 
-// try makes a move, searches the position and takes the move back. The score is for the side
+// searchMove makes a move, searches the position and takes the move back. The score is for the side
 // that moves.
-func (s *Searcher[P, G]) try(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
+func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
 	if !s.meter.Count() {
 		return 0
 	}
@@ -195,25 +195,25 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	e := s.table.find(key)
 	if e != nil {
 		known = e.move
-		if v, ok := s.settles(e, depth, ply, alpha, beta); ok {
+		if v, ok := s.cutoff(e, depth, ply, alpha, beta); ok {
 			return v
 		}
 	}
 	n := len(g.Legal(s.moves[ply][:0]))
-	s.rank(g, ply, n, known, e != nil)
-	top, best, kind := int32(-infinity), s.moves[ply][0], atMost
+	s.rankMoves(g, ply, n, known, e != nil)
+	top, best, kind := int32(-infinity), s.moves[ply][0], upperBound
 	for i := range n {
 		m := s.pick(ply, i, n)
 		var v int32
 		if i == 0 {
-			v = s.try(g, m, depth, ply, alpha, beta)
+			v = s.searchMove(g, m, depth, ply, alpha, beta)
 		} else {
 			d := depth - s.reduction(depth, ply, i)
-			if v = s.try(g, m, d, ply, alpha, alpha+1); v > alpha && (v < beta || d < depth) {
-				v = s.try(g, m, depth, ply, alpha, beta)
+			if v = s.searchMove(g, m, d, ply, alpha, alpha+1); v > alpha && (v < beta || d < depth) {
+				v = s.searchMove(g, m, depth, ply, alpha, beta)
 			}
 		}
-		if s.meter.Stopped() {
+		if s.meter.IsSpent() {
 			return 0
 		}
 		if v <= top {
@@ -223,37 +223,37 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 			continue
 		}
 		if v >= beta {
-			kind = atLeast
-			s.remember(side, depth, ply, m)
+			kind = lowerBound
+			s.recordCutoff(side, depth, ply, m)
 			break
 		}
 		alpha, kind = v, exact
-		s.extend(ply, m)
+		s.updateLine(ply, m)
 	}
-	s.table.store(key, depth, inward(top, ply), best, kind)
+	s.table.store(key, depth, scoreForTable(top, ply), best, kind)
 	return top
 }
 
-// settles returns the score of an entry if it decides a search.
-func (s *Searcher[P, G]) settles(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
-	if int(e.depth) != depth && !(s.options.Deeper && int(e.depth) > depth) {
+// cutoff returns the score of an entry if it decides a search.
+func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
+	if int(e.depth) != depth && !(s.options.UseDeeperEntries && int(e.depth) > depth) {
 		return 0, false
 	}
-	v := outward(e.score, ply)
+	v := scoreFromTable(e.score, ply)
 	switch e.kind & 3 {
 	case exact:
 		return v, true
-	case atLeast:
+	case lowerBound:
 		return v, v >= beta
 	}
 	return v, v <= alpha
 }
 
-// inward counts the moves to a win from a position instead of from the first one, outward the
+// scoreForTable counts the moves to a win from a position instead of from the first one, outward the
 // other way around.
-func inward(v int32, ply int) int32 { return outward(v, -ply) }
+func scoreForTable(v int32, ply int) int32 { return scoreFromTable(v, -ply) }
 
-func outward(v int32, ply int) int32 {
+func scoreFromTable(v int32, ply int) int32 {
 	switch {
 	case v >= nearWin:
 		return v - int32(ply)
@@ -263,8 +263,8 @@ func outward(v int32, ply int) int32 {
 	return v
 }
 
-// extend makes a move and the line after it the line of a ply.
-func (s *Searcher[P, G]) extend(ply int, m rules.Move) {
+// updateLine makes a move and the line after it the line of a ply.
+func (s *Searcher[P, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])
 	s.length[ply] = n + 1

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	knownRank   = 1 << 30 // the move of the table
-	killerRank  = 1 << 20 // times two or one
-	staticRank  = 1 << 12 // times the rank of the position
-	historyMost = 1 << 19
+	tableMoveRank = 1 << 30 // the move of the table
+	killerRank    = 1 << 20 // times two or one
+	staticRank    = 1 << 12 // times the rank of the position
+	maxHistory    = 1 << 19
 )
 
-// rank ranks the moves of a ply.
-func (s *Searcher[P, G]) rank(g G, ply, n int, known rules.Move, isKnown bool) {
+// rankMoves ranks the moves of a ply.
+func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bool) {
 	side, killers := g.Turn()&1, &s.killers[ply]
 	for i, m := range s.moves[ply][:n] {
 		rank := g.Rank(m)*staticRank + s.history[side][m%maxMove]
 		switch {
 		case isKnown && m == known:
-			rank = knownRank
+			rank = tableMoveRank
 		case m == killers[0]:
 			rank += 2 * killerRank
 		case m == killers[1]:
@@ -37,7 +37,7 @@ func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 // reduction returns how much less deep the move at i is searched: none for captures and killers.
 func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	switch {
-	case !s.options.Reduce || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
+	case !s.options.ReduceLateMoves || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
 		return 0
 	case depth >= 5 && i >= 12:
 		return 2
@@ -45,17 +45,17 @@ func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	return 1
 }
 
-// remember makes a move that was too good for the opponent a killer.
-func (s *Searcher[P, G]) remember(side, depth, ply int, m rules.Move) {
+// recordCutoff makes a move that was too good for the opponent a killer.
+func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	if k := &s.killers[ply]; k[0] != m {
 		k[0], k[1] = m, k[0]
 	}
 	h := &s.history[side&1][m%maxMove]
-	*h = min(*h+int32(depth*depth), historyMost)
+	*h = min(*h+int32(depth*depth), maxHistory)
 }
 
-// age makes what earlier searches have found count less.
-func (s *Searcher[P, G]) age() {
+// decayHistory makes what earlier searches have found count less.
+func (s *Searcher[P, G]) decayHistory() {
 	for side := range s.history {
 		for m := range s.history[side] {
 			s.history[side][m] /= 8

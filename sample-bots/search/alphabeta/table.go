@@ -2,13 +2,13 @@ package alphabeta
 
 import "github.com/timba-arena/timba/rules"
 
-// bound says what a score of the table is.
-type bound uint8
+// boundKind says what a score of the table is.
+type boundKind uint8
 
 const (
-	exact bound = iota + 1
-	atLeast
-	atMost
+	exact boundKind = iota + 1
+	lowerBound
+	upperBound
 )
 
 // entry is 16 bytes. Its score counts wins from its own position.
@@ -17,7 +17,7 @@ type entry struct {
 	score int32
 	move  rules.Move
 	depth int8
-	kind  bound // in the upper six bits, the age of the table
+	kind  boundKind // in the upper six bits, the age of the table
 }
 
 const entrySize = 16
@@ -50,8 +50,8 @@ func newTable(bytes int) (t table) {
 	return t
 }
 
-// forget makes the table empty. It costs nothing but once in 63 times.
-func (t *table) forget() {
+// clear makes the table empty. It costs nothing but once in 63 times.
+func (t *table) clear() {
 	if t.age++; t.age == ages {
 		clear(t.entries)
 		t.age = 1
@@ -80,7 +80,7 @@ func (t *table) slot(key uint64) uint64 {
 	return key >> t.shift << 1
 }
 
-func (t *table) store(key uint64, depth int, score int32, move rules.Move, kind bound) {
+func (t *table) store(key uint64, depth int, score int32, move rules.Move, kind boundKind) {
 	if len(t.entries) == 0 {
 		return
 	}
@@ -89,5 +89,5 @@ func (t *table) store(key uint64, depth int, score int32, move rules.Move, kind 
 	if uint8(e.kind)>>2 == t.age && e.key != key && int(e.depth) > depth {
 		e = &t.entries[i+1]
 	}
-	*e = entry{key, score, move, int8(depth), kind | bound(t.age<<2)}
+	*e = entry{key, score, move, int8(depth), kind | boundKind(t.age<<2)}
 }

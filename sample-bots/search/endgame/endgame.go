@@ -34,8 +34,8 @@ const (
 	// MaxMoves is the most legal moves of a position.
 	MaxMoves = 64
 
-	infinity = 1 << 28
-	clock    = 256 // nodes between two looks at the clock
+	infinity      = 1 << 28
+	clockInterval = 256 // nodes between two looks at the clock
 )
 
 // Result is what a solver has found.
@@ -78,10 +78,10 @@ func (s *Solver[S, G]) Margin(g G) int32 {
 
 // Solve finds a best move of a position that is not over. Each of the best is equally likely, by r.
 func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
-	s.meter = search.NewMeter(b, clock)
+	s.meter = search.NewMeter(b, clockInterval)
 	s.states[0] = *g
 	sign := int32(1 - 2*g.Turn())
-	n := s.order(0)
+	n := s.rankMoves(0)
 	top, ties := int32(-infinity), 0 // for the side to move
 	for i := range n {
 		m := s.pick(0, i, n)
@@ -93,7 +93,7 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 			low, high = -high, -low
 		}
 		v := sign * s.search(1, low, high)
-		if s.meter.Stopped() {
+		if s.meter.IsSpent() {
 			return Result{Move: m, Nodes: s.meter.Nodes()}
 		}
 		if v > top {
@@ -121,7 +121,7 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	if key != 0 {
 		key ^= s.game
 		if e := s.table.find(key); e != nil {
-			if v, ok := e.settles(now, alpha, beta); ok {
+			if v, ok := e.cutoff(now, alpha, beta); ok {
 				return v
 			}
 		}
@@ -130,26 +130,26 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	if side != 0 {
 		top = infinity
 	}
-	n := s.order(ply)
+	n := s.rankMoves(ply)
 	for i := range n {
 		m := s.pick(ply, i, n)
 		s.states[ply+1] = s.states[ply]
 		G(&s.states[ply+1]).Apply(m, nil)
 		v := s.search(ply+1, low, high)
-		if s.meter.Stopped() {
+		if s.meter.IsSpent() {
 			return now
 		}
 		if side == 0 && v > top {
 			top = v
 			if v > low {
 				low = v
-				s.extend(ply, m)
+				s.updateLine(ply, m)
 			}
 		} else if side != 0 && v < top {
 			top = v
 			if v < high {
 				high = v
-				s.extend(ply, m)
+				s.updateLine(ply, m)
 			}
 		}
 		if low >= high {
@@ -162,8 +162,8 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	return top
 }
 
-// order lists and ranks the moves of a ply and returns their number.
-func (s *Solver[S, G]) order(ply int) int {
+// rankMoves lists and ranks the moves of a ply and returns their number.
+func (s *Solver[S, G]) rankMoves(ply int) int {
 	g := G(&s.states[ply])
 	n := len(g.Legal(s.moves[ply][:0]))
 	if n > 1 {
@@ -179,8 +179,8 @@ func (s *Solver[S, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// extend makes a move and the line after it the line of a ply.
-func (s *Solver[S, G]) extend(ply int, m rules.Move) {
+// updateLine makes a move and the line after it the line of a ply.
+func (s *Solver[S, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])
 	s.length[ply] = n + 1

@@ -2,10 +2,10 @@ package endgame
 
 // entry is what is known of the rest of a position: how the margin will change to the end.
 type entry struct {
-	key    uint64
-	change int16
-	least  bool // the margin changes by at least so much
-	most   bool // the margin changes by at most so much; with least, by exactly so much
+	key          uint64
+	change       int16
+	isLowerBound bool // the margin changes by at least so much
+	isUpperBound bool // the margin changes by at most so much; with least, by exactly so much
 }
 
 const entrySize = 16
@@ -43,8 +43,8 @@ func (t table) store(key uint64, change int32, least, most bool) {
 	}
 }
 
-// settles returns the margin at the end if the entry decides a search from a margin.
-func (e *entry) settles(now, alpha, beta int32) (int32, bool) {
+// cutoff returns the margin at the end if the entry decides a search from a margin.
+func (e *entry) cutoff(now, alpha, beta int32) (int32, bool) {
 	v := now + int32(e.change)
-	return v, e.least && e.most || e.least && v >= beta || e.most && v <= alpha
+	return v, e.isLowerBound && e.isUpperBound || e.isLowerBound && v >= beta || e.isUpperBound && v <= alpha
 }

@@ -8,28 +8,28 @@ import (
 
 // node is a sequence of moves: that of its parent and one more.
 type node struct {
-	parent  uint32  // the place of the parent
-	born    uint32  // the search that added it: nodes of others are no more
-	visits  uint32  // iterations that went through
-	chances uint32  // iterations in which the parent was visited and the move was legal
-	score   float64 // of the seat whose move led here, summed over the visits
-	move    rules.Move
+	parent     uint32  // the place of the parent
+	generation uint32  // the search that added it: nodes of others are no more
+	visits     uint32  // iterations that went through
+	chances    uint32  // iterations in which the parent was visited and the move was legal
+	score      float64 // of the seat whose move led here, summed over the visits
+	move       rules.Move
 }
 
 const (
 	nodeSize = 32
 	root     = ^uint32(0) // the parent of the first moves, which has no place
-	none     = root - 1   // no place
+	noNode   = root - 1   // no place
 )
 
 // arena has the nodes of one tree in a hash table by parent and move: a position with few legal
 // moves looks up those alone, however many others were legal with other cards. It never grows.
 type arena struct {
-	nodes []node
-	shift uint8
-	born  uint32
-	used  int
-	most  int // nodes; a fuller table would be slow
+	nodes      []node
+	shift      uint8
+	generation uint32
+	used       int
+	maxNodes   int // nodes; a fuller table would be slow
 }
 
 // newArena returns an arena of at most so many bytes, but at least some hundred nodes.
@@ -40,7 +40,7 @@ func newArena(bytes int) arena {
 		n *= 2
 		a.shift--
 	}
-	a.nodes, a.most = make([]node, n), n*3/4
+	a.nodes, a.maxNodes = make([]node, n), n*3/4
 	a.clear()
 	return a
 }
@@ -48,9 +48,9 @@ func newArena(bytes int) arena {
 // clear removes all nodes. It costs nothing but once in four thousand million times.
 func (a *arena) clear() {
 	a.used = 0
-	if a.born++; a.born == 0 {
+	if a.generation++; a.generation == 0 {
 		clear(a.nodes)
-		a.born = 1
+		a.generation = 1
 	}
 }
 
@@ -60,36 +60,36 @@ func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
 	for i := uint32(h >> a.shift); ; i++ {
 		n := &a.nodes[i&mask]
-		if n.born != a.born {
-			return none, i & mask
+		if n.generation != a.generation {
+			return noNode, i & mask
 		}
 		if n.parent == parent && n.move == m {
-			return i & mask, none
+			return i & mask, noNode
 		}
 	}
 }
 
 // add adds a node that is about to be visited the first time. It returns none if there is no room.
 func (a *arena) add(parent uint32, m rules.Move) uint32 {
-	if a.used == a.most {
-		return none
+	if a.used == a.maxNodes {
+		return noNode
 	}
 	a.used++
 	_, free := a.find(parent, m)
-	a.nodes[free] = node{parent: parent, born: a.born, chances: 1, move: m}
+	a.nodes[free] = node{parent: parent, generation: a.generation, chances: 1, move: m}
 	return free
 }
 
-// busiest returns the child of most visits, of equals the one of most value; none if there is no
+// mostVisited returns the child of most visits, of equals the one of most value; none if there is no
 // child.
-func (a *arena) busiest(parent uint32) uint32 {
-	best := none
+func (a *arena) mostVisited(parent uint32) uint32 {
+	best := noNode
 	for m := range rules.Move(maxMove) {
 		i, _ := a.find(parent, m)
-		if i == none {
+		if i == noNode {
 			continue
 		}
-		if best == none {
+		if best == noNode {
 			best = i
 		}
 		n, b := &a.nodes[i], &a.nodes[best]

@@ -36,10 +36,10 @@ import (
 )
 
 const (
-	clock   = 16      // iterations between two looks at the clock
-	maxPath = 256     // moves from the root to a leaf
-	maxMove = 1 << 10 // moves are numbers below this
-	maxLine = 8       // moves of a result's line
+	clockInterval = 16      // iterations between two looks at the clock
+	maxPath       = 256     // moves from the root to a leaf
+	maxMove       = 1 << 10 // moves are numbers below this
+	maxLine       = 8       // moves of a result's line
 )
 
 // State is a position that random games are played from. S is the concrete type, which is copied
@@ -60,8 +60,8 @@ type State[S any] interface {
 	Scores(*[rules.MaxSeats]float32)
 }
 
-// Guided is a State that guesses.
-type Guided[S any] interface {
+// GuidedState is a State that guesses.
+type GuidedState[S any] interface {
 	State[S]
 	// Guess returns one of the legal moves: the one that a sensible player makes with the
 	// cards of the seat to move.
@@ -76,17 +76,17 @@ type Options struct {
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
 type Searcher[S any, G State[S]] struct {
-	options Options
-	meter   search.Meter
-	guess   func(G, []rules.Move) rules.Move // nil for none
-	arena   arena
-	state   S // of the iteration
-	rand    rules.Rand
-	scores  [rules.MaxSeats]float32
-	path    [maxPath]visit
-	moves   [rules.MaxMoves]rules.Move
-	places  [rules.MaxMoves]uint32 // of the children of a node
-	line    []rules.Move
+	options  Options
+	meter    search.Meter
+	guess    func(G, []rules.Move) rules.Move // nil for none
+	arena    arena
+	state    S // of the iteration
+	rand     rules.Rand
+	scores   [rules.MaxSeats]float32
+	path     [maxPath]visit
+	moves    [rules.MaxMoves]rules.Move
+	children [rules.MaxMoves]uint32 // of the children of a node
+	line     []rules.Move
 }
 
 // visit is a node of the path and the seat whose move led to it.
@@ -101,7 +101,7 @@ func New[S any, G State[S]](o Options) *Searcher[S, G] {
 }
 
 // NewGuided returns a searcher that follows guesses.
-func NewGuided[S any, G Guided[S]](o Options) *Searcher[S, G] {
+func NewGuided[S any, G GuidedState[S]](o Options) *Searcher[S, G] {
 	s := New[S, G](o)
 	s.guess = func(g G, legal []rules.Move) rules.Move { return g.Guess(legal) }
 	return s
@@ -110,9 +110,9 @@ func NewGuided[S any, G Guided[S]](o Options) *Searcher[S, G] {
 // Search searches the position of a seat, which is to move, until the budget is spent. The
 // budget's nodes are iterations. It returns the move of most visits; before the first iteration, a
 // random one. When the arena is full, the tree stops growing.
-func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Found {
+func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
-	s.meter = search.NewMeter(b, clock)
+	s.meter = search.NewMeter(b, clockInterval)
 	s.arena.clear()
 	for s.meter.Count() {
 		s.iterate(g, seat)
@@ -132,8 +132,8 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	depth, node, grown := 0, root, false
 	for !grown && depth < maxPath && g.Turn() != rules.Over {
 		mover := g.Turn()
-		next, added := s.pick(g, node)
-		if next == none {
+		next, added := s.selectChild(g, node)
+		if next == noNode {
 			break // the arena is full
 		}
 		node, grown = next, added
@@ -152,29 +152,29 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// pick returns the child of a node to go on with, as choose or follow does.
-func (s *Searcher[S, G]) pick(g G, node uint32) (kid uint32, added bool) {
+// selectChild returns the child of a node to go on with, as choose or follow does.
+func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
-		return s.choose(node, legal)
+		return s.selectByBound(node, legal)
 	}
-	return s.follow(node, legal, s.guess(g, legal))
+	return s.selectByGuess(node, legal, s.guess(g, legal))
 }
 
-// trust is the prior probability of a guess; the other moves share the rest.
-const trust = 0.6
+// guessPrior is the prior probability of a guess; the other moves share the rest.
+const guessPrior = 0.6
 
-// follow returns the child of greatest value plus C x prior x sqrt(all visits) / (1 + visits), which
+// selectByGuess returns the child of greatest value plus C x prior x sqrt(all visits) / (1 + visits), which
 // is added if it does not exist; one without visits has the value of all. It returns none if there
 // is no room.
-func (s *Searcher[S, G]) follow(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
-	best, top, move, value := none, float32(math.Inf(-1)), legal[0], float32(0.5)
-	other := (1 - float32(trust)) / float32(len(legal)-1)
+func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
+	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
+	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
 	score, visits := 0.0, uint32(0)
 	for i, m := range legal {
-		s.places[i], _ = s.arena.find(parent, m)
-		if s.places[i] != none {
-			n := &s.arena.nodes[s.places[i]]
+		s.children[i], _ = s.arena.find(parent, m)
+		if s.children[i] != noNode {
+			n := &s.arena.nodes[s.children[i]]
 			score += n.score
 			visits += n.visits
 		}
@@ -186,35 +186,35 @@ func (s *Searcher[S, G]) follow(parent uint32, legal []rules.Move, guess rules.M
 	for i, m := range legal {
 		prior, mean, seen := other, value, float32(0)
 		if m == guess {
-			prior = trust
+			prior = guessPrior
 		}
-		if s.places[i] != none {
-			n := &s.arena.nodes[s.places[i]]
+		if s.children[i] != noNode {
+			n := &s.arena.nodes[s.children[i]]
 			n.chances++
 			mean, seen = float32(n.score/float64(n.visits)), float32(n.visits)
 		}
 		if v := mean + explore*prior/(1+seen); v > top {
-			best, top, move = s.places[i], v, m
+			best, top, move = s.children[i], v, m
 		}
 	}
-	if best == none {
-		if best = s.arena.add(parent, move); best != none {
+	if best == noNode {
+		if best = s.arena.add(parent, move); best != noNode {
 			return best, true
 		}
-		return s.choose(parent, legal)
+		return s.selectByBound(parent, legal)
 	}
 	return best, false
 }
 
-// choose returns the child of a node to go on with: a new one as long as there are legal moves
+// selectByBound returns the child of a node to go on with: a new one as long as there are legal moves
 // that were not tried, of which each is equally likely, else that of greatest upper bound. It
 // returns none if there is neither room for a new one nor another.
-func (s *Searcher[S, G]) choose(parent uint32, legal []rules.Move) (kid uint32, added bool) {
-	best, top, untried := none, float32(math.Inf(-1)), 0
+func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid uint32, added bool) {
+	best, top, untried := noNode, float32(math.Inf(-1)), 0
 	c := float32(s.options.C)
 	for _, m := range legal {
 		i, _ := s.arena.find(parent, m)
-		if i == none {
+		if i == noNode {
 			legal[untried] = m // over a move that is done with
 			untried++
 			continue
@@ -227,7 +227,7 @@ func (s *Searcher[S, G]) choose(parent uint32, legal []rules.Move) (kid uint32, 
 		}
 	}
 	if untried > 0 {
-		if kid = s.arena.add(parent, legal[s.rand.Below(untried)]); kid != none {
+		if kid = s.arena.add(parent, legal[s.rand.Below(untried)]); kid != noNode {
 			return kid, true
 		}
 	}
@@ -236,20 +236,20 @@ func (s *Searcher[S, G]) choose(parent uint32, legal []rules.Move) (kid uint32, 
 
 // result returns the move of most visits, of equals the one of most value, and the line of most
 // visits after it.
-func (s *Searcher[S, G]) result(random rules.Move) search.Found {
-	best := s.arena.busiest(root)
-	if best == none {
-		return search.Found{Move: random, Nodes: s.meter.Nodes()}
+func (s *Searcher[S, G]) result(random rules.Move) search.Result {
+	best := s.arena.mostVisited(root)
+	if best == noNode {
+		return search.Result{Move: random, Nodes: s.meter.Nodes()}
 	}
 	s.line = s.line[:0]
-	for node := best; node != none && len(s.line) < maxLine; node = s.arena.busiest(node) {
+	for node := best; node != noNode && len(s.line) < maxLine; node = s.arena.mostVisited(node) {
 		if len(s.line) > 0 && s.arena.nodes[node].visits < 2 {
 			break // a move tried once is no expectation
 		}
 		s.line = append(s.line, s.arena.nodes[node].move)
 	}
 	n := &s.arena.nodes[best]
-	return search.Found{
+	return search.Result{
 		Move: n.move, Value: n.score / float64(n.visits), Visits: int(n.visits),
 		Nodes: s.meter.Nodes(), Line: s.line,
 	}

@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 	const arena = 32 << 10
 	for _, players := range []uint8{2, 3, 4} {
 		position, seat := dealt(players, 7, rules.NewRand(2))
-		var first search.Found
+		var first search.Result
 		for i := range 2 {
 			s := New[briscaTree](Options{C: 0.7, Arena: arena})
 			got := s.Search(position, seat, search.Budget{Nodes: 5000}, rules.NewRand(3))
@@ -185,7 +185,7 @@ func TestVisitsAddUp(t *testing.T) {
 // kids returns the children of a node.
 func kids(s *Searcher[briscaTree, *briscaTree], parent uint32) (list []uint32) {
 	for m := range rules.Move(maxMove) {
-		if i, _ := s.arena.find(parent, m); i != none {
+		if i, _ := s.arena.find(parent, m); i != noNode {
 			list = append(list, i)
 		}
 	}

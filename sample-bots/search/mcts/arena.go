@@ -9,12 +9,12 @@ import (
 
 // node is a position of the tree. Its children stand side by side, behind their parent.
 type node struct {
-	first  uint32 // the first child
-	visits uint32
-	halves uint32 // half points of the side whose move led here
-	prior  float32
-	move   rules.Move
-	kids   uint16
+	first      uint32 // the first child
+	visits     uint32
+	halfPoints uint32 // half points of the side whose move led here
+	prior      float32
+	move       rules.Move
+	kids       uint16
 }
 
 const nodeSize = 20
@@ -23,21 +23,21 @@ const nodeSize = 20
 // counts as much as k visits.
 func (n *node) value(k float32) float32 {
 	visits := float32(n.visits)
-	return (k*n.prior + float32(n.halves)/2) / (k + visits)
+	return (k*n.prior + float32(n.halfPoints)/2) / (k + visits)
 }
 
 // arena has the nodes of one tree, the root first. It never grows.
 type arena struct {
-	nodes  []node
-	used   int
-	marked []uint64 // bits of cut
-	before []uint32 // how many nodes are marked before each word
+	nodes         []node
+	used          int
+	subtreeBits   []uint64 // bits of cut
+	subtreeCounts []uint32 // how many nodes are marked before each word
 }
 
 // newArena returns an arena of at most so many bytes, but at least the root and its children.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
-	a := arena{nodes: make([]node, 64*words), marked: make([]uint64, words), before: make([]uint32, words)}
+	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
 	a.clear()
 	return a
 }
@@ -45,8 +45,8 @@ func newArena(bytes int) arena {
 // clear leaves a root alone.
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
-// add gives a node children. It returns the first, and false if there is no room.
-func (a *arena) add(parent uint32, moves []rules.Move) (uint32, bool) {
+// addChildren gives a node children. It returns the first, and false if there is no room.
+func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	if a.used+len(moves) > len(a.nodes) {
 		return 0, false
 	}
@@ -60,38 +60,38 @@ func (a *arena) add(parent uint32, moves []rules.Move) (uint32, bool) {
 	return first, true
 }
 
-// has reports whether a node's children are these moves, or it has none yet.
-func (a *arena) has(parent uint32, moves []rules.Move) bool {
+// hasMoves reports whether a node's children are these moves, or it has none yet.
+func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 	n := &a.nodes[parent]
 	return n.kids == 0 || slices.EqualFunc(a.nodes[n.first:n.first+uint32(n.kids)], moves,
 		func(kid node, m rules.Move) bool { return kid.move == m })
 }
 
-// cut keeps the subtree of a node alone and makes the node the root. Children stand behind their
+// keepSubtree keeps the subtree of a node alone and makes the node the root. Children stand behind their
 // parents, so that one pass finds the subtree and another moves it to the front.
-func (a *arena) cut(root uint32) {
-	clear(a.marked)
-	a.marked[root/64] |= 1 << (root % 64)
+func (a *arena) keepSubtree(root uint32) {
+	clear(a.subtreeBits)
+	a.subtreeBits[root/64] |= 1 << (root % 64)
 	for i := root; i < uint32(a.used); i++ {
-		if n := &a.nodes[i]; a.isMarked(i) {
+		if n := &a.nodes[i]; a.inSubtree(i) {
 			for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
-				a.marked[kid/64] |= 1 << (kid % 64)
+				a.subtreeBits[kid/64] |= 1 << (kid % 64)
 			}
 		}
 	}
 	sum := uint32(0)
-	for w, word := range a.marked {
-		a.before[w] = sum
+	for w, word := range a.subtreeBits {
+		a.subtreeCounts[w] = sum
 		sum += uint32(bits.OnesCount64(word))
 	}
 	to := 0
 	for i := root; i < uint32(a.used); i++ {
-		if !a.isMarked(i) {
+		if !a.inSubtree(i) {
 			continue
 		}
 		n := a.nodes[i]
 		if n.kids > 0 {
-			n.first = a.rank(n.first)
+			n.first = a.countBefore(n.first)
 		}
 		a.nodes[to] = n
 		to++
@@ -99,9 +99,9 @@ func (a *arena) cut(root uint32) {
 	a.used = to
 }
 
-func (a *arena) isMarked(i uint32) bool { return a.marked[i/64]>>(i%64)&1 != 0 }
+func (a *arena) inSubtree(i uint32) bool { return a.subtreeBits[i/64]>>(i%64)&1 != 0 }
 
-// rank returns how many nodes before one are marked.
-func (a *arena) rank(i uint32) uint32 {
-	return a.before[i/64] + uint32(bits.OnesCount64(a.marked[i/64]&(1<<(i%64)-1)))
+// countBefore returns how many nodes before one are marked.
+func (a *arena) countBefore(i uint32) uint32 {
+	return a.subtreeCounts[i/64] + uint32(bits.OnesCount64(a.subtreeBits[i/64]&(1<<(i%64)-1)))
 }

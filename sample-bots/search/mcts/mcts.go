@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	clock   = 16  // iterations between two looks at the clock
-	maxPath = 128 // moves from the root to a leaf
-	keep    = 4   // moves between two searches, over which the tree is kept
+	clockInterval = 16  // iterations between two looks at the clock
+	maxPath       = 128 // moves from the root to a leaf
+	maxReusePlies = 4   // moves between two searches, over which the tree is kept
 )
 
 // State is a position that random games are played from. S is the concrete type, which is copied
@@ -34,14 +34,14 @@ type State[S any] interface {
 	Apply(rules.Move, *rules.Log)
 	// Playout plays to the end.
 	Playout(*rules.Rand)
-	// Halves returns the half points of a side, 0 to 2, when the game is over.
-	Halves(side int) int
+	// HalfPoints returns the half points of a side, 0 to 2, when the game is over.
+	HalfPoints(side int) int
 	// Prior estimates the position for a side, 0 to 1. It is called with Options.K alone.
 	Prior(side int) float32
 }
 
-// Kept is a State whose tree is kept from one search to the next.
-type Kept interface {
+// ReusableState is a State whose tree is kept from one search to the next.
+type ReusableState interface {
 	// Ply returns the number of moves made.
 	Ply() int
 	// Key returns a hash of all that decides the rest of the game.
@@ -50,35 +50,35 @@ type Kept interface {
 
 // Options of a search.
 type Options struct {
-	C     float64 // weight of exploration; sqrt 2 in UCT
-	K     float64 // visits after which a heuristic counts half; 0 for no heuristic
-	Arena int     // bytes of the nodes
-	Sides int     // of the game; 0 for 2
-	Best  Best
+	C         float64 // weight of exploration; sqrt 2 in UCT
+	K         float64 // visits after which a heuristic counts half; 0 for no heuristic
+	Arena     int     // bytes of the nodes
+	Sides     int     // of the game; 0 for 2
+	Criterion Criterion
 }
 
-// Best is which move a search returns.
-type Best uint8
+// Criterion is which move a search returns.
+type Criterion uint8
 
 const (
-	Value  Best = iota // of most value, of equals the one of most visits
-	Visits             // of most visits, of equals the one of most value
-	Bound              // of the greatest upper bound, as inside the tree: exploration counts
+	ByValue  Criterion = iota // of most value, of equals the one of most visits
+	ByVisits                  // of most visits, of equals the one of most value
+	ByBound                   // of the greatest upper bound, as inside the tree: exploration counts
 )
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
 type Searcher[S any, G State[S]] struct {
-	options Options
-	meter   search.Meter
-	arena   arena
-	rooted  bool
-	root    S // the position of the first node
-	state   S // of the iteration
-	steps   [keep + 1]S
-	rand    rules.Rand
-	path    [maxPath]visit
-	moves   [rules.MaxMoves]rules.Move
-	line    []rules.Move
+	options   Options
+	meter     search.Meter
+	arena     arena
+	hasRoot   bool
+	root      S // the position of the first node
+	state     S // of the iteration
+	positions [maxReusePlies + 1]S
+	rand      rules.Rand
+	path      [maxPath]visit
+	moves     [rules.MaxMoves]rules.Move
+	line      []rules.Move
 }
 
 // visit is a node of the path and the side whose move led to it.
@@ -102,18 +102,18 @@ func New[S any, G State[S]](o Options) *Searcher[S, G] {
 // Bytes returns the size of the arena.
 func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
 
-// Tree returns the number of nodes of the tree.
-func (s *Searcher[S, G]) Tree() int { return s.arena.used }
+// TreeSize returns the number of nodes of the tree.
+func (s *Searcher[S, G]) TreeSize() int { return s.arena.used }
 
 // Forget forgets the tree, as before a new game.
-func (s *Searcher[S, G]) Forget() { s.rooted = false }
+func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 
 // Search searches until the budget is spent, with random moves from r. The budget's nodes are
 // iterations. It returns the child that Options.Best says; before the first iteration, a random move.
-func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Found {
+func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
-	s.meter = search.NewMeter(b, clock)
-	s.plant(g)
+	s.meter = search.NewMeter(b, clockInterval)
+	s.setRoot(g)
 	for s.meter.Count() {
 		s.iterate()
 	}
@@ -121,41 +121,41 @@ func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Foun
 	return s.result()
 }
 
-// plant makes a position the root: with its subtree if the tree has it.
-func (s *Searcher[S, G]) plant(g G) {
+// setRoot makes a position the root: with its subtree if the tree has it.
+func (s *Searcher[S, G]) setRoot(g G) {
 	legal := g.Legal(s.moves[:0])
-	if node, ok := s.find(g); ok && s.arena.has(node, legal) {
-		s.arena.cut(node)
+	if node, ok := s.find(g); ok && s.arena.hasMoves(node, legal) {
+		s.arena.keepSubtree(node)
 	} else {
 		s.arena.clear()
 	}
-	s.root, s.rooted = *g, true
+	s.root, s.hasRoot = *g, true
 	if s.arena.nodes[0].kids == 0 {
 		s.state = *g
-		s.grow(0)
+		s.expand(0)
 	}
 }
 
 // find returns the node of a position that came about since the last search.
 func (s *Searcher[S, G]) find(g G) (uint32, bool) {
-	now, ok := any(g).(Kept)
-	if !ok || !s.rooted {
+	now, ok := any(g).(ReusableState)
+	if !ok || !s.hasRoot {
 		return 0, false
 	}
-	ahead := now.Ply() - any(G(&s.root)).(Kept).Ply()
-	if ahead < 0 || ahead > keep {
+	ahead := now.Ply() - any(G(&s.root)).(ReusableState).Ply()
+	if ahead < 0 || ahead > maxReusePlies {
 		return 0, false
 	}
-	s.steps[0] = s.root
-	return s.below(0, 0, ahead, now.Key())
+	s.positions[0] = s.root
+	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// below returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
+// findBelow returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
 // its position has a key. Nodes without children have nothing worth keeping.
-func (s *Searcher[S, G]) below(node uint32, depth, ahead int, key uint64) (uint32, bool) {
-	at := G(&s.steps[depth])
+func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
+	at := G(&s.positions[depth])
 	if depth == ahead {
-		return node, any(at).(Kept).Key() == key
+		return node, any(at).(ReusableState).Key() == key
 	}
 	n := s.arena.nodes[node]
 	if at.Turn() == rules.Over {
@@ -165,9 +165,9 @@ func (s *Searcher[S, G]) below(node uint32, depth, ahead int, key uint64) (uint3
 		if s.arena.nodes[kid].kids == 0 {
 			continue
 		}
-		s.steps[depth+1] = s.steps[depth]
-		G(&s.steps[depth+1]).Apply(s.arena.nodes[kid].move, nil)
-		if found, ok := s.below(kid, depth+1, ahead, key); ok {
+		s.positions[depth+1] = s.positions[depth]
+		G(&s.positions[depth+1]).Apply(s.arena.nodes[kid].move, nil)
+		if found, ok := s.findBelow(kid, depth+1, ahead, key); ok {
 			return found, true
 		}
 	}
@@ -183,11 +183,11 @@ func (s *Searcher[S, G]) iterate() {
 	s.path[0] = visit{0, 0}
 	for g.Turn() != rules.Over && depth < maxPath {
 		n := &s.arena.nodes[node]
-		if n.kids == 0 && (n.visits == 0 || !s.grow(node)) {
+		if n.kids == 0 && (n.visits == 0 || !s.expand(node)) {
 			break
 		}
 		side := g.Turn()
-		node = s.choose(node)
+		node = s.selectChild(node)
 		g.Apply(s.arena.nodes[node].move, nil)
 		s.path[depth] = visit{node, int8(side)}
 		depth++
@@ -195,20 +195,20 @@ func (s *Searcher[S, G]) iterate() {
 	g.Playout(&s.rand)
 	var halves [rules.MaxSeats]uint32
 	for side := range s.options.Sides {
-		halves[side] = uint32(g.Halves(side))
+		halves[side] = uint32(g.HalfPoints(side))
 	}
 	for _, v := range s.path[:depth] {
 		n := &s.arena.nodes[v.node]
 		n.visits++
-		n.halves += halves[v.side]
+		n.halfPoints += halves[v.side]
 	}
 }
 
-// grow gives a node of the position s.state its children. It returns false if there is no room.
-func (s *Searcher[S, G]) grow(node uint32) bool {
+// expand gives a node of the position s.state its children. It returns false if there is no room.
+func (s *Searcher[S, G]) expand(node uint32) bool {
 	g := G(&s.state)
 	moves := g.Legal(s.moves[:0])
-	first, ok := s.arena.add(node, moves)
+	first, ok := s.arena.addChildren(node, moves)
 	if !ok || s.options.K == 0 {
 		return ok
 	}
@@ -221,9 +221,9 @@ func (s *Searcher[S, G]) grow(node uint32) bool {
 	return true
 }
 
-// choose returns the child of greatest upper bound. Without a heuristic those that have not been
+// selectChild returns the child of greatest upper bound. Without a heuristic those that have not been
 // visited come first, in random order.
-func (s *Searcher[S, G]) choose(node uint32) uint32 {
+func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 	n := &s.arena.nodes[node]
 	kids := s.arena.nodes[n.first : n.first+uint32(n.kids)]
 	log := float32(math.Log(float64(max(n.visits, 1))))
@@ -255,8 +255,8 @@ func (s *Searcher[S, G]) choose(node uint32) uint32 {
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // result returns the best child and the line of most visits after it.
-func (s *Searcher[S, G]) result() search.Found {
-	best := s.best()
+func (s *Searcher[S, G]) result() search.Result {
+	best := s.bestChild()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
 	for node := best; len(s.line) < 8; {
 		next, visits := uint32(0), uint32(1) // a move tried once is no expectation
@@ -275,15 +275,15 @@ func (s *Searcher[S, G]) result() search.Found {
 	if k.visits > 0 {
 		value = float64(k.value(float32(s.options.K)))
 	}
-	return search.Found{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
+	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// best returns the child of the root that Options.Best says. A child that has not been visited is
+// bestChild returns the child of the root that Options.Best says. A child that has not been visited is
 // not the best, unless none has or its upper bound is.
-func (s *Searcher[S, G]) best() uint32 {
+func (s *Searcher[S, G]) bestChild() uint32 {
 	n := s.arena.nodes[0]
-	if s.options.Best == Bound {
-		return s.choose(0)
+	if s.options.Criterion == ByBound {
+		return s.selectChild(0)
 	}
 	best, top, visits := n.first, float32(-1), uint32(0)
 	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
@@ -293,7 +293,7 @@ func (s *Searcher[S, G]) best() uint32 {
 		}
 		v := k.value(float32(s.options.K))
 		better := v > top || v == top && k.visits > visits
-		if s.options.Best == Visits {
+		if s.options.Criterion == ByVisits {
 			better = k.visits > visits || k.visits == visits && v > top
 		}
 		if better {

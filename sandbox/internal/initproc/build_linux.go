@@ -13,28 +13,28 @@ import (
 // copier copies the files and directories of one directory to another one. It follows links on
 // neither side.
 type copier struct {
-	from, to *os.Root
-	uid      int      // the owner of the copies; -1 is the caller
-	back     bool     // out of the sandbox: no links, and files replace those that there are
-	paths    []string // of the copies, directories before their contents
+	source, target *os.Root
+	uid            int      // the owner of the copies; -1 is the caller
+	fromSandbox    bool     // out of the sandbox: no links, and files replace those that there are
+	paths          []string // of the copies, directories before their contents
 }
 
 // maxDepth is the greatest depth of a directory that is copied out of the sandbox.
 const maxDepth = 64
 
-// copy copies what is below a directory, "" or a path that ends with a slash.
-func (c *copier) copy(below string, depth int) error {
-	if c.back && depth > maxDepth {
+// copyBelow copies what is below a directory, "" or a path that ends with a slash.
+func (c *copier) copyBelow(below string, depth int) error {
+	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
 	}
-	d, err := c.from.Open("./" + below)
+	d, err := c.source.Open("./" + below)
 	if err != nil {
-		return named(below, err)
+		return pathError(below, err)
 	}
 	entries, err := d.ReadDir(-1)
 	d.Close()
 	if err != nil {
-		return named(below, err)
+		return pathError(below, err)
 	}
 	for _, e := range entries {
 		path := below + e.Name()
@@ -42,21 +42,21 @@ func (c *copier) copy(below string, depth int) error {
 		case e.IsDir():
 			err = c.mkdir(path)
 		case e.Type().IsRegular():
-			err = c.file(path)
-		case e.Type() == fs.ModeSymlink && !c.back:
-			err = c.link(path)
+			err = c.copyFile(path)
+		case e.Type() == fs.ModeSymlink && !c.fromSandbox:
+			err = c.copyLink(path)
 		default: // a socket or a device, or a link that the program may have made
 			continue
 		}
 		c.paths = append(c.paths, path)
 		if err == nil && c.uid >= 0 {
-			err = c.to.Lchown(path, c.uid, c.uid)
+			err = c.target.Lchown(path, c.uid, c.uid)
 		}
 		if err != nil {
-			return named(path, err)
+			return pathError(path, err)
 		}
 		if e.IsDir() {
-			if err := c.copy(path+"/", depth+1); err != nil {
+			if err := c.copyBelow(path+"/", depth+1); err != nil {
 				return err
 			}
 		}
@@ -66,30 +66,30 @@ func (c *copier) copy(below string, depth int) error {
 
 // mkdir makes a directory. Outside the sandbox it may be there already, but not as a link; a file makes room.
 func (c *copier) mkdir(path string) error {
-	err := c.to.Mkdir(path, 0o755)
-	if !c.back || !errors.Is(err, fs.ErrExist) {
+	err := c.target.Mkdir(path, 0o755)
+	if !c.fromSandbox || !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	info, err := c.to.Lstat(path)
+	info, err := c.target.Lstat(path)
 	switch {
 	case err != nil || info.IsDir():
 		return err
 	case info.Mode().IsRegular():
-		return errors.Join(c.to.Remove(path), c.to.Mkdir(path, 0o755))
+		return errors.Join(c.target.Remove(path), c.target.Mkdir(path, 0o755))
 	}
 	return syscall.ENOTDIR
 }
 
-func (c *copier) link(path string) error {
-	target, err := c.from.Readlink(path)
+func (c *copier) copyLink(path string) error {
+	target, err := c.source.Readlink(path)
 	if err != nil {
 		return err
 	}
-	return c.to.Symlink(target, path)
+	return c.target.Symlink(target, path)
 }
 
-func (c *copier) file(path string) error {
-	src, err := c.from.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func (c *copier) copyFile(path string) error {
+	src, err := c.source.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (c *copier) file(path string) error {
 	if err != nil {
 		return err
 	}
-	if c.back {
-		if err := c.to.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if c.fromSandbox {
+		if err := c.target.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	dst, err := c.to.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|info.Mode()&0o111)
+	dst, err := c.target.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|info.Mode()&0o111)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (c *copier) file(path string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// named returns an error with the path that it is about, quoted: the program may have chosen it.
-func named(path string, err error) error {
+// pathError returns an error with the path that it is about, quoted: the program may have chosen it.
+func pathError(path string, err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err
 	}
@@ -123,10 +123,10 @@ func named(path string, err error) error {
 // caller.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
-	if c.from, err = os.OpenRoot(from); err != nil {
+	if c.source, err = os.OpenRoot(from); err != nil {
 		return nil, err
 	}
-	if c.to, err = os.OpenRoot(to); err != nil {
+	if c.target, err = os.OpenRoot(to); err != nil {
 		return nil, err
 	}
 	if uid >= 0 {
@@ -134,24 +134,24 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 			return nil, err
 		}
 	}
-	return c, c.copy("", 0)
+	return c, c.copyBelow("", 0)
 }
 
-// keepBuild copies the output of a build back to the original directory, after all processes of the
+// returnBuild copies the output of a build back to the original directory, after all processes of the
 // sandbox have ended, and removes there what the build has removed from its copy. What was not copied
 // stays.
-func (c *Config) keepBuild() error {
-	original, built := c.copied.from, c.copied.to
-	for _, path := range slices.Backward(c.copied.paths) { // contents before their directory
+func (c *Config) returnBuild() error {
+	original, built := c.buildCopy.source, c.buildCopy.target
+	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory
 		_, err := built.Lstat(path)
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // a file is where its directory was
 			continue
 		}
 		err = original.Remove(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
-			return named(path, err)
+			return pathError(path, err)
 		}
 	}
-	back := copier{from: built, to: original, uid: -1, back: true}
-	return back.copy("", 0)
+	back := copier{source: built, target: original, uid: -1, fromSandbox: true}
+	return back.copyBelow("", 0)
 }

@@ -25,28 +25,28 @@ type Limit struct {
 
 // Config is what the process is told to do.
 type Config struct {
-	Spaces  bool // it is in namespaces of its own
-	UID     int  // to change to; -1: keep, as the root of a user namespace or as the caller
-	Path    string
-	Argv    []string
-	Env     []string
-	Dir     string
-	Build   bool
-	System  []string // paths of the system to show, if they exist; links stay links
-	Show    []Bind
-	Own     Bind // the program's directory; empty for none
-	Limit   Limit
-	Home    string               // the writable directory; "" without namespaces
-	Group   bool                 // a cgroup counts memory
-	PerFile PerFile              // of open files, if no cgroup counts memory
-	ABI     int                  // of Landlock; 0 for none
-	Filter  []syscall.SockFilter // of system calls
+	HasNamespaces bool // it is in namespaces of its own
+	UID           int  // to change to; -1: keep, as the root of a user namespace or as the caller
+	Path          string
+	Argv          []string
+	Env           []string
+	Dir           string
+	Build         bool
+	SystemPaths   []string // paths of the system to show, if they exist; links stay links
+	Binds         []Bind
+	OwnDir        Bind // the program's directory; empty for none
+	Limit         Limit
+	Home          string               // the writable directory; "" without namespaces
+	HasCgroup     bool                 // a cgroup counts memory
+	PerFile       PerFile              // of open files, if no cgroup counts memory
+	LandlockABI   int                  // of Landlock; 0 for none
+	Filter        []syscall.SockFilter // of system calls
 	// Extra descriptors, in this order:
-	Enter int      // lists of threads of cgroups
-	Leave []string // what to write to the next ones when the program has started
-	Thaw  bool     // the last one thaws the program
+	EnterCount int      // lists of threads of cgroups
+	LeaveTexts []string // what to write to the next ones when the program has started
+	CanThaw    bool     // the last one thaws the program
 
-	copied *copier // how a build's directory was copied
+	buildCopy *copier // how a build's directory was copied
 }
 
 // Thread stands in a filter for the number of the thread that starts the program.
@@ -89,7 +89,7 @@ func (c *Config) Encode() []byte {
 // read reads a configuration to its end, and nothing after it.
 func (c *Config) read(from io.Reader) error {
 	var n int
-	head := coder{reads: true, data: make([]byte, unsafe.Sizeof(n))}
+	head := coder{isReading: true, data: make([]byte, unsafe.Sizeof(n))}
 	if _, err := io.ReadFull(from, head.data); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *Config) read(from io.Reader) error {
 	if n < 0 || n > math.MaxInt32 {
 		return errCode
 	}
-	k := coder{reads: true, data: make([]byte, n)}
+	k := coder{isReading: true, data: make([]byte, n)}
 	if _, err := io.ReadFull(from, k.data); err != nil {
 		return err
 	}
@@ -114,31 +114,31 @@ func (r *Report) Encode() []byte {
 
 // Decode reads a report.
 func (r *Report) Decode(data []byte) error {
-	k := coder{reads: true, data: data}
+	k := coder{isReading: true, data: data}
 	r.code(&k)
 	return k.err
 }
 
 func (c *Config) code(k *coder) {
-	value(k, &c.Spaces)
+	value(k, &c.HasNamespaces)
 	value(k, &c.UID)
 	value(k, &c.Build)
 	value(k, &c.Limit)
-	value(k, &c.Group)
+	value(k, &c.HasCgroup)
 	value(k, &c.PerFile)
-	value(k, &c.ABI)
-	value(k, &c.Enter)
-	value(k, &c.Thaw)
+	value(k, &c.LandlockABI)
+	value(k, &c.EnterCount)
+	value(k, &c.CanThaw)
 	values(k, &c.Filter)
 	k.text(&c.Path)
 	k.text(&c.Dir)
 	k.text(&c.Home)
 	list(k, &c.Argv, (*coder).text)
 	list(k, &c.Env, (*coder).text)
-	list(k, &c.System, (*coder).text)
-	list(k, &c.Leave, (*coder).text)
-	list(k, &c.Show, (*coder).bind)
-	k.bind(&c.Own)
+	list(k, &c.SystemPaths, (*coder).text)
+	list(k, &c.LeaveTexts, (*coder).text)
+	list(k, &c.Binds, (*coder).bind)
+	k.bind(&c.OwnDir)
 }
 
 func (r *Report) code(k *coder) {
@@ -153,9 +153,9 @@ func (r *Report) code(k *coder) {
 // coder writes values to its data or reads them from it, in the same order. Both ends are the same
 // program on the same machine, so that they have the same representation.
 type coder struct {
-	data  []byte
-	reads bool
-	err   error
+	data      []byte
+	isReading bool
+	err       error
 }
 
 var errCode = errors.New("a malformed message")
@@ -163,7 +163,7 @@ var errCode = errors.New("a malformed message")
 // bytes codes memory that has no pointers.
 func (k *coder) bytes(memory []byte) {
 	switch {
-	case !k.reads:
+	case !k.isReading:
 		k.data = append(k.data, memory...)
 	case len(memory) > len(k.data):
 		k.err, k.data = errCode, nil
@@ -181,7 +181,7 @@ func value[T any](k *coder, v *T) {
 func length[T any](k *coder, all *[]T) {
 	n := len(*all)
 	value(k, &n)
-	if !k.reads {
+	if !k.isReading {
 		return
 	}
 	if *all = nil; n < 0 || n > len(k.data) {
@@ -208,7 +208,7 @@ func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 func (k *coder) text(s *string) {
 	data := []byte(*s)
 	values(k, &data)
-	if k.reads { // else it belongs to the caller
+	if k.isReading { // else it belongs to the caller
 		*s = string(data)
 	}
 }
@@ -218,22 +218,22 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapped is an error with a text before it. The outermost one of the sandbox is its step.
-type wrapped struct {
+// wrapError is an error with a text before it. The outermost one of the sandbox is its step.
+type wrapError struct {
 	text string
 	err  error
 }
 
-func (e *wrapped) Error() string { return e.text + ": " + e.err.Error() }
+func (e *wrapError) Error() string { return e.text + ": " + e.err.Error() }
 
-func (e *wrapped) Unwrap() error { return e.err }
+func (e *wrapError) Unwrap() error { return e.err }
 
 // wrap returns an error with a text before it, nil for none.
 func wrap(text string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &wrapped{text, err}
+	return &wrapError{text, err}
 }
 
 // dirOf returns the directory of a clean absolute path.
@@ -246,8 +246,8 @@ func dirOf(path string) string {
 	return "/"
 }
 
-// cut returns a text without a prefix.
-func cut(s, prefix string) string {
+// trimPrefix returns a text without a prefix.
+func trimPrefix(s, prefix string) string {
 	if hasPrefix(s, prefix) {
 		return s[len(prefix):]
 	}

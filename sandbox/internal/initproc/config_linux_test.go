@@ -13,11 +13,11 @@ import (
 // A configuration and a report arrive as they were sent, with every field.
 func TestCode(t *testing.T) {
 	config := Config{
-		Spaces: true, UID: -1, Path: "/bin/sh", Argv: []string{"sh", "", "-c,\n"}, Env: []string{"A=1"}, Dir: "/bot", Build: true,
-		System: []string{"/usr"}, Show: []Bind{{"/a", "/b"}, {"/c", "/d"}}, Own: Bind{"/e", "/f"},
+		HasNamespaces: true, UID: -1, Path: "/bin/sh", Argv: []string{"sh", "", "-c,\n"}, Env: []string{"A=1"}, Dir: "/bot", Build: true,
+		SystemPaths: []string{"/usr"}, Binds: []Bind{{"/a", "/b"}, {"/c", "/d"}}, OwnDir: Bind{"/e", "/f"},
 		Limit: Limit{Memory: 1 << 40, Processes: 2, CPU: time.Second, Disk: 3, Inodes: 4, Output: 5, OpenFiles: 6},
-		Home:  "/tmp", Group: true, PerFile: PerFile{Socket: 1, Pipe: 2, Poll: 3, Other: 4}, ABI: 7,
-		Filter: []syscall.SockFilter{{Code: 0xffff, Jt: 255, Jf: 255, K: Thread}, {}}, Enter: 1, Leave: []string{"0"}, Thaw: true,
+		Home:  "/tmp", HasCgroup: true, PerFile: PerFile{Socket: 1, Pipe: 2, Poll: 3, Other: 4}, LandlockABI: 7,
+		Filter: []syscall.SockFilter{{Code: 0xffff, Jt: 255, Jf: 255, K: Thread}, {}}, EnterCount: 1, LeaveTexts: []string{"0"}, CanThaw: true,
 	}
 	var got Config
 	kit.Must(t, got.read(bytes.NewReader(config.Encode())))

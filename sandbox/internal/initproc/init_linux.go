@@ -41,14 +41,14 @@ func init() {
 
 // reaper is a running init.
 type reaper struct {
-	config Config
-	line   *os.File // the lifeline; held, because a file that is collected is closed
-	main   int      // the program's own process
-	ended  atomic.Bool
-	clock  cpuClock // -1 for none
+	config   Config
+	lifeline *os.File // the lifeline; held, because a file that is collected is closed
+	mainPid  int      // the program's own process
+	isEnding atomic.Bool
+	clock    cpuClock // -1 for none
 
-	looks    int
-	mappings map[int]int64 // bytes, by process
+	pollCount int
+	mappings  map[int]int64 // bytes, by process
 }
 
 func initMain() {
@@ -56,12 +56,12 @@ func initMain() {
 	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(failure(wrap("descriptors", err)))
 	}
-	r := reaper{line: os.NewFile(lifeline, "lifeline"), clock: -1, mappings: map[int]int64{}}
-	if err := r.config.read(r.line); err != nil {
+	r := reaper{lifeline: os.NewFile(lifeline, "lifeline"), clock: -1, mappings: map[int]int64{}}
+	if err := r.config.read(r.lifeline); err != nil {
 		syscall.Exit(2) // the referee is gone
 	}
-	ignoreSignals(r.config.Spaces)
-	go r.watchLifeline()
+	ignoreSignals(r.config.HasNamespaces)
+	go r.awaitLifelineEnd()
 	oom := raiseOOM()
 	var err error
 	started := make(chan struct{})
@@ -69,10 +69,10 @@ func initMain() {
 		// Never unlocked: the thread ends with the goroutine. It must, since the program
 		// may send signals to threads with the same restrictions.
 		runtime.LockOSThread()
-		if !r.config.Group && r.config.Limit.CPU > 0 {
+		if !r.config.HasCgroup && r.config.Limit.CPU > 0 {
 			r.clock = newCPUClock()
 		}
-		r.main, err = r.config.run()
+		r.mainPid, err = r.config.run()
 		close(started)
 	}()
 	<-started
@@ -82,7 +82,7 @@ func initMain() {
 	lowerOOM(oom)
 	raiseLimits()
 	r.leaveGroup()
-	if !r.config.Group {
+	if !r.config.HasCgroup {
 		go r.poll()
 	}
 	r.reap()
@@ -109,7 +109,7 @@ func ignoreSignals(spaces bool) {
 // enterGroups moves this thread, and everything that it starts, into the cgroups of the
 // configuration. The memory of init itself is that of its first thread, which stays outside.
 func (c *Config) enterGroups() error {
-	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
+	for fd := firstExtra; fd < firstExtra+c.EnterCount; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
 			return wrap("cgroup", err)
 		}
@@ -121,11 +121,11 @@ func (c *Config) enterGroups() error {
 // end of the lifeline, and closes the program's pipes, so that the referee notices
 // their end.
 func (r *reaper) leaveGroup() {
-	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
+	for fd := firstExtra; fd < firstExtra+r.config.EnterCount; fd++ {
 		syscall.Close(fd)
 	}
-	for i, text := range r.config.Leave {
-		fd := firstExtra + r.config.Enter + i
+	for i, text := range r.config.LeaveTexts {
+		fd := firstExtra + r.config.EnterCount + i
 		syscall.Write(fd, []byte(text))
 		syscall.Close(fd)
 	}
@@ -137,15 +137,15 @@ func (r *reaper) leaveGroup() {
 			syscall.Close(fd)
 		}
 	}
-	if r.config.Leave != nil {
+	if r.config.LeaveTexts != nil {
 		syscall.Write(lifeline, []byte{LeftGroup})
 	}
 	// The program must neither inspect nor stop init.
 	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
 }
 
-// watchLifeline ends everything when the referee has ended or requests it.
-func (r *reaper) watchLifeline() {
+// awaitLifelineEnd ends everything when the referee has ended or requests it.
+func (r *reaper) awaitLifelineEnd() {
 	var buf [1]byte
 	for {
 		n, err := syscall.Read(lifeline, buf[:])
@@ -157,13 +157,13 @@ func (r *reaper) watchLifeline() {
 		}
 	}
 	r.thaw()
-	r.end(Report{End: Killed})
+	r.endSandbox(Report{End: Killed})
 }
 
 // thaw ends a freeze, so that the program can end: in a v1 freezer not even SIGKILL arrives.
 func (r *reaper) thaw() {
-	if r.config.Thaw {
-		syscall.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
+	if r.config.CanThaw {
+		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
 	}
 }
 
@@ -175,22 +175,22 @@ func (r *reaper) reap() {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			r.end(failure(wrap("wait", err)))
-		case pid == r.main:
-			r.end(Report{End: Exited, Wait: uint32(ws)})
+			r.endSandbox(failure(wrap("wait", err)))
+		case pid == r.mainPid:
+			r.endSandbox(Report{End: Exited, Wait: uint32(ws)})
 		}
 	}
 }
 
-// end ends the remaining processes, copies a build back and sends the report. A second
+// endSandbox ends the remaining processes, copies a build back and sends the report. A second
 // caller waits for the end of this process.
-func (r *reaper) end(rep Report) {
-	if r.ended.Swap(true) {
+func (r *reaper) endSandbox(rep Report) {
+	if r.isEnding.Swap(true) {
 		select {}
 	}
 	r.killAll()
 	if r.config.Build && rep.End == Exited && rep.Wait == 0 {
-		if err := r.config.keepBuild(); err != nil {
+		if err := r.config.returnBuild(); err != nil {
 			rep = failure(wrap("keep the build", err))
 		}
 	}
@@ -207,7 +207,7 @@ func (r *reaper) end(rep Report) {
 // killAll ends all processes of the sandbox but this one.
 func (r *reaper) killAll() {
 	for range 10000 {
-		if r.config.Spaces {
+		if r.config.HasNamespaces {
 			syscall.Kill(-1, syscall.SIGKILL) // the whole pid namespace
 		} else {
 			for _, pid := range proc.ProcessTree(os.Getpid())[1:] {
@@ -224,15 +224,15 @@ func (r *reaper) killAll() {
 // poll enforces the limits that no cgroup enforces.
 func (r *reaper) poll() {
 	limit := r.config.Limit
-	for !r.ended.Load() {
+	for !r.isEnding.Load() {
 		memory, cpu, threads := r.usage()
 		switch {
-		case !r.config.Spaces && threads > limit.Processes:
-			r.end(Report{End: ProcessLimit})
+		case !r.config.HasNamespaces && threads > limit.Processes:
+			r.endSandbox(Report{End: ProcessLimit})
 		case memory > limit.Memory:
-			r.end(Report{End: MemoryLimit})
+			r.endSandbox(Report{End: MemoryLimit})
 		case limit.CPU > 0 && cpu > limit.CPU:
-			r.end(Report{End: CPULimit})
+			r.endSandbox(Report{End: CPULimit})
 		}
 		time.Sleep(PollEvery)
 	}
@@ -244,7 +244,7 @@ const PollEvery = 50 * time.Millisecond
 // failure returns the report of an error before the program ran.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
-	if w, ok := err.(*wrapped); ok {
+	if w, ok := err.(*wrapError); ok {
 		rep.Step, rep.Text = w.text, w.err.Error()
 	}
 	var errno syscall.Errno
@@ -266,7 +266,7 @@ func (c *Config) run() (pid int, err error) {
 		return 0, err
 	}
 	syscall.Umask(0)
-	if c.Spaces {
+	if c.HasNamespaces {
 		if err := c.buildRoot(); err != nil {
 			return 0, err
 		}
@@ -284,7 +284,7 @@ func (c *Config) run() (pid int, err error) {
 	if err != nil {
 		return 0, wrap("landlock", err)
 	}
-	if err := dropRights(c.UID, c.Spaces); err != nil {
+	if err := dropRights(c.UID, c.HasNamespaces); err != nil {
 		return 0, wrap("rights", err)
 	}
 	if err := rules.enforce(); err != nil {

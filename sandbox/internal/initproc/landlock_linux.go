@@ -11,8 +11,8 @@ import (
 
 // ruleset is a Landlock ruleset that is not enforced yet.
 type ruleset struct {
-	fd      int
-	handled uint64
+	fd            int
+	handledRights uint64
 }
 
 // Sets of rights.
@@ -26,21 +26,21 @@ const (
 // landlock prepares the second protection of files, which is the only one in a sandbox
 // without namespaces. In a sandbox with namespaces a kernel may have no Landlock.
 func (c *Config) landlock() (ruleset, error) {
-	if c.ABI == 0 {
+	if c.LandlockABI == 0 {
 		return ruleset{fd: -1}, nil
 	}
-	r := ruleset{fd: -1, handled: landlockHandled(c.ABI)}
+	r := ruleset{fd: -1, handledRights: landlockRights(c.LandlockABI)}
 	var err error
-	if r.fd, err = createRuleset(c.ABI, r.handled); err != nil {
+	if r.fd, err = createRuleset(c.LandlockABI, r.handledRights); err != nil {
 		return r, err
 	}
 	for _, device := range c.devices() {
 		err = errors.Join(err, r.allow("/dev/"+device, landlockFiles))
 	}
-	if c.Spaces {
+	if c.HasNamespaces {
 		err = errors.Join(err, r.allow("/", landlockRead), r.allow(c.Home, landlockWrite), r.allow("/dev/shm", landlockWrite))
 		if c.Build {
-			err = errors.Join(err, r.allow(c.Own.Target, landlockWrite))
+			err = errors.Join(err, r.allow(c.OwnDir.Target, landlockWrite))
 		}
 		return r, err
 	}
@@ -51,13 +51,13 @@ func (c *Config) landlock() (ruleset, error) {
 func (c *Config) allowWeak(r ruleset) error {
 	// Most files of other processes in /proc need the right to trace them, which
 	// Landlock denies; their command lines are visible.
-	paths := append([]string{"/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"}, c.System...)
+	paths := append([]string{"/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"}, c.SystemPaths...)
 	for _, path := range paths {
 		if err := r.allow(path, landlockRead); err != nil && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.EACCES) {
 			return err
 		}
 	}
-	for _, b := range append(c.Show, c.Own) {
+	for _, b := range append(c.Binds, c.OwnDir) {
 		if b.Source == "" {
 			continue
 		}
@@ -68,8 +68,8 @@ func (c *Config) allowWeak(r ruleset) error {
 	return nil
 }
 
-// landlockHandled returns the rights that a version handles.
-func landlockHandled(abi int) uint64 {
+// landlockRights returns the rights that a version handles.
+func landlockRights(abi int) uint64 {
 	handled := uint64(1)<<13 - 1
 	for _, f := range []struct {
 		abi   int
@@ -116,7 +116,7 @@ func (r ruleset) allow(path string, rights uint64) error {
 	} else {
 		rights &^= sys.LANDLOCK_ACCESS_FS_MAKE_CHAR | sys.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 	}
-	rule := sys.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}
+	rule := sys.LandlockPathBeneathAttr{Allowed_access: rights & r.handledRights, Parent_fd: int32(fd)}
 	_, _, errno := syscall.Syscall6(sys.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), sys.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return &os.PathError{Op: "landlock", Path: path, Err: errno}

@@ -83,7 +83,7 @@ func enterRoot() error {
 }
 
 func (c *Config) showSystem() error {
-	for _, path := range c.System {
+	for _, path := range c.SystemPaths {
 		info, err := os.Lstat(oldRoot + path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
@@ -93,7 +93,7 @@ func (c *Config) showSystem() error {
 		case info.Mode()&fs.ModeSymlink != 0:
 			err = copyLink(oldRoot+path, newRoot+path)
 		default:
-			err = show(oldRoot+path, newRoot+path)
+			err = bindReadOnly(oldRoot+path, newRoot+path)
 		}
 		if err != nil {
 			return err
@@ -119,24 +119,24 @@ const (
 	readOnly = sys.MOUNT_ATTR_RDONLY | writable
 )
 
-// show binds a file or directory of the old root read-only, with all mounts below it.
-func show(from, to string) error { return bindMount(from, to, readOnly) }
+// bindReadOnly binds a file or directory of the old root read-only, with all mounts below it.
+func bindReadOnly(from, to string) error { return bindMount(from, to, readOnly) }
 
 func bindMount(from, to string, attr uint64) error {
 	// A copy of the mount is changed before it is attached: unlike a remount,
 	// this includes the mounts below it.
 	fd, err := sys.OpenTree(sys.AT_FDCWD, from, sys.OPEN_TREE_CLONE|sys.OPEN_TREE_CLOEXEC|sys.AT_RECURSIVE)
 	if err != nil {
-		return wrap(cut(from, oldRoot)+": open_tree", err)
+		return wrap(trimPrefix(from, oldRoot)+": open_tree", err)
 	}
 	defer syscall.Close(fd)
 	if err := sys.MountSetattr(fd, "", sys.AT_EMPTY_PATH|sys.AT_RECURSIVE, &sys.MountAttr{Attr_set: attr}); err != nil {
-		return wrap(cut(from, oldRoot)+": mount_setattr", err)
+		return wrap(trimPrefix(from, oldRoot)+": mount_setattr", err)
 	}
 	if err := mountPoint(fd, to); err != nil {
 		return err
 	}
-	return wrap(cut(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
+	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
 // mountPoint makes a file or directory to mount something of the same kind on.
@@ -183,7 +183,7 @@ var devices = []string{"null", "full", "random", "urandom", "zero"}
 // devices leaves out /dev/zero if no cgroup counts memory: a shared mapping of it belongs
 // to no process.
 func (c *Config) devices() []string {
-	if c.Group {
+	if c.HasCgroup {
 		return devices
 	}
 	return devices[:len(devices)-1]
@@ -225,27 +225,27 @@ func (c *Config) makeEtc() error {
 
 // showDirs shows the paths of the configuration and the program's own directory.
 func (c *Config) showDirs() error {
-	for _, b := range c.Show {
-		if err := show(oldRoot+b.Source, newRoot+b.Target); err != nil {
+	for _, b := range c.Binds {
+		if err := bindReadOnly(oldRoot+b.Source, newRoot+b.Target); err != nil {
 			return err
 		}
 	}
-	if c.Own.Source == "" {
+	if c.OwnDir.Source == "" {
 		return nil
 	}
-	from, to := oldRoot+c.Own.Source, newRoot+c.Own.Target
+	from, to := oldRoot+c.OwnDir.Source, newRoot+c.OwnDir.Target
 	if c.Build {
 		return c.copyDir(from, to, writable)
 	}
-	if c.UID >= 0 && !readable(from) {
+	if c.UID >= 0 && !isReadable(from) {
 		// The program's user may not read it, whatever it contains.
 		return c.copyDir(from, to, readOnly)
 	}
-	return show(from, to)
+	return bindReadOnly(from, to)
 }
 
-// readable reports whether everybody may read a directory.
-func readable(dir string) bool {
+// isReadable reports whether everybody may read a directory.
+func isReadable(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode()&0o005 == 0o005
 }
@@ -257,13 +257,13 @@ func (c *Config) copyDir(from, to string, attr uint64) error {
 	}
 	copied, err := copyTree(from, stagedDir, c.UID)
 	if err != nil {
-		return wrap("copying "+c.Own.Source, err)
+		return wrap("copying "+c.OwnDir.Source, err)
 	}
 	if c.Build {
-		c.copied = copied
+		c.buildCopy = copied
 	} else {
-		copied.from.Close()
-		copied.to.Close()
+		copied.source.Close()
+		copied.target.Close()
 	}
 	return bindMount(stagedDir, to, attr)
 }

@@ -12,9 +12,9 @@ import (
 // where both are the same user's.
 const InitThreads = 8
 
-// Starter is the thread of init that becomes the program's own user and starts it: the
+// StarterThreads is the thread of init that becomes the program's own user and starts it: the
 // limits of that user and, in version 1, of the cgroup must include it.
-const Starter = 1
+const StarterThreads = 1
 
 // setLimits sets the kernel's limits for processes and users. The program inherits them,
 // so they apply to init, too.
@@ -22,10 +22,10 @@ func (c *Config) setLimits() error {
 	l := c.Limit
 	own := InitThreads
 	if c.UID >= 0 {
-		own = Starter
+		own = StarterThreads
 	}
 	processes := uint64(l.Processes + own)
-	if c.Group {
+	if c.HasCgroup {
 		processes += uint64(own) // so that the cgroup's limit applies first: only that can be reported
 	}
 	limits := []struct {
@@ -47,7 +47,7 @@ func (c *Config) setLimits() error {
 			return err
 		}
 	}
-	if !c.Spaces && c.UID < 0 {
+	if !c.HasNamespaces && c.UID < 0 {
 		// This limit counts all processes of the user, which change constantly: init
 		// counts the program's own, and this limits what it starts between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
@@ -55,7 +55,7 @@ func (c *Config) setLimits() error {
 	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+headroom); err != nil {
 		return err
 	}
-	if !c.Group {
+	if !c.HasCgroup {
 		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
 		// may write to is more than what they use, too; what is used is polled.
 		data := uint64(l.Memory) + unusedData

@@ -23,16 +23,16 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 		cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 	}
 	pids := func() []int { return proc.ProcessTree(os.Getpid())[1:] }
-	if r.config.Spaces {
-		pids = others
+	if r.config.HasNamespaces {
+		pids = otherProcesses
 	}
 	// Counting mappings is slow, but so is making many.
-	count := r.looks%4 == 0
-	r.looks++
+	count := r.pollCount%4 == 0
+	r.pollCount++
 	if count {
 		clear(r.mappings)
 	}
-	kernel := kernelMemory{perFile: r.config.PerFile, seen: map[string]bool{}}
+	kernel := kernelMemory{perFile: r.config.PerFile, countedFiles: map[string]bool{}}
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
 		if status, err := proc.Read(dir + "/status"); err == nil {
@@ -55,8 +55,8 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	return memory + kernel.bytes, cpu, threads
 }
 
-// others returns the processes in init's own /proc, except init.
-func others() (pids []int) {
+// otherProcesses returns the processes in init's own /proc, except init.
+func otherProcesses() (pids []int) {
 	for _, pid := range proc.Numbers("/proc") {
 		if pid != 1 {
 			pids = append(pids, pid)
@@ -94,9 +94,9 @@ const perMapping = 256
 
 // kernelMemory adds up what the kernel uses for processes. Files that they share count once.
 type kernelMemory struct {
-	perFile PerFile
-	seen    map[string]bool
-	bytes   int64
+	perFile      PerFile
+	countedFiles map[string]bool
+	bytes        int64
 }
 
 // add adds a process, by its directory in /proc. If its open files are hidden, it counts
@@ -117,11 +117,11 @@ func (k *kernelMemory) add(dir string, most int) {
 		if err != nil {
 			continue
 		}
-		k.file(string(link[:n]))
+		k.addFile(string(link[:n]))
 	}
 }
 
-func (k *kernelMemory) file(link string) {
+func (k *kernelMemory) addFile(link string) {
 	bytes := k.perFile.Other
 	switch {
 	case link == "anon_inode:[eventpoll]": // all have the same name
@@ -135,8 +135,8 @@ func (k *kernelMemory) file(link string) {
 		k.bytes += bytes
 		return
 	}
-	if !k.seen[link] {
-		k.seen[link] = true
+	if !k.countedFiles[link] {
+		k.countedFiles[link] = true
 		k.bytes += bytes
 	}
 }
