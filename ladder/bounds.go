@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Longest returns the largest time that the moves of a match can take: of each deal in every rotation, with all plies
+// MaxMatchTime returns the largest time that the moves of a match can take: of each deal in every rotation, with all plies
 // that the rules allow, and all the time of the clock.
-func Longest(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
+func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
 		return game * games
@@ -19,17 +19,17 @@ func Longest(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	return math.MaxInt64
 }
 
-// CheckTime returns an error if a match may take longer than most. The error says what to change.
-func CheckTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Duration) error {
-	longest := Longest(v, c, bots, deals)
+// CheckMatchTime returns an error if a match may take longer than most. The error says what to change.
+func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Duration) error {
+	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= most {
 		return nil
 	}
 	plies := v.MaxPlies
-	hint := fmt.Sprintf("try fewer deals: %d at most", most/Longest(v, c, bots, 1))
-	if most < Longest(v, c, bots, 1) {
+	hint := fmt.Sprintf("try fewer deals: %d at most", most/MaxMatchTime(v, c, bots, 1))
+	if most < MaxMatchTime(v, c, bots, 1) {
 		hint = "try a clock with less time, or fewer bots"
-		if fits := shorter(v, c, bots, most); fits > 0 {
+		if fits := maxLimitOption(v, c, bots, most); fits > 0 {
 			hint = fmt.Sprintf("try 1 deal with limit=%d or less", fits)
 		}
 	}
@@ -37,9 +37,9 @@ func CheckTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Dur
 		longest.Round(time.Second), most, deals, bots, plies, c)
 }
 
-// shorter returns the largest value of the option "limit" with which a deal takes at most the time most, or 0 if the
+// maxLimitOption returns the largest value of the option "limit" with which a deal takes at most the time most, or 0 if the
 // game has no such option.
-func shorter(v *rules.Variant, c referee.Clock, bots int, most time.Duration) int {
+func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, most time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
 			return int(most / (c.Move * time.Duration(bots)))
@@ -52,15 +52,15 @@ func shorter(v *rules.Variant, c referee.Clock, bots int, most time.Duration) in
 // one that searches uses about this much.
 const HouseMemory = 96 << 20
 
-// Room is the memory for all programs of a competition together.
-type Room struct {
+// MemoryBudget is the memory for all programs of a competition together.
+type MemoryBudget struct {
 	Total int64 // bytes; 0: as much as they want
 	Bot   int64 // bytes that one bot can use, 0: as a house bot
 }
 
-// Rotation returns the memory that the bots of one rotation can use together. house says for each slot whether it
+// RotationMemory returns the memory that the bots of one rotation can use together. house says for each slot whether it
 // needs no memory of its own.
-func (r Room) Rotation(v *rules.Variant, house []bool) (sum int64) {
+func (r MemoryBudget) RotationMemory(v *rules.Variant, house []bool) (sum int64) {
 	for seat := range v.Players {
 		if house[rules.BotAt(seat, 0, len(house))] || r.Bot == 0 {
 			sum += HouseMemory
@@ -71,11 +71,11 @@ func (r Room) Rotation(v *rules.Variant, house []bool) (sum int64) {
 	return sum
 }
 
-// Together returns how many rotations of a match are played at the same time, and the memory that they need: as many
+// ParallelRotations returns how many rotations of a match are played at the same time, and the memory that they need: as many
 // as fit into the share of one of the workers, but at least one. A single rotation that needs more waits until there
 // is room.
-func (r Room) Together(v *rules.Variant, house []bool, workers int) (rotations int, memory int64) {
-	one := r.Rotation(v, house)
+func (r MemoryBudget) ParallelRotations(v *rules.Variant, house []bool, workers int) (rotations int, memory int64) {
+	one := r.RotationMemory(v, house)
 	rotations = len(house)
 	if r.Total > 0 {
 		rotations = int(max(1, min(int64(rotations), r.Total/int64(workers)/one)))
@@ -84,8 +84,8 @@ func (r Room) Together(v *rules.Variant, house []bool, workers int) (rotations i
 }
 
 // Check returns an error if a match can never fit. what names the match in the error.
-func (r Room) Check(what string, v *rules.Variant, house []bool) error {
-	need := r.Rotation(v, house)
+func (r MemoryBudget) Check(what string, v *rules.Variant, house []bool) error {
+	need := r.RotationMemory(v, house)
 	if r.Total == 0 || need <= r.Total {
 		return nil
 	}

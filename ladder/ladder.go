@@ -18,11 +18,11 @@ import (
 
 // Person is somebody with an account.
 type Person struct {
-	ID      int64
-	Name    string
-	Admin   bool
-	Created time.Time
-	Blocked time.Time // zero: not blocked
+	ID        int64
+	Name      string
+	Admin     bool
+	CreatedAt time.Time
+	BlockedAt time.Time // zero: not blocked
 }
 
 // Scope is what a token permits. Each scope includes those before it.
@@ -36,36 +36,36 @@ const (
 
 // Token is an access token of a person. Its text is shown once; the store keeps only its SHA-256.
 type Token struct {
-	ID      int64
-	Label   string
-	Scope   Scope
-	Created time.Time
-	Used    time.Time // to the minute; zero: never
-	Expires time.Time // zero: never
-	Revoked time.Time // zero: not revoked
+	ID        int64
+	Label     string
+	Scope     Scope
+	CreatedAt time.Time
+	UsedAt    time.Time // to the minute; zero: never
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
 }
 
 // Session is the session of a browser, in which a person has signed in or a guest plays.
 type Session struct {
-	ID      int64
-	Token   int64 // by which they signed in; 0: a guest
-	Created time.Time
-	Used    time.Time // to the minute
-	Expires time.Time
+	ID        int64
+	Token     int64 // by which they signed in; 0: a guest
+	CreatedAt time.Time
+	UsedAt    time.Time // to the minute
+	ExpiresAt time.Time
 }
 
 // Bot is a competitor, known by its name. At most one of its versions plays at a time.
 type Bot struct {
-	ID       int64
-	PersonID int64 // 0: a house bot
-	Name     string
-	Created  time.Time
-	// Withdrawn is when the owner withdrew the bot from play; zero if it plays.
-	Withdrawn time.Time
+	ID        int64
+	PersonID  int64 // 0: a house bot
+	Name      string
+	CreatedAt time.Time
+	// WithdrawnAt is when the owner withdrew the bot from play; zero if it plays.
+	WithdrawnAt time.Time
 }
 
-// House reports whether the bot is a house bot, which is part of this program.
-func (b Bot) House() bool { return b.PersonID == 0 }
+// IsHouse reports whether the bot is a house bot, which is part of this program.
+func (b Bot) IsHouse() bool { return b.PersonID == 0 }
 
 // State is the state of a version.
 type State string
@@ -81,8 +81,8 @@ const (
 	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
 )
 
-// Open reports whether the version has not reached its last state yet: it waits, or is built, checked or tried.
-func (s State) Open() bool { return s == Queued || s == Building || s == Checking || s == Trial }
+// IsPending reports whether the version has not reached its last state yet: it waits, or is built, checked or tried.
+func (s State) IsPending() bool { return s == Queued || s == Building || s == Checking || s == Trial }
 
 // Version is one submission of a bot.
 type Version struct {
@@ -103,9 +103,9 @@ type Version struct {
 	Reason   phrase.Text // why it failed or was suspended, or why a live one is not played
 	// Unplayable says what a live version needs and no machine has; empty if some machine can play it.
 	Unplayable phrase.Text
-	Created    time.Time
-	Began      time.Time // when it last went live; zero: not yet
-	Ended      time.Time // when it was retired, failed or suspended; zero: not yet
+	CreatedAt  time.Time
+	LiveAt     time.Time // when it last went live; zero: not yet
+	EndedAt    time.Time // when it was retired, failed or suspended; zero: not yet
 }
 
 // Needs lists what a machine must have to play a version.
@@ -119,19 +119,19 @@ func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
 
-// House reports whether the version is of a house bot.
-func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
+// IsHouse reports whether the version is of a house bot.
+func (v Version) IsHouse() bool { return strings.HasPrefix(v.Bot, "@") }
 
-// Shown returns the version as people see it: its label, or its number where it has none.
-func (v Version) Shown() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
+// DisplayLabel returns the version as people see it: its label, or its number where it has none.
+func (v Version) DisplayLabel() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
 // Plays reports whether the version says that it plays a game.
 func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
-// AtOnce returns an error unless the version can play a game with people, which needs no match.
-func (v Version) AtOnce(game string) error {
+// CheckTablePlay returns an error unless the version can play a game with people, which needs no match.
+func (v Version) CheckTablePlay(game string) error {
 	switch {
 	case !v.Plays(game):
 		return Errorf(Invalid, "choose another", "bot %q does not play %s", v.Bot, game)
@@ -146,12 +146,12 @@ var StageNames = []string{"unpack", "build", "check", "trial"}
 
 // Stage is one stage of a submission, with its log.
 type Stage struct {
-	Name    string // one of StageNames
-	OK      bool
-	Began   time.Time
-	Ended   time.Time   // zero: still running
-	Log     string      // plain text, shortened in the middle when it is too long
-	Summary phrase.Text // one line
+	Name      string // one of StageNames
+	OK        bool
+	StartedAt time.Time
+	EndedAt   time.Time   // zero: still running
+	Log       string      // plain text, shortened in the middle when it is too long
+	Summary   phrase.Text // one line
 }
 
 // MatchState is the state of a match.
@@ -166,24 +166,24 @@ const (
 
 // Match is a number of deals between some versions, each of them played in all rotations.
 type Match struct {
-	ID       int64
-	Ladder   string // "" for an unrated match
-	Rated    bool
-	Game     string
-	Options  map[string]string // all options
-	Clock    referee.Clock
-	Deals    int
-	Distinct int      // of a finished rated match: how many deals counted, because they repeat no earlier games
-	Versions []int64  // by slot; the slots take the seats in turn, slot 0 the first seat in rotation 0
-	Bots     []string // by slot, the names of their bots
-	Numbers  []int    // by slot, the versions' numbers
-	Remote   []bool   // by slot, whether the version is remote
-	State    MatchState
-	AskedBy  int64 // the person who requested an unrated match; 0: nobody
-	Reason   phrase.Text
-	Created  time.Time
-	Began    time.Time
-	Finished time.Time
+	ID            int64
+	Ladder        string // "" for an unrated match
+	Rated         bool
+	Game          string
+	Options       map[string]string // all options
+	Clock         referee.Clock
+	Deals         int
+	DistinctDeals int      // of a finished rated match: how many deals counted, because they repeat no earlier games
+	Versions      []int64  // by slot; the slots take the seats in turn, slot 0 the first seat in rotation 0
+	Bots          []string // by slot, the names of their bots
+	Numbers       []int    // by slot, the versions' numbers
+	Remote        []bool   // by slot, whether the version is remote
+	State         MatchState
+	RequestedBy   int64 // the person who requested an unrated match; 0: nobody
+	Reason        phrase.Text
+	CreatedAt     time.Time
+	StartedAt     time.Time
+	FinishedAt    time.Time
 	// Order numbers the finished matches of a ladder from 1, in the order in which they changed ratings. It is 0 for
 	// other matches.
 	Order int64
@@ -197,8 +197,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// House reports for each slot whether a house bot or a remote version plays there. Neither needs memory of its own.
-func (m Match) House() []bool {
+// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. Neither needs memory of its own.
+func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
 		house[i] = strings.HasPrefix(name, "@") || m.Remote[i]
@@ -206,11 +206,11 @@ func (m Match) House() []bool {
 	return house
 }
 
-// Spent returns the time that all finished attempts took together.
-func (m Match) Spent() (sum time.Duration) {
+// PlayTime returns the time that all finished attempts took together.
+func (m Match) PlayTime() (sum time.Duration) {
 	for _, a := range m.Attempts {
-		if !a.Ended.IsZero() {
-			sum += a.Ended.Sub(a.Began)
+		if !a.EndedAt.IsZero() {
+			sum += a.EndedAt.Sub(a.StartedAt)
 		}
 	}
 	return sum
@@ -223,8 +223,8 @@ type Attempt struct {
 	Machine    string // which machine plays it
 	Commitment rules.Hex
 	Seed       *rules.Hex // nil while it runs
-	Began      time.Time
-	Ended      time.Time
+	StartedAt  time.Time
+	EndedAt    time.Time
 	Reason     phrase.Text // why it was interrupted, empty if it was not
 }
 
@@ -255,16 +255,16 @@ type GameSeat struct {
 
 // Change says how a finished match changed the rating of one version.
 type Change struct {
-	MatchID   int64
-	Ladder    string
-	VersionID int64
-	Slot      int
-	Number    int // position among the version's matches on the ladder, from 1
-	Before    float64
-	After     float64
-	K         float64
-	Score     float64 // the mean score of its side over deals and opponents, 0 to 1
-	Expected  float64 // expected score before the match
+	MatchID       int64
+	Ladder        string
+	VersionID     int64
+	Slot          int
+	Number        int // position among the version's matches on the ladder, from 1
+	EloBefore     float64
+	EloAfter      float64
+	K             float64
+	Score         float64 // the mean score of its side over deals and opponents, 0 to 1
+	ExpectedScore float64 // expected score before the match
 	// Uncertainty is the uncertainty of the rating after the match; see rating.Formula.
 	Uncertainty float64
 	Deals       int // how many deals counted
@@ -288,10 +288,10 @@ type Standing struct {
 	Faults    int
 	// Fit is the maximum-likelihood rating from all matches of the ladder. PlusMinus is half the width of its 95 %
 	// interval. Both are nil before the first fit.
-	Fit       *float64
-	PlusMinus *float64
-	Active    bool // false for a version that is retired or suspended
-	Last      time.Time
+	Fit         *float64
+	PlusMinus   *float64
+	Active      bool // false for a version that is retired or suspended
+	LastMatchAt time.Time
 }
 
 // Rating returns the number by which standings are ordered: Fit, or Elo before the first fit.
@@ -310,27 +310,27 @@ func (s Standing) Place() int {
 	return s.Rank
 }
 
-// Anchor reports whether the version is the anchor, whose rating is fixed.
-func (s Standing) Anchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
+// IsAnchor reports whether the version is the anchor, whose rating is fixed.
+func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
-// Provisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The rating of
+// IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The rating of
 // the anchor is fixed; the anchor is provisional during its first 40 matches, about as long as others. Standings list
 // provisional versions below the others.
-func (s Standing) Provisional() bool {
-	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.Anchor() && s.Matches < 40
+func (s Standing) IsProvisional() bool {
+	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
 }
 
 // ComparePlaces orders standings: it is negative if a stands above b, and 0 if they share a rank.
 func ComparePlaces(a, b Standing) int {
-	return cmp.Or(cmp.Compare(b.Settled(), a.Settled()), cmp.Compare(b.Rating(), a.Rating()))
+	return cmp.Or(cmp.Compare(b.Tier(), a.Tier()), cmp.Compare(b.Rating(), a.Rating()))
 }
 
-// Settled returns 0 for a version without a match, 1 for a provisional one, and 2 for others.
-func (s Standing) Settled() int {
+// Tier returns 0 for a version without a match, 1 for a provisional one, and 2 for others.
+func (s Standing) Tier() int {
 	switch {
 	case s.Matches == 0:
 		return 0
-	case s.Provisional():
+	case s.IsProvisional():
 		return 1
 	}
 	return 2
@@ -338,24 +338,24 @@ func (s Standing) Settled() int {
 
 // Invite is a code with which one person may open an account.
 type Invite struct {
-	ID      int64
-	Name    string // the required name of the account, "" for any
-	From    string // the person who issued it; "": the operator
-	Created time.Time
-	Expires time.Time // zero: never
+	ID        int64
+	Name      string // the required name of the account, "" for any
+	Issuer    string // the person who issued it; "": the operator
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
 }
 
 // Message is a notice to the owner of a bot, for example that a stage failed or a version was suspended.
 type Message struct {
-	ID      int64
-	Kind    MessageKind
-	Version int64 // 0: it is about a match, or the version is forgotten
-	Bot     string
-	Number  int   // of the version
-	Match   int64 // that it is about, or in which the version had its last fault; 0 for none
-	Reason  phrase.Text
-	Created time.Time
-	Seen    time.Time // zero: it is unread
+	ID        int64
+	Kind      MessageKind
+	Version   int64 // 0: it is about a match, or the version is forgotten
+	Bot       string
+	Number    int   // of the version
+	Match     int64 // that it is about, or in which the version had its last fault; 0 for none
+	Reason    phrase.Text
+	CreatedAt time.Time
+	SeenAt    time.Time // zero: it is unread
 }
 
 // MessageKind is what a message is about.

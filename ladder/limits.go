@@ -17,13 +17,13 @@ const UnratedShare = 15
 
 // Limits bound what a bot, an upload or a person may use.
 type Limits struct {
-	Memory   size.Bytes    // of a bot
-	Upload   size.Bytes    // of an uploaded archive
-	Bots     int           // per person
-	Versions int           // per person and day
-	Unrated  int           // unfinished unrated matches per person
-	Time     time.Duration // of an unrated match in all
-	Requests int           // per person and minute, with all tokens; half as many per address without a token
+	Memory         size.Bytes    // of a bot
+	Upload         size.Bytes    // of an uploaded archive
+	Bots           int           // per person
+	Versions       int           // per person and day
+	UnratedMatches int           `toml:"unrated"` // unfinished unrated matches per person
+	Time           time.Duration // of an unrated match in all
+	Requests       int           // per person and minute, with all tokens; half as many per address without a token
 }
 
 // RemoteLimits bound remote bots, which run on the machines of their owners.

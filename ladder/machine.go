@@ -27,11 +27,11 @@ func MachineStates() []MachineState {
 // Machine describes a machine that plays matches: the server itself or a worker. Its counts begin with the start of
 // the server.
 type Machine struct {
-	Name   string
-	Local  bool // it is the server's own
-	State  MachineState
-	Reason phrase.Text // why it gets no matches; empty if it gets some. Everybody can see it
-	Until  time.Time   // when a paused machine gets matches again
+	Name        string
+	Local       bool // it is the server's own
+	State       MachineState
+	Reason      phrase.Text // why it gets no matches; empty if it gets some. Everybody can see it
+	PausedUntil time.Time   // when a paused machine gets matches again
 
 	// The machine reports the following about itself. They are empty while it is away.
 	Version      string // of timba
@@ -42,23 +42,23 @@ type Machine struct {
 	Cores        int               // where it plays, one match at a time on each
 	Memory       int64             // bytes for all its bots together
 
-	Seen    time.Time // when its last report came; zero if none came
-	Added   time.Time // when it was given credentials; zero for the server's own
-	Playing []MachineMatch
+	LastReportAt time.Time // when its last report came; zero if none came
+	AddedAt      time.Time // when it was given credentials; zero for the server's own
+	Playing      []MachineMatch
 
-	Finished int64 // matches
-	LastHour int   // of Finished, those of the last hour
-	Void     int64 // games that were played again
-	Starved  int64 // of Void, those because other programs used the core
-	Broken   int64 // attempts that ended without a result because of the machine
+	FinishedMatches int64 // matches
+	MatchesLastHour int   // of Finished, those of the last hour
+	VoidGames       int64 // games that were played again
+	StarvedGames    int64 // of Void, those because other programs used the core
+	BrokenAttempts  int64 // attempts that ended without a result because of the machine
 }
 
 // MachineMatch is a match that a machine plays now.
 type MachineMatch struct {
-	Match   int64
-	Attempt int
-	Ladder  string // "" for an unrated one
-	Bots    []string
-	Numbers []int // of the bots' versions
-	Began   time.Time
+	Match     int64
+	Attempt   int
+	Ladder    string // "" for an unrated one
+	Bots      []string
+	Numbers   []int // of the bots' versions
+	StartedAt time.Time
 }

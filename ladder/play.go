@@ -18,42 +18,42 @@ const (
 	PlayBroken   PlayState = "broken" // the server ended it, and nobody has lost
 )
 
-// Breaking says why the server ended a game of people: one of the causes below. After BrokenByBot follow a colon and
+// BreakReason says why the server ended a game of people: one of the causes below. After BrokenByBot follow a colon and
 // the name of the bot.
-type Breaking string
+type BreakReason string
 
 // The causes.
 const (
-	BrokenByStop    Breaking = "stop"    // of the server
-	BrokenByBlock   Breaking = "block"   // of the person
-	BrokenByNobody  Breaking = "nobody"  // came to the table
-	BrokenByAbsence Breaking = "absent"  // of one of several people who had sat down
-	BrokenByWait    Breaking = "wait"    // for people, for too long
-	BrokenByCancel  Breaking = "cancel"  // of who had opened the table
-	BrokenByBot     Breaking = "bot"     // a house bot failed
-	BrokenByFailure Breaking = "failure" // of the server
+	BrokenByStop    BreakReason = "stop"    // of the server
+	BrokenByBlock   BreakReason = "block"   // of the person
+	BrokenByNobody  BreakReason = "nobody"  // came to the table
+	BrokenByAbsence BreakReason = "absent"  // of one of several people who had sat down
+	BrokenByWait    BreakReason = "wait"    // for people, for too long
+	BrokenByCancel  BreakReason = "cancel"  // of who had opened the table
+	BrokenByBot     BreakReason = "bot"     // a house bot failed
+	BrokenByFailure BreakReason = "failure" // of the server
 )
 
 // Cause splits b into the cause and, for BrokenByBot, the bot.
-func (b Breaking) Cause() (cause Breaking, bot string) {
+func (b BreakReason) Cause() (cause BreakReason, bot string) {
 	head, bot, _ := strings.Cut(string(b), ":")
-	return Breaking(head), bot
+	return BreakReason(head), bot
 }
 
 // Play is a game of at least one person, with bots at the other seats. It never changes ratings of bots. It changes
 // those of its people if it is Rated.
 type Play struct {
-	ID         string // a random text that cannot be guessed
-	Game       string
-	Options    map[string]string // all of them
-	Opener     int               // the seat of the person who opened the table
-	Bank       time.Duration     // of each person for the game; 0: they have no clock
-	State      PlayState
-	Broken     Breaking // why, in the state PlayBroken
-	Commitment string   // of the seed, in hexadecimal
-	Began      time.Time
-	Ended      time.Time  // zero: not yet
-	Seats      []PlaySeat // in order; those that wait for people are left out
+	ID          string // a random text that cannot be guessed
+	Game        string
+	Options     map[string]string // all of them
+	Opener      int               // the seat of the person who opened the table
+	Bank        time.Duration     // of each person for the game; 0: they have no clock
+	State       PlayState
+	BreakReason BreakReason // why, in the state PlayBroken
+	Commitment  string      // of the seed, in hexadecimal
+	StartedAt   time.Time
+	EndedAt     time.Time  // zero: not yet
+	Seats       []PlaySeat // in order; those that wait for people are left out
 }
 
 // PlaySeat is a seat of a Play, with a bot or a person.
@@ -64,13 +64,13 @@ type PlaySeat struct {
 	Bot     string
 	Number  int // of the version
 
-	PersonID int64        // 0: a bot or a guest
-	Person   string       // the name; "" of a guest
-	Session  int64        // of a person, in which they sat down
-	Sat      time.Time    // when the person sat down
-	Record   rules.Record // in this game, of a seat that counts
-	Before   float64      // the person's rating before a game that is rated; else 0, as After
-	After    float64
+	PersonID     int64        // 0: a bot or a guest
+	Person       string       // the name; "" of a guest
+	Session      int64        // of a person, in which they sat down
+	SatDownAt    time.Time    // when the person sat down
+	Record       rules.Record // in this game, of a seat that counts
+	RatingBefore float64      // the person's rating before a game that is rated; else 0, as After
+	RatingAfter  float64
 }
 
 // GuestName is the name of a guest in a replay.
@@ -110,8 +110,8 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// Rated reports whether a finished game changes the ratings of its people: every seat has a person with an account.
-func (p Play) Rated(v *rules.Variant) bool {
+// IsRated reports whether a finished game changes the ratings of its people: every seat has a person with an account.
+func (p Play) IsRated(v *rules.Variant) bool {
 	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
 }
 
@@ -155,17 +155,17 @@ func PlayResult(r rules.Record) string {
 	return PlayDraw
 }
 
-// PlayAgainst is a finished game of people that counts in the record of a bot.
-type PlayAgainst struct {
-	ID     string
-	Game   string
-	Person string // the name of who opened the table; "" of a guest
-	Ended  time.Time
-	Record rules.Record // of the bot
+// PlayAgainstBot is a finished game of people that counts in the record of a bot.
+type PlayAgainstBot struct {
+	ID      string
+	Game    string
+	Person  string // the name of who opened the table; "" of a guest
+	EndedAt time.Time
+	Record  rules.Record // of the bot
 }
 
 // Result returns PlayWin, PlayDraw or PlayLoss for the bot.
-func (p PlayAgainst) Result() string { return PlayResult(p.Record) }
+func (p PlayAgainstBot) Result() string { return PlayResult(p.Record) }
 
 // PlayLimits bound the games of people.
 type PlayLimits struct {

@@ -12,7 +12,7 @@ import (
 
 // addBots adds bots of people, so many each, and their versions, which become live one after the other:
 // one, two and so on up to most, in turn. It returns the last version of each bot.
-func addBots(ctx context.Context, s *store.Store, bots, each, most int, built func(bot, version int) store.Built) (live []int64, err error) {
+func addBots(ctx context.Context, s *store.Store, bots, each, most int, built func(bot, version int) store.BuildInfo) (live []int64, err error) {
 	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 	var person ladder.Person
 	for bot := range bots {
@@ -27,7 +27,7 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 			if v, err = s.Versions.Add(ctx, person.ID, store.NewVersion{Bot: fmt.Sprintf("bot-%d", bot), Bundle: b.Hash}, unlimited); err != nil {
 				return nil, err
 			}
-			if err := s.Versions.SetBuilt(ctx, v.ID, b); err != nil {
+			if err := s.Versions.SetBuildInfo(ctx, v.ID, b); err != nil {
 				return nil, err
 			}
 			if err := s.Versions.Promote(ctx, v.ID); err != nil {

@@ -95,8 +95,8 @@ func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions 
 			return err
 		}
 	}
-	_, err = addBots(ctx, s, versions, 10, 1, func(int, int) store.Built {
-		return store.Built{Hash: hash, Language: "sh", Command: []string{"sh", "bot.sh"}}
+	_, err = addBots(ctx, s, versions, 10, 1, func(int, int) store.BuildInfo {
+		return store.BuildInfo{Hash: hash, Language: "sh", Command: []string{"sh", "bot.sh"}}
 	})
 	return err
 }

@@ -92,9 +92,9 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 // machines are as many as a large competition has.
 func machines() (list []ladder.Machine, err error) {
 	for n := range 1000 {
-		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", Seen: time.Now()}
+		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", LastReportAt: time.Now()}
 		for i := range m.Cores {
-			m.Playing = append(m.Playing, ladder.MachineMatch{Match: int64(4*n + i + 1), Attempt: 1, Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: time.Now()})
+			m.Playing = append(m.Playing, ladder.MachineMatch{Match: int64(4*n + i + 1), Attempt: 1, Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, StartedAt: time.Now()})
 		}
 		list = append(list, m)
 	}

@@ -73,9 +73,9 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 	if err := c.Bots.SyncHouse(ctx, bots); err != nil {
 		return err
 	}
-	c.live, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.Built {
+	c.live, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.BuildInfo {
 		language := []string{"Go", "Python", "C", "Rust"}[bot%4]
-		return store.Built{Label: "1.0", Hash: hash(version), Language: language, Command: []string{"./bot"}}
+		return store.BuildInfo{Label: "1.0", Hash: hash(version), Language: language, Command: []string{"./bot"}}
 	})
 	if err != nil {
 		return err
@@ -196,12 +196,12 @@ func (c *siteCompetition) fill(ctx context.Context, n int) error {
 
 // keep keeps matches that end at the same time, as a server does.
 func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
-	var starts []store.Start
+	var starts []store.MatchStart
 	for _, p := range list {
-		starts = append(starts, store.Start{New: &p.NewMatch, Seed: rules.Seed(p.Seed)})
+		starts = append(starts, store.MatchStart{New: &p.NewMatch, Seed: rules.Seed(p.Seed)})
 	}
 	var group errgroup.Group
-	for i, begun := range c.Matches.Begin(ctx, starts) {
+	for i, begun := range c.Matches.Start(ctx, starts) {
 		group.Go(func() error {
 			if begun.Err != nil {
 				return begun.Err

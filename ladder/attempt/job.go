@@ -100,9 +100,9 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	}
 	taken := map[string]bool{}
 	for _, v := range versions {
-		b := Bot{Version: v.ID, Name: uniqueName(v, taken), Label: v.Shown()}
+		b := Bot{Version: v.ID, Name: uniqueName(v, taken), Label: v.DisplayLabel()}
 		switch {
-		case v.House():
+		case v.IsHouse():
 			b.House = v.Bot
 		case v.Remote:
 			b.Remote = true

@@ -137,7 +137,7 @@ func (p *run) done(g *referee.Result) error {
 		}
 	}
 	for i, log := range g.Logs {
-		g.Logs[i] = datadir.Private(log)
+		g.Logs[i] = datadir.HideBotPaths(log)
 	}
 	cutInfo(&g.Replay)
 	p.result.Games = append(p.result.Games, g)

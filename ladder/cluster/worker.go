@@ -193,7 +193,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if w.cache, err = openStore(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), trees.Hash, w.Log); err != nil {
 		return nil, err
 	}
-	if err := datadir.Empty(w.Temp()); err != nil {
+	if err := datadir.EmptyDir(w.Temp()); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	w.outbox, err = openOutbox(filepath.Join(o.Dir, "results"))

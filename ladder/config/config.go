@@ -51,12 +51,12 @@ type Config struct {
 	Live        struct{ Total int } // pages that may watch at the same time
 	Storage     ladder.Storage
 	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are shown
-	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
+	// MemoryUnset allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
-	Fit bool `toml:"-"`
-	// LocalGuests allows a server that only its own machine can reach to set Play.Guests: the
+	MemoryUnset bool `toml:"-"`
+	// GuestsUnset allows a server that only its own machine can reach to set Play.Guests: the
 	// configuration does not say whether guests may play.
-	LocalGuests bool `toml:"-"`
+	GuestsUnset bool `toml:"-"`
 }
 
 // Certificate says how a server obtains the certificate of its domain.
@@ -73,8 +73,8 @@ type file struct {
 	Ladder  []ladderFile
 }
 
-// Open reports whether anybody may open an account.
-func (c *Config) Open() bool { return c.Registration == "open" }
+// HasOpenRegistration reports whether anybody may open an account.
+func (c *Config) HasOpenRegistration() bool { return c.Registration == "open" }
 
 // Default returns the configuration without a file.
 func Default() *Config {
@@ -113,7 +113,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: unknown key %q", name, unknown[0]).Try("try %s", strings.Join(siblings(unknown[0]), ", "))
 	}
-	f.LocalGuests = !meta.IsDefined("play", "guests")
+	f.GuestsUnset = !meta.IsDefined("play", "guests")
 	if err := f.resolve(); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}
@@ -155,10 +155,10 @@ func keyOf(f reflect.StructField) string {
 const MinMemory size.Bytes = 16 << 20
 
 const (
-	day    = 24 * time.Hour
-	many   = 1_000_000
-	tib    = 1 << 40
-	oneMiB = 1 << 20
+	day      = 24 * time.Hour
+	maxCount = 1_000_000
+	tib      = 1 << 40
+	oneMiB   = 1 << 20
 )
 
 // resolve checks the values of a file, and fills in those that follow from others.
@@ -180,32 +180,32 @@ func (f *file) resolve() (err error) {
 	if u, err := url.Parse(f.Certificate.Directory); err != nil || u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("certificate.directory cannot be %q: try the address of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory", f.Certificate.Directory)
 	}
-	if f.Fit = f.Limits.Memory == 0; f.Fit {
+	if f.MemoryUnset = f.Limits.Memory == 0; f.MemoryUnset {
 		f.Limits.Memory = size.Bytes(sandbox.DefaultLimit.Memory)
 	}
 	if err := cmp.Or(
-		between("workers", f.Workers, 0, 1024),
-		between("memory", f.Memory, 0, 1024*tib),
-		between("pause", f.Pause, 0, day),
-		between("limits.memory", f.Limits.Memory, MinMemory, tib),
-		between("limits.upload", f.Limits.Upload, oneMiB, tib/64),
-		between("limits.bots", f.Limits.Bots, 1, many),
-		between("limits.versions", f.Limits.Versions, 1, many),
-		between("limits.unrated", f.Limits.Unrated, 0, many),
-		between("limits.time", f.Limits.Time, time.Minute, 7*day),
-		between("limits.requests", f.Limits.Requests, 2, many),
-		between("play.games", f.Play.Games, 0, 10_000),
-		between("play.day", f.Play.Day, 1, many),
-		between("play.think", f.Play.Think, 10*time.Millisecond, time.Minute),
-		between("play.move", f.Play.Move, time.Second, day),
-		between("remote.allowance", f.Remote.Allowance, 10*time.Millisecond, 10*time.Second),
-		between("remote.comeback", f.Remote.Comeback, time.Second, 10*time.Minute),
-		between("remote.person", f.Remote.Person, 0, many),
-		between("remote.total", f.Remote.Total, 0, many),
-		between("live.total", f.Live.Total, 0, many),
-		between("storage.days", f.Storage.Days, 0, 36_500),
-		between("storage.size", f.Storage.Size, 0, 1024*tib),
-		between("storage.room", f.Storage.Room, 0, 1024*tib),
+		checkRange("workers", f.Workers, 0, 1024),
+		checkRange("memory", f.Memory, 0, 1024*tib),
+		checkRange("pause", f.Pause, 0, day),
+		checkRange("limits.memory", f.Limits.Memory, MinMemory, tib),
+		checkRange("limits.upload", f.Limits.Upload, oneMiB, tib/64),
+		checkRange("limits.bots", f.Limits.Bots, 1, maxCount),
+		checkRange("limits.versions", f.Limits.Versions, 1, maxCount),
+		checkRange("limits.unrated", f.Limits.UnratedMatches, 0, maxCount),
+		checkRange("limits.time", f.Limits.Time, time.Minute, 7*day),
+		checkRange("limits.requests", f.Limits.Requests, 2, maxCount),
+		checkRange("play.games", f.Play.Games, 0, 10_000),
+		checkRange("play.day", f.Play.Day, 1, maxCount),
+		checkRange("play.think", f.Play.Think, 10*time.Millisecond, time.Minute),
+		checkRange("play.move", f.Play.Move, time.Second, day),
+		checkRange("remote.allowance", f.Remote.Allowance, 10*time.Millisecond, 10*time.Second),
+		checkRange("remote.comeback", f.Remote.Comeback, time.Second, 10*time.Minute),
+		checkRange("remote.person", f.Remote.Person, 0, maxCount),
+		checkRange("remote.total", f.Remote.Total, 0, maxCount),
+		checkRange("live.total", f.Live.Total, 0, maxCount),
+		checkRange("storage.days", f.Storage.Days, 0, 36_500),
+		checkRange("storage.size", f.Storage.Size, 0, 1024*tib),
+		checkRange("storage.room", f.Storage.Room, 0, 1024*tib),
 	); err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// between returns an error if the value of a key is out of its bounds.
-func between[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
+// checkRange returns an error if the value of a key is out of its bounds.
+func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)
 	}

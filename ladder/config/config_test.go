@@ -68,7 +68,7 @@ func TestDefaultLadders(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if c.Open() || c.Workers != 0 || c.Sandbox != sandbox.LevelReduced || c.Limits.Memory != 512<<20 || c.BotLimit().Memory != 512<<20 {
+	if c.HasOpenRegistration() || c.Workers != 0 || c.Sandbox != sandbox.LevelReduced || c.Limits.Memory != 512<<20 || c.BotLimit().Memory != 512<<20 {
 		t.Errorf("the rest is %+v", c)
 	}
 }
@@ -102,7 +102,7 @@ bots = 2
 house = ["@random", "@greedy:noise=00"]
 `))
 	kit.Must(t, err)
-	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.LevelFull || c.Limits.Upload != 1<<20 || c.Limits.Bots != 5 {
+	if !c.HasOpenRegistration() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.LevelFull || c.Limits.Upload != 1<<20 || c.Limits.Bots != 5 {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Ladders) != 1 {

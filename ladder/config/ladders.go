@@ -83,7 +83,7 @@ func (f clockFile) resolve() (referee.Clock, error) {
 // the named ones otherwise.
 func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
-		l.House = standing(l.Game)
+		l.House = defaultHouseBots(l.Game)
 		return nil
 	}
 	var bots []string
@@ -97,7 +97,7 @@ func resolveHouse(l *ladder.Ladder) error {
 			return err
 		}
 		if !house.Plays(spec, l.Game) {
-			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(house.Games(spec), ", "), strings.Join(standing(l.Game), ", "))
+			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(house.Games(spec), ", "), strings.Join(defaultHouseBots(l.Game), ", "))
 		}
 		if slices.Contains(bots, "@"+spec) {
 			return fmt.Errorf("house cannot have %q twice: name each once", "@"+spec)
@@ -111,8 +111,8 @@ func resolveHouse(l *ladder.Ladder) error {
 	return nil
 }
 
-// standing returns the house bots that a ladder of a game has by default.
-func standing(game string) (names []string) {
+// defaultHouseBots returns the house bots that a ladder of a game has by default.
+func defaultHouseBots(game string) (names []string) {
 	for _, spec := range house.LadderBots(game) {
 		names = append(names, "@"+spec)
 	}

@@ -80,16 +80,16 @@ func (d Dir) Bundle(sum string) (string, error) {
 // IsHash must hold. Versions with the same files share it.
 func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 
-// ofBot is a directory in which a bot stands, on a server or a worker, or in which it was built.
-var ofBot = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
+// botPath is a directory in which a bot stands, on a server or a worker, or in which it was built.
+var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
-// Private returns what a bot has written with paths of its files as its author knows them: without
+// HideBotPaths returns what a bot has written with paths of its files as its author knows them: without
 // the directories in which it stands and was built.
-func Private(log []byte) []byte {
+func HideBotPaths(log []byte) []byte {
 	if !bytes.Contains(log, []byte("bots")) && !bytes.Contains(log, []byte("tmp")) {
 		return log
 	}
-	return ofBot.ReplaceAllFunc(log, func(path []byte) []byte {
+	return botPath.ReplaceAllFunc(log, func(path []byte) []byte {
 		if last := path[len(path)-1]; last == '/' || last == '\\' {
 			return nil
 		}
@@ -97,9 +97,9 @@ func Private(log []byte) []byte {
 	})
 }
 
-// Empty makes an empty directory for temporary files, or empties the one that an earlier program has
+// EmptyDir makes an empty directory for temporary files, or empties the one that an earlier program has
 // left.
-func Empty(dir string) error {
+func EmptyDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestPrivate(t *testing.T) {
 		{"panicked at src/main.rs:2", "panicked at src/main.rs:2"},
 		{"/usr/lib/python3/random.py, /tmp/x, /home/bots/ab", "/usr/lib/python3/random.py, /tmp/x, /home/bots/ab"},
 	} {
-		if got := string(Private([]byte(c.in))); got != c.want {
+		if got := string(HideBotPaths([]byte(c.in))); got != c.want {
 			t.Errorf("%q is shown as %q, want %q", c.in, got, c.want)
 		}
 	}

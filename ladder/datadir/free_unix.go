@@ -4,8 +4,8 @@ package datadir
 
 import "golang.org/x/sys/unix"
 
-// Free returns how many bytes of the disk with a path are free for this user, and how many it has.
-func Free(path string) (free, total int64, err error) {
+// FreeSpace returns how many bytes of the disk with a path are free for this user, and how many it has.
+func FreeSpace(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return 0, 0, err

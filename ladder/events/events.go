@@ -13,17 +13,17 @@ type Kind string
 
 // The kinds of events.
 const (
-	MatchBegan    Kind = "match-began"    // its commitment is public
+	MatchStarted  Kind = "match-began"    // its commitment is public
 	MatchFinished Kind = "match-finished" // with the changes of the ratings
 	MatchBroken   Kind = "match-broken"   // interrupted: it waits again, or is dropped
 	FitSaved      Kind = "fit-saved"      // the ratings of a ladder were fitted
 	Paused        Kind = "paused"         // the server cannot play
 	Resumed       Kind = "resumed"
-	// SubmissionMoved is a change to an unfinished submission: a stage began or ended.
-	SubmissionMoved Kind = "submission-moved"
-	VersionMoved    Kind = "version-moved" // a submission ended, or a version was suspended
-	// QueueMoved is that a version waits no more: the versions behind it move up.
-	QueueMoved Kind = "queue-moved"
+	// SubmissionChanged is a change to an unfinished submission: a stage began or ended.
+	SubmissionChanged Kind = "submission-moved"
+	VersionChanged    Kind = "version-moved" // a submission ended, or a version was suspended
+	// QueueChanged is that a version waits no more: the versions behind it move up.
+	QueueChanged Kind = "queue-moved"
 	// AccessEnded is that a person is blocked, or that a token or sessions of theirs are no longer valid. Of
 	// sessions of guests the person is 0.
 	AccessEnded Kind = "access-ended"
@@ -38,9 +38,9 @@ type Event struct {
 	Person  int64           // its ID, 0 for none
 	Changes []ladder.Change // of a finished match
 	Text    string          // why a match is broken, or the server paused
-	// Missed is how many events this subscriber lost just before this one, because
+	// MissedEvents is how many events this subscriber lost just before this one, because
 	// its channel was full.
-	Missed int
+	MissedEvents int
 }
 
 // Hub sends events to subscribers and never waits for them. The zero Hub is ready
@@ -52,9 +52,9 @@ type Hub struct {
 }
 
 type subscriber struct {
-	events chan Event
-	wanted func(Event) bool
-	missed int
+	events       chan Event
+	filter       func(Event) bool
+	missedEvents int
 }
 
 // Subscribe returns a channel of the events from now on for which wanted returns
@@ -65,7 +65,7 @@ type subscriber struct {
 // To wait for a state without missing a change, subscribe, read the state, and read
 // it again after each event. n = 1 is enough for that.
 func (h *Hub) Subscribe(n int, wanted func(Event) bool) (events <-chan Event, stop func()) {
-	s := &subscriber{events: make(chan Event, max(1, n)), wanted: wanted}
+	s := &subscriber{events: make(chan Event, max(1, n)), filter: wanted}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -91,15 +91,15 @@ func (h *Hub) Publish(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.subs {
-		if s.wanted != nil && !s.wanted(e) {
+		if s.filter != nil && !s.filter(e) {
 			continue
 		}
-		e.Missed = s.missed
+		e.MissedEvents = s.missedEvents
 		select {
 		case s.events <- e:
-			s.missed = 0
+			s.missedEvents = 0
 		default:
-			s.missed++
+			s.missedEvents++
 		}
 	}
 }

@@ -16,18 +16,18 @@ func TestEvents(t *testing.T) {
 		h.Publish(Event{Match: int64(i)})
 	}
 	for i := range 5 {
-		if e := <-quick; e.Match != int64(i) || e.Missed != 0 {
-			t.Errorf("the quick one got match %d after %d missed, want %d after none", e.Match, e.Missed, i)
+		if e := <-quick; e.Match != int64(i) || e.MissedEvents != 0 {
+			t.Errorf("the quick one got match %d after %d missed, want %d after none", e.Match, e.MissedEvents, i)
 		}
 	}
 	for i := range 2 {
-		if e := <-slow; e.Match != int64(i) || e.Missed != 0 {
-			t.Errorf("the slow one got match %d after %d missed, want %d", e.Match, e.Missed, i)
+		if e := <-slow; e.Match != int64(i) || e.MissedEvents != 0 {
+			t.Errorf("the slow one got match %d after %d missed, want %d", e.Match, e.MissedEvents, i)
 		}
 	}
 	h.Publish(Event{Match: 9})
-	if e := <-slow; e.Match != 9 || e.Missed != 3 {
-		t.Errorf("the slow one got match %d after %d missed, want 9 after 3", e.Match, e.Missed)
+	if e := <-slow; e.Match != 9 || e.MissedEvents != 3 {
+		t.Errorf("the slow one got match %d after %d missed, want 9 after 3", e.Match, e.MissedEvents)
 	}
 	stopQuick()
 	stopQuick()
@@ -69,8 +69,8 @@ func TestWanted(t *testing.T) {
 	for version := range int64(4) {
 		h.Publish(Event{Version: version})
 	}
-	if e := <-events; e.Version != 2 || e.Missed != 0 {
-		t.Errorf("version %d after %d missed, want 2 after none", e.Version, e.Missed)
+	if e := <-events; e.Version != 2 || e.MissedEvents != 0 {
+		t.Errorf("version %d after %d missed, want 2 after none", e.Version, e.MissedEvents)
 	}
 	h.Close()
 	if _, more := <-events; more {

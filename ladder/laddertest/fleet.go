@@ -23,61 +23,61 @@ type Fleet struct {
 
 	mu       sync.Mutex
 	machines []attempt.Machine
-	playing  map[attempt.Playing]*played
-	changed  chan struct{}
+	playing  map[attempt.Playing]*playedAttempt
+	changes  chan struct{}
 }
 
-// played is an attempt that a machine plays.
-type played struct {
-	machine string
-	core    int
-	cancel  context.CancelFunc
-	lost    chan struct{}
-	done    chan struct{} // closed with the result
-	result  attempt.Result
+// playedAttempt is an attempt that a machine plays.
+type playedAttempt struct {
+	machine     string
+	core        int
+	cancel      context.CancelFunc
+	machineLost chan struct{}
+	done        chan struct{} // closed with the result
+	result      attempt.Result
 }
 
 // NewFleet returns a fleet without machines.
 func NewFleet() *Fleet {
-	return &Fleet{playing: map[attempt.Playing]*played{}, changed: make(chan struct{}, 1)}
+	return &Fleet{playing: map[attempt.Playing]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
 
-// Add adds a machine, or changes it.
-func (f *Fleet) Add(m attempt.Machine) {
+// AddMachine adds a machine, or changes it.
+func (f *Fleet) AddMachine(m attempt.Machine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(m.Name)
 	f.machines = append(f.machines, m)
-	f.tell()
+	f.notify()
 }
 
-// Lose loses a machine with all that it plays.
-func (f *Fleet) Lose(name string) {
+// LoseMachine loses a machine with all that it plays.
+func (f *Fleet) LoseMachine(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(name)
 	for _, a := range f.playing {
 		if a.machine == name {
-			close(a.lost)
+			close(a.machineLost)
 		}
 	}
-	f.tell()
+	f.notify()
 }
 
 func (f *Fleet) remove(name string) {
 	f.machines = slices.DeleteFunc(f.machines, func(m attempt.Machine) bool { return m.Name == name })
 }
 
-func (f *Fleet) tell() {
+func (f *Fleet) notify() {
 	select {
-	case f.changed <- struct{}{}:
+	case f.changes <- struct{}{}:
 	default:
 	}
 }
 
-// Leave makes a result wait for the server that adopts its attempt.
-func (f *Fleet) Leave(r attempt.Result) {
-	a := &played{machine: r.Machine, cancel: func() {}, lost: make(chan struct{}), done: make(chan struct{}), result: r}
+// StoreResult makes a result wait for the server that adopts its attempt.
+func (f *Fleet) StoreResult(r attempt.Result) {
+	a := &playedAttempt{machine: r.Machine, cancel: func() {}, machineLost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *Fleet) Machines() []attempt.Machine {
 	return out
 }
 
-func (f *Fleet) Changed() <-chan struct{} { return f.changed }
+func (f *Fleet) Changed() <-chan struct{} { return f.changes }
 
 func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	if f.Refuses != nil {
@@ -109,7 +109,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	}
 	e := cluster.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
-		return hand(e, f.Quick(j), machine, keep)
+		return deliver(e, f.Quick(j), machine, keep)
 	}
 	f.mu.Lock()
 	if !slices.ContainsFunc(f.machines, func(m attempt.Machine) bool { return m.Name == machine }) {
@@ -117,7 +117,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 		return attempt.ErrLost
 	}
 	plays, cancel := context.WithCancel(context.Background())
-	a := &played{machine: machine, core: j.Core, cancel: cancel, lost: make(chan struct{}), done: make(chan struct{})}
+	a := &playedAttempt{machine: machine, core: j.Core, cancel: cancel, machineLost: make(chan struct{}), done: make(chan struct{})}
 	f.playing[attempt.Playing{Match: j.Match, Attempt: j.Attempt}] = a
 	f.mu.Unlock()
 	go func() {
@@ -135,8 +135,8 @@ func init() {
 	}
 }
 
-// hand hands a result to keep, as it comes out at the other end of a connection.
-func hand(e cluster.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
+// deliver hands a result to keep, as it comes out at the other end of a connection.
+func deliver(e cluster.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)
 	if err != nil {
@@ -162,13 +162,13 @@ func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commit
 	return f.wait(ctx, a, cluster.Expected{Job: j, Commitment: commitment}, keep)
 }
 
-func (f *Fleet) wait(ctx context.Context, a *played, e cluster.Expected, keep func(attempt.Result) error) error {
+func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expected, keep func(attempt.Result) error) error {
 	key := attempt.Playing{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
-		return hand(e, a.result, a.machine, keep)
-	case <-a.lost:
+		return deliver(e, a.result, a.machine, keep)
+	case <-a.machineLost:
 		f.forget(key)
 		return attempt.ErrLost
 	case <-ctx.Done():
@@ -180,7 +180,7 @@ func (f *Fleet) wait(ctx context.Context, a *played, e cluster.Expected, keep fu
 	<-a.done
 	f.forget(key)
 	if a.result.Failure == nil {
-		return hand(e, a.result, a.machine, keep)
+		return deliver(e, a.result, a.machine, keep)
 	}
 	return ctx.Err()
 }

@@ -9,22 +9,22 @@ import (
 
 // Programs are the bots of a test for a runner.
 type Programs struct {
-	Start func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a program
-	Built func(ladder.Version) bool                                // if it is nil, all versions stand
-	Box   *match.Sandbox                                           // of all bots but the house bots
+	Start    func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a program
+	HasBuild func(ladder.Version) bool                                // if it is nil, all versions stand
+	Box      *match.Sandbox                                           // of all bots but the house bots
 }
 
 // Resolve returns what Start returns, in Box.
 func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
 	b, err := p.Start(ctx, v)
-	if !v.House() {
+	if !v.IsHouse() {
 		b.Sandbox = p.Box
 	}
 	return b, err
 }
 
 // Standing returns what Built returns.
-func (p *Programs) Standing(v ladder.Version) bool { return p.Built == nil || p.Built(v) }
+func (p *Programs) Standing(v ladder.Version) bool { return p.HasBuild == nil || p.HasBuild(v) }
 
 // Sandbox returns Box.
 func (p *Programs) Sandbox() *match.Sandbox { return p.Box }

@@ -78,8 +78,8 @@ func (w *World) Must(err error) {
 	kit.Must(w.T, err)
 }
 
-// House makes house bots live, those of the ladders too, each with the hash that hash returns for its name.
-func (w *World) House(hash func(name string) string) {
+// SyncHouseBots makes house bots live, those of the ladders too, each with the hash that hash returns for its name.
+func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
 	for _, name := range house.SimpleNames() {
@@ -96,8 +96,8 @@ func (w *World) House(hash func(name string) string) {
 	w.Must(w.Store.Bots.SyncHouse(w.T.Context(), bots))
 }
 
-// Person adds somebody.
-func (w *World) Person(name string, admin bool) ladder.Person {
+// AddPerson adds somebody.
+func (w *World) AddPerson(name string, admin bool) ladder.Person {
 	w.T.Helper()
 	return kit.Get[ladder.Person](w.T)(w.Store.People.Add(w.T.Context(), name, admin))
 }
@@ -110,10 +110,10 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// Live makes a submitted version live, as built.
-func (w *World) Live(id int64, b store.Built) ladder.Version {
+// MakeLive makes a submitted version live, as built.
+func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
-	w.Must(w.Store.Versions.SetBuilt(w.T.Context(), id, b))
+	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))
 	w.Must(w.Store.Versions.Promote(w.T.Context(), id))
 	return kit.Get[ladder.Version](w.T)(w.Store.Versions.Find(w.T.Context(), id))
 }

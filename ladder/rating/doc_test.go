@@ -43,8 +43,8 @@ func TestDocumentedBits(t *testing.T) {
 		score := float64(random.IntN(21)) / 20
 		got, _ := play(t, a, b, score)
 		after, u := byRecipe(a.Elo, b.Elo, a.Uncertainty, b.Uncertainty, score)
-		if got.After != after || got.Uncertainty != u {
-			t.Fatalf("%+v against %+v, score %v: Elo %v and u %v, by the recipe %v and %v", a, b, score, got.After, got.Uncertainty, after, u)
+		if got.EloAfter != after || got.Uncertainty != u {
+			t.Fatalf("%+v against %+v, score %v: Elo %v and u %v, by the recipe %v and %v", a, b, score, got.EloAfter, got.Uncertainty, after, u)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func exampleTable(aName string, a ladder.Change, bName string, b ladder.Change) 
 		name string
 		ladder.Change
 	}{{aName, a}, {bName, b}} {
-		fmt.Fprintf(&out, "| `%s` | %.1f | %.3f | %.3f | %.1f | %.1f | %.3f |\n", row.name, row.Before, row.Score, row.Expected, row.K, row.After, row.Uncertainty)
+		fmt.Fprintf(&out, "| `%s` | %.1f | %.3f | %.3f | %.1f | %.1f | %.3f |\n", row.name, row.EloBefore, row.Score, row.ExpectedScore, row.K, row.EloAfter, row.Uncertainty)
 	}
 	return out.String()
 }

@@ -124,7 +124,7 @@ func (r *result) solve() {
 
 // move returns the change of one member of the side: After = Before + K × (Score - Expected).
 func (r *result) move(p Player, members int) ladder.Change {
-	m := ladder.Change{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
+	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expected, Uncertainty: p.Uncertainty}
 	if p.Fixed {
 		return m
 	}
@@ -132,7 +132,7 @@ func (r *result) move(p Player, members int) ladder.Change {
 	part := p.Uncertainty / float64(members)
 	told := part * r.share
 	m.K = r.formula.Full * told / (1 + float64(r.steepness*r.variance))
-	m.After = p.Elo + float64(m.K*(r.score-r.expected))
+	m.EloAfter = p.Elo + float64(m.K*(r.score-r.expected))
 	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
 	m.Uncertainty = p.Uncertainty - learnt + float64(r.formula.Forget*r.share)
 	return m

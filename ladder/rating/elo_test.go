@@ -82,8 +82,8 @@ func TestMatch(t *testing.T) {
 			moves := Current.match(c.players, c.sides, c.deals, 1)
 			for i, m := range moves {
 				near(t, "score", m.Score, c.scores[i], 1e-15)
-				near(t, "after", m.After, m.Before+m.K*(m.Score-m.Expected), 1e-9)
-				if d := m.After - m.Before; d*c.signs[i] < 0 || (d == 0) != (c.signs[i] == 0) {
+				near(t, "after", m.EloAfter, m.EloBefore+m.K*(m.Score-m.ExpectedScore), 1e-9)
+				if d := m.EloAfter - m.EloBefore; d*c.signs[i] < 0 || (d == 0) != (c.signs[i] == 0) {
 					t.Errorf("slot %d moves by %v", i, d)
 				}
 			}
@@ -129,16 +129,16 @@ func TestMatchProperties(t *testing.T) {
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
-			if !(m.K >= 0 && m.K <= Current.Full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.After) {
-				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.Before, m.After, m.K)
+			if !(m.K >= 0 && m.K <= Current.Full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.EloAfter) {
+				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.EloBefore, m.EloAfter, m.K)
 			}
-			if players[i].Fixed && m.After != m.Before {
-				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
+			if players[i].Fixed && m.EloAfter != m.EloBefore {
+				t.Fatalf("the anchor moves from %v to %v", m.EloBefore, m.EloAfter)
 			}
 			if m.Uncertainty < 0 || m.Uncertainty > players[i].Uncertainty+Current.Forget {
 				t.Fatalf("slot %d is uncertain by %v after the match and by %v before", i, m.Uncertainty, players[i].Uncertainty)
 			}
-			scores, expected = scores+m.Score, expected+m.Expected
+			scores, expected = scores+m.Score, expected+m.ExpectedScore
 		}
 		half := float64(len(players)) / 2
 		if math.Abs(scores-half) > 1e-9 || math.Abs(expected-half) > 1e-9 {
@@ -148,8 +148,8 @@ func TestMatchProperties(t *testing.T) {
 		// score the expected one.
 		if len(players) == 2 {
 			m := moves[0]
-			if after := Current.Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Fixed {
-				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.Expected, after)
+			if after := Current.Expected(m.EloAfter - moves[1].EloAfter); (m.Score-after)*(m.Score-m.ExpectedScore) < -1e-9 && !players[0].Fixed {
+				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.ExpectedScore, after)
 			}
 		}
 		// The other slot order and the duels turned round tell the same.
@@ -170,8 +170,8 @@ func TestMatchProperties(t *testing.T) {
 		}
 		again := Current.match(mirror, mirrorSides, turned, 1)
 		for i, m := range moves {
-			if math.Abs(again[n-1-i].After-m.After) > 1e-9 {
-				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.After, again[n-1-i].After)
+			if math.Abs(again[n-1-i].EloAfter-m.EloAfter) > 1e-9 {
+				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.EloAfter, again[n-1-i].EloAfter)
 			}
 		}
 	})
@@ -189,7 +189,7 @@ func TestShare(t *testing.T) {
 	old := Player{Elo: 1200, Uncertainty: 0.03}
 	moves := Current.match([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0)
 	for i, before := range []Player{old, p} {
-		if m := moves[i]; m.K != 0 || m.After != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
+		if m := moves[i]; m.K != 0 || m.EloAfter != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
 			t.Errorf("slot %d: nothing that is told moves %+v", i, m)
 		}
 	}

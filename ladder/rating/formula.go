@@ -76,7 +76,7 @@ func (f Formula) Fingerprint() string {
 			entries = out.Entries
 			people = f.People(v, people, exampleRanks(v, number))
 			for slot, c := range out.Changes {
-				write(c.After, c.K, c.Score, c.Expected, c.Uncertainty, people[slot].Rating, people[slot].Deviation, people[slot].Volatility)
+				write(c.EloAfter, c.K, c.Score, c.ExpectedScore, c.Uncertainty, people[slot].Rating, people[slot].Deviation, people[slot].Volatility)
 				fmt.Fprint(h, entries[slot].Record, entries[slot].Faults, out.Distinct)
 			}
 			for _, p := range out.Pairs {

@@ -46,7 +46,7 @@ func FuzzMatch(f *testing.F) {
 				t.Fatalf("slot %d: %+v, and %+v the second time", i, m, again[i])
 			}
 			huge := math.Abs(a) > 1e12 || math.Abs(b) > 1e12 || ua > 1e12 || ub > 1e12
-			if !huge && (math.IsNaN(m.After) || math.IsInf(m.After, 0) || !(m.Uncertainty >= 0) || m.K < 0) {
+			if !huge && (math.IsNaN(m.EloAfter) || math.IsInf(m.EloAfter, 0) || !(m.Uncertainty >= 0) || m.K < 0) {
 				t.Fatalf("slot %d: %+v", i, m)
 			}
 		}

@@ -186,7 +186,7 @@ func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, d
 	o.Changes = f.match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
 	for slot, e := range before {
 		c := &o.Changes[slot]
-		e.Elo, e.Uncertainty = c.After, c.Uncertainty
+		e.Elo, e.Uncertainty = c.EloAfter, c.Uncertainty
 		e.Matches++
 		o.Entries = append(o.Entries, e)
 		c.MatchID, c.Ladder, c.VersionID, c.Slot, c.Number, c.Deals = m.ID, m.Ladder, e.VersionID, slot, e.Matches, o.Distinct

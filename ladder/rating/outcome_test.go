@@ -111,8 +111,8 @@ func TestChanges(t *testing.T) {
 		for slot, c := range out.Changes {
 			b, a := f.before[slot], out.Entries[slot]
 			want := ladder.Change{
-				MatchID: 7, Ladder: "a", VersionID: f.match.Versions[slot], Slot: slot, Number: b.Matches + 1, Before: b.Elo, After: a.Elo,
-				K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: a.Uncertainty, Deals: f.match.Deals,
+				MatchID: 7, Ladder: "a", VersionID: f.match.Versions[slot], Slot: slot, Number: b.Matches + 1, EloBefore: b.Elo, EloAfter: a.Elo,
+				K: c.K, Score: c.Score, ExpectedScore: c.ExpectedScore, Uncertainty: a.Uncertainty, Deals: f.match.Deals,
 			}
 			if c != want {
 				t.Fatalf("slot %d: the change is %+v, want %+v", slot, c, want)
@@ -120,7 +120,7 @@ func TestChanges(t *testing.T) {
 			if a.VersionID != b.VersionID || a.Matches != b.Matches+1 || a.Fixed != b.Fixed || a.Fixed && a.Player != b.Player {
 				t.Fatalf("slot %d: %+v becomes %+v", slot, b, a)
 			}
-			if got := b.Elo + float64(c.K*(c.Score-c.Expected)); got != a.Elo {
+			if got := b.Elo + float64(c.K*(c.Score-c.ExpectedScore)); got != a.Elo {
 				t.Fatalf("slot %d: K × surprise leads to %v, not to %v", slot, got, a.Elo)
 			}
 		}
@@ -244,7 +244,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		whole := f.outcome(t)
 		for slot, c := range out.Changes {
 			w := whole.Changes[slot]
-			if c.Deals != 1 || math.Abs(c.Score-w.Score) > 1e-12 || c.Before != w.Before || c.Expected != w.Expected {
+			if c.Deals != 1 || math.Abs(c.Score-w.Score) > 1e-12 || c.EloBefore != w.EloBefore || c.ExpectedScore != w.ExpectedScore {
 				t.Fatalf("slot %d: %+v, by all deals %+v", slot, c, w)
 			}
 			// A whole match tells at most as much as makes an uncertainty u to u/(1+u).
@@ -271,7 +271,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 			if e.Player != out.Entries[slot].Player || e.Matches != out.Entries[slot].Matches+1 || e.Games != 2*out.Entries[slot].Games-f.before[slot].Games {
 				t.Fatalf("slot %d: %+v becomes %+v", slot, out.Entries[slot], e)
 			}
-			if c := again.Changes[slot]; c.K != 0 || c.After != c.Before || c.Deals != 0 || math.Abs(c.Score-out.Changes[slot].Score) > 1e-12 {
+			if c := again.Changes[slot]; c.K != 0 || c.EloAfter != c.EloBefore || c.Deals != 0 || math.Abs(c.Score-out.Changes[slot].Score) > 1e-12 {
 				t.Fatalf("slot %d: the change is %+v", slot, c)
 			}
 		}

@@ -52,7 +52,7 @@ func TestOverTime(t *testing.T) {
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
 	id := w.ask(w.person.ID, 1, a.ID, b.ID)[0]
-	begun := func(e events.Event) bool { return e.Kind == events.MatchBegan && e.Match == id }
+	begun := func(e events.Event) bool { return e.Kind == events.MatchStarted && e.Match == id }
 	r := w.run(1, func(o *parts) { o.Limits.Time, o.Limits.Grace = time.Hour, 0 })
 	r.until("it begins", begun)
 	r.stop()
@@ -69,7 +69,7 @@ func TestOverTime(t *testing.T) {
 	if len(messages) != 1 || !strings.Contains(messages[0].Text().String(), "over its time") {
 		t.Errorf("anna is told %+v", messages)
 	}
-	spent := ladder.Match{Attempts: []ladder.Attempt{{Began: time.Unix(0, 0), Ended: time.Unix(600, 0)}, {Began: time.Unix(0, 0), Ended: time.Unix(3000, 0)}}}
+	spent := ladder.Match{Attempts: []ladder.Attempt{{StartedAt: time.Unix(0, 0), EndedAt: time.Unix(600, 0)}, {StartedAt: time.Unix(0, 0), EndedAt: time.Unix(3000, 0)}}}
 	r.Limits.Time = time.Hour
 	if left := r.timeLeft(&spent); left != 0 {
 		t.Errorf("after an hour of attempts %s are left of an hour", left)
@@ -105,12 +105,12 @@ echo $n >> %[1]s.most
 	for i := range seats {
 		ids = append(ids, w.bot(fmt.Sprintf("large%d", i), count+script("")).ID)
 	}
-	room := ladder.Room{Total: seats*large + large/2, Bot: large}
+	room := ladder.MemoryBudget{Total: seats*large + large/2, Bot: large}
 	var asked []int64
-	other := w.Person("bob", false)
+	other := w.AddPerson("bob", false)
 	for _, by := range []int64{w.person.ID, other.ID} {
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Add(t.Context(), store.NewMatch{
-			Versions: ids, Game: "podrida", Options: map[string]string{"players": fmt.Sprint(seats)}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
+			Versions: ids, Game: "podrida", Options: map[string]string{"players": fmt.Sprint(seats)}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: by, Memory: room,
 		}))
 		asked = append(asked, m.ID)
 	}

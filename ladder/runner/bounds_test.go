@@ -40,7 +40,7 @@ func TestRecheck(t *testing.T) {
 	f := w.machines()
 	const n = 5 * firstMatches
 	for i := range n / firstMatches {
-		f.Add(attempt.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
+		f.AddMachine(attempt.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
 	}
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) (r attempt.Result) {
 		<-ctx.Done()
@@ -86,7 +86,7 @@ func TestOverOwnTime(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				ctx, over := context.WithCancelCause(t.Context())
 				p := &play{
-					outcome: outcome{assignment: &assignment{end: over}}, matchJob: &matchJob{match: &ladder.Match{ID: 1, AskedBy: 1}},
+					outcome: outcome{assignment: &assignment{end: over}}, matchJob: &matchJob{match: &ladder.Match{ID: 1, RequestedBy: 1}},
 					versions: []ladder.Version{{ID: 1, Bot: "a"}, {ID: 2, Bot: "b"}},
 				}
 				r := &Runner{Options: Options{Limits: Limits{Time: 20 * time.Minute}, Host: soundHost{}}}

@@ -101,8 +101,8 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 }
 
 // roomOf returns the memory that the matches of a core's machine share.
-func (c *catalog) roomOf(core Core) ladder.Room {
-	return ladder.Room{Total: core.Memory, Bot: c.limits.Room.Bot}
+func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
+	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
 
 // job returns a match as a job for the machine of a core.
@@ -112,7 +112,7 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	if err != nil {
 		return j, nil // attempt.Play tells what is wrong
 	}
-	j.rotations, j.need = c.roomOf(core).Together(v, m.House(), max(1, len(core.Cores)))
+	j.rotations, j.need = c.roomOf(core).ParallelRotations(v, m.HouseOrRemote(), max(1, len(core.Cores)))
 	if !core.Local {
 		return j, nil
 	}

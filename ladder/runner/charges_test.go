@@ -14,7 +14,7 @@ import (
 // Matches that wait, by the person who asked for each.
 func asked(people ...int64) (waiting []*ladder.Match) {
 	for i, p := range people {
-		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), AskedBy: p})
+		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), RequestedBy: p})
 	}
 	return waiting
 }
@@ -110,7 +110,7 @@ func TestCredit(t *testing.T) {
 		{0, time.Hour, maxBalance},
 		{1, time.Minute, maxBalance - time.Minute},
 	} {
-		c.settle(&assignment{job: &matchJob{match: &ladder.Match{AskedBy: test.asker}}, start: core.now}, test.took, core.now.Add(test.took))
+		c.settle(&assignment{job: &matchJob{match: &ladder.Match{RequestedBy: test.asker}}, start: core.now}, test.took, core.now.Add(test.took))
 		if c.balance != test.want {
 			t.Errorf("after %s of matches that person %d asked for: %s, want %s", test.took, test.asker, c.balance, test.want)
 		}

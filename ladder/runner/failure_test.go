@@ -39,7 +39,7 @@ func TestSuspend(t *testing.T) {
 			w := newWorld(t, tiny)
 			v := w.bot("bad", test.script)
 			r := w.run(1, nil)
-			r.until("it is suspended", func(e events.Event) bool { return e.Kind == events.VersionMoved && e.Version == v.ID })
+			r.until("it is suspended", func(e events.Event) bool { return e.Kind == events.VersionChanged && e.Version == v.ID })
 			r.finished(2)
 			r.stop()
 			v = kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))

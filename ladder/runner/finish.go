@@ -76,8 +76,8 @@ func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
 	if v.blamed {
 		r.placement.change(p.machine, func(m *machine) { m.broken++ })
 	}
-	dropped, err := r.Store.Matches.Break(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
-	if errors.Is(err, store.ErrOver) {
+	dropped, err := r.Store.Matches.InterruptAttempt(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
+	if errors.Is(err, store.ErrAttemptOver) {
 		return
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 func (w *world) machines(others ...string) *laddertest.Fleet {
 	f := laddertest.NewFleet()
 	for _, name := range others {
-		f.Add(attempt.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
+		f.AddMachine(attempt.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result { return w.playThere(ctx, j) }
 	return f
@@ -51,11 +51,11 @@ func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0")})
-	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0")})
+	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.finished(6)
-	f.Add(attempt.Machine{Name: "w2", Cores: []int{0, 1}})
+	f.AddMachine(attempt.Machine{Name: "w2", Cores: []int{0, 1}})
 	r.until("the new one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -94,7 +94,7 @@ func TestLostMachine(t *testing.T) {
 	}
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	lost := <-stuck
-	f.Lose("w1")
+	f.LoseMachine("w1")
 	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if e.Text != `machine "w1" was lost` {
 		t.Errorf("it was broken off for %q", e.Text)
@@ -115,11 +115,11 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	comes := func() { f.Add(attempt.Machine{Name: "w1", Cores: []int{cores.Any}}) }
+	comes := func() { f.AddMachine(attempt.Machine{Name: "w1", Cores: []int{cores.Any}}) }
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	f.Player = func(context.Context, string, attempt.Job) (r attempt.Result) {
-		f.Lose("w1")
+		f.LoseMachine("w1")
 		comes()
 		<-over
 		return r
@@ -200,7 +200,7 @@ func TestAdopted(t *testing.T) {
 	}
 	begin := func(machine string) attempt.Result {
 		seed := referee.NewSeed()
-		b := w.Store.Matches.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
+		b := w.Store.Matches.Start(t.Context(), []store.MatchStart{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: machine, Seed: seed}})[0]
 		w.Must(b.Err)
 		var versions []ladder.Version
 		for _, id := range ids {
@@ -213,8 +213,8 @@ func TestAdopted(t *testing.T) {
 	}
 	good, bad, own := begin("w9"), begin("w9"), begin(attempt.Local)
 	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}
-	f.Leave(good)
-	f.Leave(bad)
+	f.StoreResult(good)
+	f.StoreResult(bad)
 	r := w.run(0, func(o *parts) { o.Fleet = f })
 	left := map[int64]bool{good.Match: true, bad.Match: true, own.Match: true}
 	r.until("all have ended", func(e events.Event) bool {
@@ -237,8 +237,8 @@ func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(attempt.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
-	f.Add(attempt.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
+	f.AddMachine(attempt.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
+	f.AddMachine(attempt.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
 	stuck := make(chan attempt.Job, 100)
 	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
@@ -249,7 +249,7 @@ func TestSmallMachine(t *testing.T) {
 	}
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	lost := <-stuck
-	f.Lose("w1")
+	f.LoseMachine("w1")
 	r.until("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
 	r.finished(10)
 	r.stop()
@@ -299,7 +299,7 @@ func TestUnplayable(t *testing.T) {
 	if text := told(); text != "swipl (local does not have it); swipl (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
-	f.Add(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
+	f.AddMachine(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
 	r.until("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -352,7 +352,7 @@ func TestBuiltAgain(t *testing.T) {
 	}
 	r := w.run(1, func(o *parts) {
 		o.Fleet = f
-		o.programs.Built = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
+		o.programs.HasBuild = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
 	})
 	r.until("another machine plays it", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
@@ -400,13 +400,13 @@ func TestBeginTogether(t *testing.T) {
 	}
 	mu.Lock()
 	for v, n := range plays {
-		if bot, err := w.Store.Versions.Find(t.Context(), v); err != nil || !bot.House() && n > 1 { // house bots are known, and everybody's first opponents
+		if bot, err := w.Store.Versions.Find(t.Context(), v); err != nil || !bot.IsHouse() && n > 1 { // house bots are known, and everybody's first opponents
 			t.Errorf("version %d plays %d matches at once while others play none", v, n)
 		}
 	}
 	mu.Unlock()
 	for i := range 5 {
-		f.Lose(fmt.Sprintf("w%d", i+1))
+		f.LoseMachine(fmt.Sprintf("w%d", i+1))
 	}
 	r.stop()
 }

@@ -81,7 +81,7 @@ func (m *matchJob) isCancelled(ctx context.Context, from Store) bool {
 // askerOf returns the person who asked for a match, and 0 for any other job.
 func askerOf(j Job) int64 {
 	if m, ok := j.(*matchJob); ok {
-		return m.match.AskedBy
+		return m.match.RequestedBy
 	}
 	return 0
 }

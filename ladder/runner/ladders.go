@@ -104,7 +104,7 @@ func (l *ladders) nextOf(ctx context.Context, c Core, x ladder.Ladder, canPlay f
 		if unknown == 0 {
 			return nil, nil
 		}
-		if err := l.store.Ladders.Learn(ctx, x.Name, unknown); err != nil {
+		if err := l.store.Ladders.LoadPoolOpponents(ctx, x.Name, unknown); err != nil {
 			return nil, fmt.Errorf("ladder %s: counting meetings: %w", x.Name, err)
 		}
 	}

@@ -109,7 +109,7 @@ house = ["@random", "@greedy"]
 		t.Errorf("house bots play on %q, want the ladder that cost least", got)
 	}
 	v := w.Submit(w.person.ID, "anna", hashOf(player))
-	w.Live(v.ID, store.Built{Hash: hashOf(player), Language: "Bash", Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}})
+	w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(player), Language: "Bash", Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}})
 	if got := ladders(3); !slices.Equal(got, []string{"teeko", "teeko", "teeko"}) {
 		t.Errorf("they play on %q, want the ladder with somebody's bot", got)
 	}

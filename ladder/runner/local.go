@@ -20,7 +20,7 @@ func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.
 			defer end()
 		}
 	}
-	if p.match.AskedBy != 0 {
+	if p.match.RequestedBy != 0 {
 		var own match.OwnTime
 		left := r.timeLeft(p.match)
 		watchers = append(watchers, func(g *referee.Game) {

@@ -35,8 +35,8 @@ func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.Add(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0"), Version: "0.1"})
-	f.Add(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0"), Version: "0.1"})
+	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		begun <- j
@@ -65,23 +65,23 @@ func TestMachinesAreTold(t *testing.T) {
 	var plays []ladder.MachineMatch
 	for _, j := range []attempt.Job{first, second} {
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), j.Match))
-		plays = append(plays, ladder.MachineMatch{Match: j.Match, Attempt: 1, Ladder: m.Ladder, Bots: m.Bots, Numbers: m.Numbers, Began: m.Attempts[0].Began})
+		plays = append(plays, ladder.MachineMatch{Match: j.Match, Attempt: 1, Ladder: m.Ladder, Bots: m.Bots, Numbers: m.Numbers, StartedAt: m.Attempts[0].StartedAt})
 	}
 	byMatch := cmpopts.SortSlices(func(a, b ladder.MachineMatch) bool { return a.Match < b.Match })
-	if diff := cmp.Diff(plays, w1.Playing, byMatch); diff != "" || w1.Finished != 0 || !w1.Added.Equal(at) {
+	if diff := cmp.Diff(plays, w1.Playing, byMatch); diff != "" || w1.FinishedMatches != 0 || !w1.AddedAt.Equal(at) {
 		t.Errorf("w1 is %+v; it plays (-want +got):\n%s", w1, diff)
 	}
 	close(goOn)
 	r.finished(2)
 	r.stop()
 	w1 = machineNamed(t, r.Machines(nil), "w1")
-	if w1.Finished < 2 || w1.LastHour != int(w1.Finished) || w1.Void != 3*w1.Finished || w1.Starved != w1.Finished || len(w1.Playing) != 0 {
-		t.Errorf("after %d matches w1 is %+v", w1.Finished, w1)
+	if w1.FinishedMatches < 2 || w1.MatchesLastHour != int(w1.FinishedMatches) || w1.VoidGames != 3*w1.FinishedMatches || w1.StarvedGames != w1.FinishedMatches || len(w1.Playing) != 0 {
+		t.Errorf("after %d matches w1 is %+v", w1.FinishedMatches, w1)
 	}
-	f.Lose("w1")
+	f.LoseMachine("w1")
 	r.syncMachines()
 	gone := machineNamed(t, r.Machines(map[string]time.Time{"w1": at}), "w1")
-	if gone.State != ladder.MachineAway || gone.Finished != w1.Finished || gone.Cores != 0 {
+	if gone.State != ladder.MachineAway || gone.FinishedMatches != w1.FinishedMatches || gone.Cores != 0 {
 		t.Errorf("after it has left w1 is %+v", gone)
 	}
 }
@@ -101,7 +101,7 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 	r.finished(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
-	if m.State != ladder.MachinePaused || !m.Reason.Equal(pauseReason) || !m.Until.After(now) || m.Broken == 0 || m.Finished != 0 {
+	if m.State != ladder.MachinePaused || !m.Reason.Equal(pauseReason) || !m.PausedUntil.After(now) || m.BrokenAttempts == 0 || m.FinishedMatches != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)

@@ -63,11 +63,11 @@ func newWorld(t testing.TB, text string) *world {
 	t.Helper()
 	kit.Slow(t)
 	w := &world{World: laddertest.New(t, text, store.Options{}), t: t, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
-	w.House(func(name string) string {
+	w.SyncHouseBots(func(name string) string {
 		p := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), name))
 		return p.Hash
 	})
-	w.person = w.Person("anna", false)
+	w.person = w.AddPerson("anna", false)
 	return w
 }
 
@@ -77,7 +77,7 @@ func (w *world) bot(name, script string) ladder.Version {
 	kit.Files(w.t, filepath.Join(w.bots, name), map[string]string{"bot.sh": script})
 	hash := hashOf(script)
 	v := w.Submit(w.person.ID, name, hash)
-	return w.Live(v.ID, store.Built{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})
+	return w.MakeLive(v.ID, store.BuildInfo{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})
 }
 
 func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
@@ -87,7 +87,7 @@ func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Bot, error
 	if why != "" {
 		return match.Bot{}, fmt.Errorf("%s", why)
 	}
-	if v.House() {
+	if v.IsHouse() {
 		p, err := program.Resolver{}.Resolve(ctx, v.Bot)
 		return p.Bot, err
 	}
@@ -258,7 +258,7 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
 		m := kit.Get[ladder.Match](w.t)(w.Store.Matches.Add(w.t.Context(), store.NewMatch{
-			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
+			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, RequestedBy: by,
 		}))
 		ids = append(ids, m.ID)
 	}

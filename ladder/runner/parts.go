@@ -32,10 +32,10 @@ type Matches interface {
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 	Generation() uint64
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
-	Begin(ctx context.Context, starts []store.Start) []store.Begun
+	Start(ctx context.Context, starts []store.MatchStart) []store.StartedMatch
 	Running(ctx context.Context) ([]store.RunningAttempt, error)
 	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
-	Break(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
+	InterruptAttempt(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
 	Cancel(ctx context.Context, match, by int64, reason phrase.Text) error
 }
 
@@ -51,7 +51,7 @@ type Versions interface {
 // Ladders is the part of store.Ladders that the runner uses.
 type Ladders interface {
 	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
-	Learn(ctx context.Context, ladder string, version int64) error
+	LoadPoolOpponents(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
 	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)
 	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error

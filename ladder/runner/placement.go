@@ -211,7 +211,7 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
 // begin sets the attempt of a match that has begun in the store.
-func (p *placement) begin(a *assignment, job *matchJob, seed rules.Seed, b store.Begun) {
+func (p *placement) begin(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	job.match = &b.Match
@@ -348,8 +348,8 @@ var pauseReason = phrase.New("it could not play a match")
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,
-		Sandbox: m.Sandbox, Interpreters: maps.Clone(m.Interpreters), Cores: len(m.Cores), Memory: m.Memory, Seen: m.Seen, Added: added,
-		Finished: m.finished, LastHour: m.hour.sum(now), Void: m.void, Starved: m.starved, Broken: m.broken,
+		Sandbox: m.Sandbox, Interpreters: maps.Clone(m.Interpreters), Cores: len(m.Cores), Memory: m.Memory, LastReportAt: m.Seen, AddedAt: added,
+		FinishedMatches: m.finished, MatchesLastHour: m.hour.sum(now), VoidGames: m.void, StarvedGames: m.starved, BrokenAttempts: m.broken,
 	}
 	switch out.State {
 	case ladder.MachineSuspended:
@@ -357,12 +357,12 @@ func (m *machine) describe(now, added time.Time) ladder.Machine {
 	case ladder.MachineRefused:
 		out.Reason = m.Refused
 	case ladder.MachinePaused:
-		out.Reason, out.Until = pauseReason, m.until
+		out.Reason, out.PausedUntil = pauseReason, m.until
 	}
 	for _, a := range m.assignments {
 		if p := a.play; p != nil {
 			out.Playing = append(out.Playing, ladder.MachineMatch{
-				Match: p.match.ID, Attempt: p.attempt.Number, Ladder: p.match.Ladder, Began: p.attempt.Began,
+				Match: p.match.ID, Attempt: p.attempt.Number, Ladder: p.match.Ladder, StartedAt: p.attempt.StartedAt,
 				Bots: slices.Clone(p.match.Bots), Numbers: slices.Clone(p.match.Numbers),
 			})
 		}

@@ -30,7 +30,7 @@ var (
 // beginAll stores the beginning of jobs, many in one transaction, and starts them. A job whose beginning cannot be
 // stored is given back.
 func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
-	var starts []store.Start
+	var starts []store.MatchStart
 	var matches []*assignment
 	for _, a := range list {
 		m, ok := a.job.(*matchJob)
@@ -38,13 +38,13 @@ func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
 			r.start(ctx, a) // a submission begins again at the next start
 			continue
 		}
-		start := store.Start{Match: m.match.ID, Machine: a.machine.Name, Seed: referee.NewSeed()}
+		start := store.MatchStart{Match: m.match.ID, Machine: a.machine.Name, Seed: referee.NewSeed()}
 		if m.fresh != nil {
 			start.New = &m.fresh.entry
 		}
 		starts, matches = append(starts, start), append(matches, a)
 	}
-	for i, b := range r.Store.Matches.Begin(ctx, starts) {
+	for i, b := range r.Store.Matches.Start(ctx, starts) {
 		a := matches[i]
 		m := a.job.(*matchJob)
 		if m.fresh != nil {
@@ -77,7 +77,7 @@ func (r *Runner) adopt(ctx context.Context) error {
 		if h.Machine == attempt.Local {
 			r.metrics.broken.WithLabelValues("stop").Inc()
 			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
-			if _, err := r.Store.Matches.Break(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
+			if _, err := r.Store.Matches.InterruptAttempt(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
 				return err
 			}
 			continue
@@ -158,9 +158,9 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	}
 	starts := time.Duration(m.Deals * len(m.Versions) * v.Players)
 	start := min(m.Clock.Startup, longest/starts)
-	limit := 3*min(longest, ladder.Longest(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + least
+	limit := 3*min(longest, ladder.MaxMatchTime(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + least
 	if p.adopted {
-		limit -= r.Now().Sub(p.attempt.Began)
+		limit -= r.Now().Sub(p.attempt.StartedAt)
 	}
 	return max(limit, least)
 }
@@ -191,7 +191,7 @@ func (r *Runner) keep(ctx context.Context, p *play, result attempt.Result) error
 		})
 		return nil
 	}
-	if p.isLocal() || errors.As(err, new(serverError)) || errors.Is(err, store.ErrOver) {
+	if p.isLocal() || errors.As(err, new(serverError)) || errors.Is(err, store.ErrAttemptOver) {
 		return err
 	}
 	return workerFailure{&attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("what it handed in cannot be stored: %s", err)}}
@@ -213,7 +213,7 @@ func (r *Runner) settle(ctx context.Context, p *play, err error) {
 		r.dropOverTime(ctx, m)
 	case p.isCancelled(context.WithoutCancel(ctx), r.Store):
 		r.logCancelled(m)
-	case errors.Is(err, store.ErrOver):
+	case errors.Is(err, store.ErrAttemptOver):
 		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt.Number, "err", err)
 	default:
 		r.interrupt(ctx, p, err)

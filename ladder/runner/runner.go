@@ -52,7 +52,7 @@ type Options struct {
 type Limits struct {
 	// Room is the memory that matches share. A match whose bots do not fit beside those that play waits, and so does
 	// everything after it.
-	Room ladder.Room
+	Room ladder.MemoryBudget
 	// Build is the memory that the stages of a submission can use, and so can a build before a match.
 	Build int64
 	// Time is how long a match that somebody asked for may take in all.

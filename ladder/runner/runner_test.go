@@ -108,7 +108,7 @@ func TestStop(t *testing.T) {
 	slow := w.bot("slow", script("test $verb = turn && exec sleep 1d"))
 	r := w.run(1, func(o *parts) { o.Limits.Grace = 0 })
 	e := r.until("the slow one plays", func(e events.Event) bool {
-		if e.Kind != events.MatchBegan {
+		if e.Kind != events.MatchStarted {
 			return false
 		}
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))

@@ -115,7 +115,7 @@ func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 	if r.Limits.Time == 0 {
 		return math.MaxInt64
 	}
-	return r.Limits.Time - m.Spent()
+	return r.Limits.Time - m.PlayTime()
 }
 
 // dropOverTime drops a match that is over its time.

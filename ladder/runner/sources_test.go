@@ -59,15 +59,15 @@ func TestNext(t *testing.T) {
 				house = append(house, kit.Get[[]ladder.Version](t)(w.Store.Versions.List(t.Context(), b.ID, 0, -1))[0].ID)
 			}
 			if c.interrupted {
-				b := w.Store.Matches.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
+				b := w.Store.Matches.Start(t.Context(), []store.MatchStart{{New: &store.NewMatch{Ladder: "tebes", Versions: house}, Machine: attempt.Local}})[0]
 				w.Must(b.Err)
-				kit.Get[bool](t)(w.Store.Matches.Break(t.Context(), b.Match.ID, 1, serverStopped, false))
+				kit.Get[bool](t)(w.Store.Matches.InterruptAttempt(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}
 			people := map[string]ladder.Person{"anna": w.person}
 			person := func(name string) int64 {
 				p, ok := people[name]
 				if !ok {
-					p = w.Person(name, false)
+					p = w.AddPerson(name, false)
 					people[name] = p
 				}
 				return p.ID
@@ -109,7 +109,7 @@ func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
 		switch {
 		case j.fresh != nil:
 			return j.match.Ladder
-		case j.match.AskedBy == 0:
+		case j.match.RequestedBy == 0:
 			return "interrupted"
 		}
 	}
@@ -165,7 +165,7 @@ func TestGivesUp(t *testing.T) {
 	r := w.idle(1, func(o *parts) { o.Store.Matches, o.Remotes, o.Ladders = broken, absent{}, nil })
 	far := kit.Get[ladder.Version](t)(w.Store.Versions.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
 	house := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), "@first"))
-	last := kit.Get[map[int64]ladder.Version](t)(w.Store.Versions.Last(t.Context(), []int64{house.ID}))
+	last := kit.Get[map[int64]ladder.Version](t)(w.Store.Versions.LastOfBots(t.Context(), []int64{house.ID}))
 	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
 	for _, want := range []string{"waiting", "dropped"} {
 		if jobs := r.choose(t.Context()); len(jobs) != 0 {

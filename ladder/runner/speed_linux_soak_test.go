@@ -43,15 +43,15 @@ func BenchmarkFleet(b *testing.B) {
 	var owner ladder.Person
 	for i := range versions {
 		if i%20 == 0 {
-			owner = w.Person(fmt.Sprintf("owner%d", i), false)
+			owner = w.AddPerson(fmt.Sprintf("owner%d", i), false)
 		}
 		v := w.Submit(owner.ID, fmt.Sprintf("bot%d", i), hashOf(fmt.Sprint(i)))
-		w.Live(v.ID, store.Built{Hash: hashOf(""), Language: "Bash", Command: []string{"sh", "bot.sh"}})
+		w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(""), Language: "Bash", Command: []string{"sh", "bot.sh"}})
 	}
 	b.Logf("%d versions in %s", versions, time.Since(began).Round(time.Second))
 	f := laddertest.NewFleet()
 	for i := range 100 {
-		f.Add(attempt.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
+		f.AddMachine(attempt.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
 	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 	r := w.run(0, func(o *parts) { o.Fleet, o.Log = f, nil })

@@ -60,7 +60,7 @@ func TestSubmissions(t *testing.T) {
 	})
 	seen := map[int64]bool{}
 	r.until("all are through", func(e events.Event) bool {
-		if e.Kind == events.VersionMoved {
+		if e.Kind == events.VersionChanged {
 			seen[e.Version] = true
 		}
 		return len(seen) == 3
@@ -89,6 +89,6 @@ func TestFailedMeanwhile(t *testing.T) {
 		}
 	})
 	started <- r.Runner
-	r.until("it has failed", func(e events.Event) bool { return e.Kind == events.VersionMoved })
+	r.until("it has failed", func(e events.Event) bool { return e.Kind == events.VersionChanged })
 	r.stop()
 }

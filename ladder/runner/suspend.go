@@ -22,7 +22,7 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	}
 	for slot, v := range p.versions {
 		f, g := lastFault(p, slot)
-		if f == nil || v.House() {
+		if f == nil || v.IsHouse() {
 			continue
 		}
 		history, err := r.faultHistory(ctx, v)

@@ -37,7 +37,7 @@ func isTryout(a *assignment, owner ladder.Person) bool {
 func TestTryouts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	ben := w.Person("ben", false)
+	ben := w.AddPerson("ben", false)
 	waiting := []int64{w.person.ID, ben.ID}
 	now, ran := time.Now(), 0
 	r := w.idle(4, func(o *parts) {

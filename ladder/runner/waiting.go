@@ -78,7 +78,7 @@ func (w *waiting) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 		return true // a match that never fits is dropped when it is its turn
 	}
 	v, err := m.Variant()
-	return err != nil || w.catalog.roomOf(c).Check("", v, m.House()) == nil // attempt.Play tells what is wrong
+	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play tells what is wrong
 }
 
 // interruptedMatches is a Source of the matches that have begun and wait again, in their order.
@@ -89,7 +89,7 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 		return nil, err
 	}
 	for _, m := range s.matches {
-		if m.AskedBy == 0 && (m.Rated || c.Local) && s.canBegin(ctx, c, m) {
+		if m.RequestedBy == 0 && (m.Rated || c.Local) && s.canBegin(ctx, c, m) {
 			return s.catalog.job(ctx, m, c)
 		}
 	}
@@ -115,8 +115,8 @@ func (s *askedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	}
 	var best *ladder.Match
 	for _, m := range s.matches {
-		before := best == nil || s.turns[m.AskedBy] < s.turns[best.AskedBy]
-		if m.AskedBy != 0 && before && s.leavesRoom(ctx, c, m) && s.canBegin(ctx, c, m) {
+		before := best == nil || s.turns[m.RequestedBy] < s.turns[best.RequestedBy]
+		if m.RequestedBy != 0 && before && s.leavesRoom(ctx, c, m) && s.canBegin(ctx, c, m) {
 			best = m
 		}
 	}
@@ -132,7 +132,7 @@ func (s *askedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) 
 	playing := 0
 	for _, a := range c.assignments {
 		if asker := askerOf(a.job); asker != 0 {
-			if playing++; asker == m.AskedBy {
+			if playing++; asker == m.RequestedBy {
 				return false
 			}
 		}

@@ -29,20 +29,20 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 	return all[max(0, live)], nil
 }
 
-// Withdraw takes a bot of the actor's off the ladders.
-func (s *Service) Withdraw(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
+// WithdrawBot takes a bot of the actor's off the ladders.
+func (s *Service) WithdrawBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
 
-// Restore brings a bot of the actor's back.
-func (s *Service) Restore(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
+// RestoreBot brings a bot of the actor's back.
+func (s *Service) RestoreBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Bots.Restore)
 }
 
-// Use makes an earlier version of a bot of the actor's live again.
-func (s *Service) Use(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
+// UseVersion makes an earlier version of a bot of the actor's live again.
+func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
-		return s.Store.Bots.Use(ctx, botID, version)
+		return s.Store.Bots.UseVersion(ctx, botID, version)
 	})
 }
 
@@ -51,7 +51,7 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 	if err != nil {
 		return b, err
 	}
-	if err := a.mayChange(b.PersonID, what); err != nil {
+	if err := a.checkChange(b.PersonID, what); err != nil {
 		return b, err
 	}
 	if err := change(ctx, b.ID); err != nil {
@@ -61,13 +61,13 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 	return s.Store.Bots.Find(ctx, bot)
 }
 
-// Upload opens the upload of a version of the actor's, as it came.
-func (s *Service) Upload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
+// OpenUpload opens the upload of a version of the actor's, as it came.
+func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
 		return nil, v, err
 	}
-	if err := a.MustOwn(v.Owner, "fetch an upload"); err != nil {
+	if err := a.CheckOwner(v.Owner, "fetch an upload"); err != nil {
 		return nil, v, err
 	}
 	f, err := s.Store.Versions.OpenUpload(v)
@@ -80,7 +80,7 @@ func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) (
 	if err != nil {
 		return nil, err
 	}
-	if err := a.MustOwn(v.Owner, "see the log of a submission"); err != nil {
+	if err := a.CheckOwner(v.Owner, "see the log of a submission"); err != nil {
 		return nil, err
 	}
 	return s.Store.Versions.Stages(ctx, v.ID)

@@ -22,20 +22,20 @@ type MatchRequest struct {
 	Bots    []string          // by slot: a bot, or BOT@VERSION
 }
 
-// askedDeals is the default number of deals of a match that is asked for without a ladder.
-const askedDeals = 10
+// defaultDeals is the default number of deals of a match that is asked for without a ladder.
+const defaultDeals = 10
 
 // RequestMatch stores an unrated match that waits then.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
-	if err := a.Must(ladder.ScopeSubmit, "to ask for a match"); err != nil {
+	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
 		return m, err
 	}
 	n, err := s.newMatch(ctx, asked)
 	if err != nil {
 		return m, err
 	}
-	n.AskedBy, n.Open = a.Person.ID, s.Config.Limits.Unrated
-	n.Time, n.Room, n.Allowance = s.Config.Limits.Time, s.Room, s.Config.Remote.Allowance
+	n.RequestedBy, n.MaxOpen = a.Person.ID, s.Config.Limits.UnratedMatches
+	n.MaxTime, n.Memory, n.Allowance = s.Config.Limits.Time, s.Memory, s.Config.Remote.Allowance
 	if m, err = s.Store.Matches.Add(ctx, n); err == nil {
 		s.Wake()
 	}
@@ -62,7 +62,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		usual = l.Bots
 		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
 	} else {
-		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), s.clockFor(asked.Game), askedDeals
+		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), s.clockFor(asked.Game), defaultDeals
 	}
 	if asked.Deals > 0 {
 		n.Deals = asked.Deals
@@ -86,7 +86,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 		if err != nil {
 			return n, err
 		}
-		if v.Remote && v.State == ladder.Live && s.Gone(v.ID) {
+		if v.Remote && v.State == ladder.Live && s.IsAway(v.ID) {
 			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "match: version %d of %s is not connected", v.Number, v.Bot)
 		}
 		n.Versions = append(n.Versions, v.ID)
@@ -120,13 +120,13 @@ func (s *Service) clockFor(game string) referee.Clock {
 
 // CancelMatch drops a match that the actor asked for, and that is not over.
 func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.Match, err error) {
-	if err := a.Must(ladder.ScopeSubmit, "to cancel a match"); err != nil {
+	if err := a.CheckScope(ladder.ScopeSubmit, "to cancel a match"); err != nil {
 		return m, err
 	}
 	if m, err = s.Store.Matches.Find(ctx, id); err != nil {
 		return m, err
 	}
-	if !a.Owns(m.AskedBy) {
+	if !a.Owns(m.RequestedBy) {
 		return m, ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
 	}
 	if err := s.Store.Matches.Cancel(ctx, m.ID, a.Person.ID, phrase.New("cancelled by %s", a.Person.Name)); err != nil {
@@ -153,7 +153,7 @@ func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	if err := a.MustOwn(v.Owner, "see what a bot wrote"); err != nil {
+	if err := a.CheckOwner(v.Owner, "see what a bot wrote"); err != nil {
 		return nil, err
 	}
 	return s.Store.Matches.Log(ctx, g.ID, int(seat))

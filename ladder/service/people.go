@@ -10,12 +10,12 @@ import (
 // Register opens an account, by the code of an invite unless registration is open. The token, for everything, is
 // shown once.
 func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
-	return s.Store.People.Register(ctx, code, name, s.Config.Open())
+	return s.Store.People.Register(ctx, code, name, s.Config.HasOpenRegistration())
 }
 
 // Tokens lists the actor's tokens, revoked ones, too.
 func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
-	if err := a.Must(ladder.ScopeAll, "to list tokens"); err != nil {
+	if err := a.CheckScope(ladder.ScopeAll, "to list tokens"); err != nil {
 		return nil, err
 	}
 	return s.Store.Sessions.Tokens(ctx, a.Person.ID)
@@ -23,7 +23,7 @@ func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 
 // AddToken makes a token of the actor's, whose text is shown once.
 func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
-	if err := a.Must(ladder.ScopeAll, "to make a token"); err != nil {
+	if err := a.CheckScope(ladder.ScopeAll, "to make a token"); err != nil {
 		return "", t, err
 	}
 	return s.Store.Sessions.AddToken(ctx, a.Person.ID, label, scope, expires)
@@ -35,7 +35,7 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	if id == a.Token.ID {
 		scope = ladder.ScopeRead
 	}
-	if err := a.Must(scope, "to revoke a token"); err != nil {
+	if err := a.CheckScope(scope, "to revoke a token"); err != nil {
 		return err
 	}
 	return s.Store.Sessions.RevokeToken(ctx, a.Person.ID, id)
@@ -43,7 +43,7 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 
 // Invites lists the invites that can still be used, for admins.
 func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error) {
-	if err := a.MustAdmin("to list invites"); err != nil {
+	if err := a.CheckAdmin("to list invites"); err != nil {
 		return nil, err
 	}
 	return s.Store.People.Invites(ctx)
@@ -51,20 +51,20 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 
 // AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
 func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
-	if err := a.MustAdmin("to make an invite"); err != nil {
+	if err := a.CheckAdmin("to make an invite"); err != nil {
 		return "", i, err
 	}
 	if !expires.IsZero() && !expires.After(s.Now()) {
 		return "", i, ladder.Errorf(ladder.Invalid, "choose a time in the future", "an invite cannot expire at %s", expires.UTC().Format("2006-01-02T15:04:05Z"))
 	}
 	code, i, err = s.Store.People.AddInvite(ctx, a.Person.ID, name, expires)
-	i.From = a.Person.Name
+	i.Issuer = a.Person.Name
 	return code, i, err
 }
 
 // RevokeInvite takes an invite back that nobody has used.
 func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
-	if err := a.MustAdmin("to revoke an invite"); err != nil {
+	if err := a.CheckAdmin("to revoke an invite"); err != nil {
 		return err
 	}
 	return s.Store.People.RevokeInvite(ctx, id)
@@ -72,15 +72,15 @@ func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
 
 // People lists everybody in the order in which they came, for admins.
 func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) {
-	if err := a.MustAdmin("to list people"); err != nil {
+	if err := a.CheckAdmin("to list people"); err != nil {
 		return nil, err
 	}
 	return s.Store.People.List(ctx)
 }
 
-// Block shuts somebody out, or lets them in again.
-func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
-	if err := a.MustAdmin("to block people"); err != nil {
+// SetBlocked shuts somebody out, or lets them in again.
+func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
+	if err := a.CheckAdmin("to block people"); err != nil {
 		return p, err
 	}
 	if p, err = s.Store.People.FindByName(ctx, name); err != nil {
@@ -89,7 +89,7 @@ func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool)
 	if blocked && p.ID == a.Person.ID {
 		return p, ladder.Errorf(ladder.Conflict, "ask another admin", "you cannot block %q, which is your own account", p.Name)
 	}
-	if err := s.Store.People.Block(ctx, p.ID, blocked); err != nil {
+	if err := s.Store.People.SetBlocked(ctx, p.ID, blocked); err != nil {
 		return p, err
 	}
 	s.Wake() // what they have going on has ended
@@ -99,7 +99,7 @@ func (s *Service) Block(ctx context.Context, a Actor, name string, blocked bool)
 // ResetTokens gives somebody who has lost theirs a new token, whose text is shown once. Their other tokens and their
 // sessions end.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
-	if err := a.MustAdmin("to reset a token"); err != nil {
+	if err := a.CheckAdmin("to reset a token"); err != nil {
 		return "", err
 	}
 	p, err := s.Store.People.FindByName(ctx, name)

@@ -22,11 +22,11 @@ type Options struct {
 	Config *config.Config
 	// Wake is called when there is something new to do: a submission or a match.
 	Wake func()
-	// Room is the memory that asked matches have to fit into.
-	Room ladder.Room
-	// Gone reports whether a remote version is away for longer than a match waits for it; nil: none is.
-	Gone func(version int64) bool
-	Now  func() time.Time // nil: the system's clock
+	// Memory is the memory that asked matches have to fit into.
+	Memory ladder.MemoryBudget
+	// IsAway reports whether a remote version is away for longer than a match waits for it; nil: none is.
+	IsAway func(version int64) bool
+	Now    func() time.Time // nil: the system's clock
 }
 
 // Service is what people may ask of a competition.
@@ -35,12 +35,12 @@ type Service struct {
 
 	// Tests replace what follows.
 
-	Changes Changes
-	Unpack  func(file, into string, l bundle.Limits) (bundle.Tree, error)
+	Events EventSource
+	Unpack func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
-// Changes tells what happens in the competition: it is the hub of the store.
-type Changes interface {
+// EventSource tells what happens in the competition: it is the hub of the store.
+type EventSource interface {
 	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
 }
 
@@ -49,8 +49,8 @@ func New(o Options) *Service {
 	if o.Wake == nil {
 		o.Wake = func() {}
 	}
-	if o.Gone == nil {
-		o.Gone = func(int64) bool { return false }
+	if o.IsAway == nil {
+		o.IsAway = func(int64) bool { return false }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -67,37 +67,37 @@ type Actor struct {
 	Address netip.Addr    // they ask from
 }
 
-// Same reports whether two actors are one: the same person, or the same session, in which a guest may
+// IsSame reports whether two actors are one: the same person, or the same session, in which a guest may
 // have signed in meanwhile.
-func (a Actor) Same(b Actor) bool {
+func (a Actor) IsSame(b Actor) bool {
 	return a.Person.ID != 0 && a.Person.ID == b.Person.ID || a.Session != 0 && a.Session == b.Session
 }
 
 // scopes are ordered: each includes those before it.
 var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 
-// Covers reports whether the actor's token permits a scope.
-func (a Actor) Covers(scope ladder.Scope) bool {
+// HasScope reports whether the actor's token permits a scope.
+func (a Actor) HasScope(scope ladder.Scope) bool {
 	return slices.Index(scopes, a.Token.Scope) >= slices.Index(scopes, scope)
 }
 
-// Must returns an error unless the actor is somebody whose token permits a scope; what is what needs it.
-func (a Actor) Must(scope ladder.Scope, what string) error {
+// CheckScope returns an error unless the actor is somebody whose token permits a scope; what is what needs it.
+func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 	switch {
 	case a.Person.ID == 0:
 		return ladder.Errorf(ladder.Unauthorized, ladder.HintSendToken, "%s needs a token of scope %q", what, scope)
-	case !a.Covers(scope):
+	case !a.HasScope(scope):
 		return ladder.Errorf(ladder.Forbidden, "", "%s needs the scope %q, this token has %q", what, scope, a.Token.Scope).Try("use a token of scope %s", scope)
 	}
 	return nil
 }
 
-// MayAll reports whether the actor has an admin's rights: an admin's token of scope all.
-func (a Actor) MayAll() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
+// IsAdmin reports whether the actor has an admin's rights: an admin's token of scope all.
+func (a Actor) IsAdmin() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
 
-// MustAdmin returns an error unless the actor has an admin's rights; what is what needs them.
-func (a Actor) MustAdmin(what string) error {
-	if err := a.Must(ladder.ScopeAll, what); err != nil || a.Person.Admin {
+// CheckAdmin returns an error unless the actor has an admin's rights; what is what needs them.
+func (a Actor) CheckAdmin(what string) error {
+	if err := a.CheckScope(ladder.ScopeAll, what); err != nil || a.Person.Admin {
 		return err
 	}
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
@@ -105,27 +105,27 @@ func (a Actor) MustAdmin(what string) error {
 
 // Owns reports whether the actor owns a thing, or is an admin. The owner 0 of a house bot is nobody.
 func (a Actor) Owns(owner int64) bool {
-	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.MayAll())
+	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
 
-// MustOwn returns an error unless the actor owns a thing, or is an admin; what is what only the owner may do.
-func (a Actor) MustOwn(owner int64, what string) error {
+// CheckOwner returns an error unless the actor owns a thing, or is an admin; what is what only the owner may do.
+func (a Actor) CheckOwner(owner int64, what string) error {
 	if a.Owns(owner) {
 		return nil
 	}
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// mayChange returns an error unless the actor owns a thing and the token permits to change it.
-func (a Actor) mayChange(owner int64, what string) error {
-	if err := a.Must(ladder.ScopeSubmit, "to "+what); err != nil {
+// checkChange returns an error unless the actor owns a thing and the token permits to change it.
+func (a Actor) checkChange(owner int64, what string) error {
+	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err
 	}
-	return a.MustOwn(owner, what)
+	return a.CheckOwner(owner, what)
 }
 
-// Bearer returns who has a token.
-func (s *Service) Bearer(ctx context.Context, token string) (a Actor, err error) {
+// TokenActor returns who has a token.
+func (s *Service) TokenActor(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err
 }

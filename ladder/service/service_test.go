@@ -27,10 +27,10 @@ house = ["@random", "@first"]
 func TestRequestMatchOfAbsent(t *testing.T) {
 	t.Parallel()
 	w := laddertest.New(t, tiny, store.Options{})
-	w.House(func(string) string { return strings.Repeat("0", 64) })
+	w.SyncHouseBots(func(string) string { return strings.Repeat("0", 64) })
 	away := true
-	s := New(Options{Store: w.Store, Config: w.Config, Gone: func(int64) bool { return away }})
-	anna := w.Person("anna", false)
+	s := New(Options{Store: w.Store, Config: w.Config, IsAway: func(int64) bool { return away }})
+	anna := w.AddPerson("anna", false)
 	kit.Get[ladder.Version](t)(w.Store.Versions.ConnectRemote(t.Context(), anna.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
 	a := Actor{Person: anna, Token: ladder.Token{Scope: ladder.ScopeSubmit}}
 	ask := func() error {
@@ -50,16 +50,16 @@ func TestRights(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := laddertest.New(t, tiny, store.Options{})
-	w.House(func(name string) string { return strings.Repeat("0", 64) })
+	w.SyncHouseBots(func(name string) string { return strings.Repeat("0", 64) })
 	s := New(Options{Store: w.Store, Config: w.Config})
-	anna, ben, root := w.Person("anna", false), w.Person("ben", false), w.Person("root", true)
+	anna, ben, root := w.AddPerson("anna", false), w.AddPerson("ben", false), w.AddPerson("root", true)
 	bundle := strings.Repeat("1", 64)
-	v := w.Live(w.Submit(anna.ID, "anna-bot", bundle).ID, store.Built{Hash: bundle})
+	v := w.MakeLive(w.Submit(anna.ID, "anna-bot", bundle).ID, store.BuildInfo{Hash: bundle})
 	next := w.Submit(anna.ID, "anna-bot", strings.Repeat("2", 64))
 	actor := func(p ladder.Person, scope ladder.Scope) Actor {
 		key, _, err := w.Store.Sessions.AddToken(ctx, p.ID, "", scope, time.Time{})
 		kit.Must(t, err)
-		return kit.Get[Actor](t)(s.Bearer(ctx, key))
+		return kit.Get[Actor](t)(s.TokenActor(ctx, key))
 	}
 	who := []struct {
 		name string
@@ -93,12 +93,12 @@ func TestRights(t *testing.T) {
 		{"AddInvite", func(a Actor) error { _, _, err := s.AddInvite(ctx, a, "", time.Time{}); return err }, "ufffffy"},
 		{"RevokeInvite", func(a Actor) error { return s.RevokeInvite(ctx, a, 999) }, "ufffffy"},
 		{"People", func(a Actor) error { _, err := s.People(ctx, a); return err }, "ufffffy"},
-		{"Block", func(a Actor) error { _, err := s.Block(ctx, a, "nobody", true); return err }, "ufffffy"},
-		{"Withdraw", func(a Actor) error { _, err := s.Withdraw(ctx, a, "anna-bot"); return err }, "ufyyffy"},
-		{"Restore", func(a Actor) error { _, err := s.Restore(ctx, a, "anna-bot"); return err }, "ufyyffy"},
-		{"Use", func(a Actor) error { _, err := s.Use(ctx, a, "anna-bot", v.Number); return err }, "ufyyffy"},
+		{"Block", func(a Actor) error { _, err := s.SetBlocked(ctx, a, "nobody", true); return err }, "ufffffy"},
+		{"Withdraw", func(a Actor) error { _, err := s.WithdrawBot(ctx, a, "anna-bot"); return err }, "ufyyffy"},
+		{"Restore", func(a Actor) error { _, err := s.RestoreBot(ctx, a, "anna-bot"); return err }, "ufyyffy"},
+		{"Use", func(a Actor) error { _, err := s.UseVersion(ctx, a, "anna-bot", v.Number); return err }, "ufyyffy"},
 		{"Upload", func(a Actor) error {
-			f, _, err := s.Upload(ctx, a, "anna-bot", v.Number)
+			f, _, err := s.OpenUpload(ctx, a, "anna-bot", v.Number)
 			f.Close() // nil is fine
 			return err
 		}, "fyyyffy"},
@@ -137,11 +137,11 @@ func TestSignInAgain(t *testing.T) {
 	ctx := context.Background()
 	w := laddertest.New(t, tiny, store.Options{})
 	s := New(Options{Store: w.Store, Config: w.Config})
-	token, _, err := w.Store.Sessions.AddToken(ctx, w.Person("anna", false).ID, "", ladder.ScopeRead, time.Time{})
+	token, _, err := w.Store.Sessions.AddToken(ctx, w.AddPerson("anna", false).ID, "", ladder.ScopeRead, time.Time{})
 	kit.Must(t, err)
-	visitor := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, Actor{}))))
+	visitor := kit.Get[Actor](t)(s.SessionActor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, Actor{}))))
 	kit.Must(t, s.EndSession(ctx, visitor, visitor.Session))
-	again := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, visitor))))
+	again := kit.Get[Actor](t)(s.SessionActor(ctx, kit.Get[string](t)(s.SignIn(ctx, token, visitor))))
 	if again.Person.Name != "anna" || again.Session == visitor.Session {
 		t.Errorf("the new session is %+v", again)
 	}
@@ -174,7 +174,7 @@ func TestAwaitEnd(t *testing.T) {
 			return nil
 		}, "the token has expired: sign in with another token", ended, false, true},
 		"a person who is blocked": {func(ctx context.Context, s *store.Store, a Actor) error {
-			return s.People.Block(ctx, a.Person.ID, true)
+			return s.People.SetBlocked(ctx, a.Person.ID, true)
 		}, `person "anna" is blocked: ask the operator`, ended, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,24 +183,24 @@ func TestAwaitEnd(t *testing.T) {
 				ctx := t.Context()
 				w := laddertest.New(t, tiny, store.Options{})
 				s := New(Options{Store: w.Store, Config: w.Config})
-				anna, ben := w.Person("anna", false), w.Person("ben", false)
+				anna, ben := w.AddPerson("anna", false), w.AddPerson("ben", false)
 				actor := func(p ladder.Person, expires time.Time) (Actor, string) {
 					key, _, err := w.Store.Sessions.AddToken(ctx, p.ID, "", ladder.ScopeAll, expires)
 					kit.Must(t, err)
-					return kit.Get[Actor](t)(s.Bearer(ctx, key)), key
+					return kit.Get[Actor](t)(s.TokenActor(ctx, key)), key
 				}
 				token, key := actor(anna, time.Now().Add(24*time.Hour))
-				session := kit.Get[Actor](t)(s.Visitor(ctx, kit.Get[string](t)(s.SignIn(ctx, key, Actor{}))))
+				session := kit.Get[Actor](t)(s.SessionActor(ctx, kit.Get[string](t)(s.SignIn(ctx, key, Actor{}))))
 				another, _ := actor(anna, time.Time{})
 				other, _ := actor(ben, time.Time{})
 				guestKey, _, err := w.Store.Plays.Add(ctx, ladder.Play{ID: "game", Game: "tebes", Options: map[string]string{}, Seats: []ladder.PlaySeat{{}}}, netip.Addr{}, 0, true)
 				kit.Must(t, err)
-				guest := kit.Get[Actor](t)(s.Visitor(ctx, guestKey))
+				guest := kit.Get[Actor](t)(s.SessionActor(ctx, guestKey))
 				all, over := []Actor{token, session, another, other, guest}, make(chan struct{})
 				heard := make([]chan error, len(all))
 				for i, a := range all {
 					heard[i] = make(chan error, 1)
-					go func() { heard[i] <- s.AwaitEnd(a, over) }()
+					go func() { heard[i] <- s.AwaitAccessEnd(a, over) }()
 				}
 				bubble.Settle()
 				kit.Must(t, c.end(ctx, w.Store, session))

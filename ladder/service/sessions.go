@@ -8,21 +8,21 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// Visitor returns whose session has a key.
-func (s *Service) Visitor(ctx context.Context, key string) (a Actor, err error) {
+// SessionActor returns whose session has a key.
+func (s *Service) SessionActor(ctx context.Context, key string) (a Actor, err error) {
 	x, p, t, err := s.Store.Sessions.Find(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
 }
 
-// AwaitEnd returns why the actor may ask for nothing any more, as soon as their session has ended or their token
+// AwaitAccessEnd returns why the actor may ask for nothing any more, as soon as their session has ended or their token
 // is no longer valid; nil when over is closed.
-func (s *Service) AwaitEnd(a Actor, over <-chan struct{}) error {
-	news, stop := s.Changes.Subscribe(1, func(e events.Event) bool {
+func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
+	news, stop := s.Events.Subscribe(1, func(e events.Event) bool {
 		return e.Kind == events.AccessEnded && (e.Person == a.Person.ID || a.Person.ID == 0) // a guest may have signed in
 	})
 	defer stop()
 	for {
-		until, err := s.Store.Sessions.Access(context.Background(), a.Session, a.Token.ID)
+		until, err := s.Store.Sessions.AccessUntil(context.Background(), a.Session, a.Token.ID)
 		var again <-chan time.Time
 		switch code := ladder.CodeOf(err); {
 		case code == ladder.Unauthorized || code == ladder.Forbidden:
@@ -61,7 +61,7 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 
 // Sessions lists the actor's sessions, those used last first.
 func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, error) {
-	if err := a.Must(ladder.ScopeRead, "to list sessions"); err != nil {
+	if err := a.CheckScope(ladder.ScopeRead, "to list sessions"); err != nil {
 		return nil, err
 	}
 	return s.Store.Sessions.List(ctx, a.Person.ID)
@@ -73,7 +73,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	if id == a.Session {
 		scope = ladder.ScopeRead
 	}
-	if err := a.Must(scope, "to end a session"); err != nil {
+	if err := a.CheckScope(scope, "to end a session"); err != nil {
 		return err
 	}
 	return s.Store.Sessions.End(ctx, a.Person.ID, id)
@@ -81,7 +81,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 
 // EndOtherSessions ends all sessions of the actor's but that in which they ask.
 func (s *Service) EndOtherSessions(ctx context.Context, a Actor) error {
-	if err := a.Must(ladder.ScopeAll, "to end a session"); err != nil {
+	if err := a.CheckScope(ladder.ScopeAll, "to end a session"); err != nil {
 		return err
 	}
 	return s.Store.Sessions.EndOthers(ctx, a.Person.ID, a.Session)

@@ -18,10 +18,10 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// MaySubmit returns an error unless the actor may submit a bot of a name, "" for that in its manifest, whose
+// CheckSubmit returns an error unless the actor may submit a bot of a name, "" for that in its manifest, whose
 // archive has so many bytes, less than 0 where that is not known.
-func (s *Service) MaySubmit(a Actor, bot string, size int64) error {
-	if err := a.Must(ladder.ScopeSubmit, "to submit a bot"); err != nil {
+func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
+	if err := a.CheckScope(ladder.ScopeSubmit, "to submit a bot"); err != nil {
 		return err
 	}
 	if bot != "" {
@@ -47,7 +47,7 @@ type Upload struct {
 // Submit takes an upload in as the next version of a bot. received is called when it is read.
 func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
 	bot := u.Bot
-	if err := s.MaySubmit(a, bot, -1); err != nil {
+	if err := s.CheckSubmit(a, bot, -1); err != nil {
 		return v, err
 	}
 	limits := bundle.LimitsOf(s.Config.Limits)
@@ -57,14 +57,14 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 	}
 	defer upload.Discard()
 	received()
-	named, hash, err := s.look(upload.Path, limits)
+	named, hash, err := s.inspectArchive(upload.Path, limits)
 	if bot == "" {
 		if err != nil {
 			return v, err
 		}
 		bot = named
 	}
-	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, Keep: upload.Keep}
+	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, StoreUpload: upload.Keep}
 	if v, err = s.Store.Versions.Add(ctx, a.Person.ID, n, s.Config.Limits); err == nil {
 		s.Wake()
 	}
@@ -111,9 +111,9 @@ func unavailable(err error) error {
 	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
-// look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
+// inspectArchive unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
 // known. If there is no name, the request must contain it.
-func (s *Service) look(archive string, limits bundle.Limits) (name, hash string, err error) {
+func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
 		return "", "", unavailable(err)
@@ -150,16 +150,16 @@ type Progress struct {
 
 // Submission returns how far a submission of the actor's is.
 func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
-	if p.Version, err = s.submitted(ctx, id); err != nil {
+	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
 	}
-	if err := a.MustOwn(p.Version.Owner, "see a submission"); err != nil {
+	if err := a.CheckOwner(p.Version.Owner, "see a submission"); err != nil {
 		return p, err
 	}
 	return s.progress(ctx, p.Version)
 }
 
-func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, error) {
+func (s *Service) findSubmission(ctx context.Context, id int64) (ladder.Version, error) {
 	v, err := s.Store.Versions.Find(ctx, id)
 	if ladder.CodeOf(err) == ladder.NotFound {
 		err = ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
@@ -168,9 +168,9 @@ func (s *Service) submitted(ctx context.Context, id int64) (ladder.Version, erro
 }
 
 func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, err error) {
-	p.Version, p.Done = v, !v.State.Open()
+	p.Version, p.Done = v, !v.State.IsPending()
 	if p.Stages, err = s.Store.Versions.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
-		p.Place, err = s.Store.Versions.Place(ctx, v.ID)
+		p.Place, err = s.Store.Versions.QueuePlace(ctx, v.ID)
 	}
 	return p, err
 }
@@ -178,7 +178,7 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, e
 // AwaitSubmission returns how far a submission of the actor's is when it is done or ready says so, or as it is when
 // the time is over or closing is closed.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(Progress) bool) (Progress, error) {
-	changes, stop := s.Changes.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
+	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
 	over := time.After(wait)
 	for {
@@ -203,11 +203,11 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 
 // CancelSubmission ends a submission of the actor's that waits to be begun.
 func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
-	v, err := s.submitted(ctx, id)
+	v, err := s.findSubmission(ctx, id)
 	if err != nil {
 		return p, err
 	}
-	if err := a.mayChange(v.Owner, "cancel a submission"); err != nil {
+	if err := a.checkChange(v.Owner, "cancel a submission"); err != nil {
 		return p, err
 	}
 	if err := s.Store.Versions.Cancel(ctx, v.ID); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// partial is the end of the name of a backup that is not complete.
-const partial = ".partial"
+// partialSuffix is the end of the name of a backup that is not complete.
+const partialSuffix = ".partial"
 
 // Backup makes a new directory with all that a server needs to go on from this
 // moment: the database, the uploads, the archive and the configuration. It is a data directory
@@ -30,7 +30,7 @@ func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return conflict("name a directory that does not exist", "backup: %q exists", dir)
 	}
-	tmp := dir + partial
+	tmp := dir + partialSuffix
 	to := datadir.Dir(tmp)
 	if err := os.RemoveAll(tmp); err != nil { // of an attempt that was ended
 		return backupError(err)

@@ -124,11 +124,11 @@ func (f *filler) keep(tx *Tx, m NewMatch, p pooled) error {
 		packed.played, packed.documents = f.store.pack(p.games)
 		f.packed[p.games[0]] = packed
 	}
-	begun, err := tx.begin(bg, Start{New: &m, Seed: p.seed})
+	begun, err := tx.startMatch(bg, MatchStart{New: &m, Seed: p.seed})
 	if err != nil {
 		return err
 	}
-	_, err = f.store.finish(bg, tx, begun.Match.ID, 1, packed.played, packed.documents)
+	_, err = f.store.finishMatch(bg, tx, begun.Match.ID, 1, packed.played, packed.documents)
 	return err
 }
 
@@ -155,7 +155,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	}
 	m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: ids})
 	kit.Must(c.tb, err)
-	err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: p.seed}})[0].Err
+	err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: p.seed}})[0].Err
 	kit.Must(c.tb, err)
 	began := time.Now()
 	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), p.games)
@@ -173,7 +173,7 @@ func TestCrowdIsSound(t *testing.T) {
 	}
 	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	for _, d := range found {
-		if !strings.Contains(d.What, " by the replay, and ") { // the games of the pool are of others
+		if !strings.Contains(d.Description, " by the replay, and ") { // the games of the pool are of others
 			t.Errorf("verify: %s", d)
 		}
 	}
@@ -205,7 +205,7 @@ func BenchmarkStore(b *testing.B) {
 		}},
 		{"bot", func(r *rand.Rand) { c.botPage(b, c.bots[r.IntN(len(c.bots))]) }},
 		{"replay", func(r *rand.Rand) {
-			_, err := c.Matches.Replay(bg, maxGames*(1+r.Int64N(benchMatches)))
+			_, err := c.Matches.Replay(bg, gameIDFactor*(1+r.Int64N(benchMatches)))
 			kit.Must(b, err)
 		}},
 		{"ladder state", func(r *rand.Rand) {
@@ -309,7 +309,7 @@ func BenchmarkFinish(b *testing.B) {
 				b.StopTimer()
 				m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
 				kit.Must(b, err)
-				err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err
+				err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: seed}})[0].Err
 				kit.Must(b, err)
 				b.StartTimer()
 				_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)

@@ -58,18 +58,18 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 			return err
 		}
 	}
-	live, err := tx.live(ctx, b.ID)
+	live, err := tx.liveVersion(ctx, b.ID)
 	if err != nil {
 		return err
 	}
 	if live.ID != 0 && live.Label == h.Label {
-		return tx.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, Needs: live.Needs, ID: live.ID})
+		return tx.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: jsonList(h.Games), Command: live.Command, Needs: live.Needs, ID: live.ID})
 	}
 	if err := tx.retire(ctx, b.ID, nullStamp(tx.now)); err != nil {
 		return err
 	}
 	v, err := tx.insertVersion(ctx, b, queries.AddVersionParams{
-		Label: h.Label, Hash: h.Hash, Language: "Go", Games: list(h.Games), Command: text([]string{h.Name}),
+		Label: h.Label, Hash: h.Hash, Language: "Go", Games: jsonList(h.Games), Command: jsonText([]string{h.Name}),
 	})
 	if err != nil {
 		return err
@@ -77,15 +77,15 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	return tx.setLive(ctx, v.ID)
 }
 
-// live returns a bot's live version, with ID 0 where it has none.
-func (tx *Tx) live(ctx context.Context, botID int64) (queries.VersionRow, error) {
+// liveVersion returns a bot's live version, with ID 0 where it has none.
+func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow, error) {
 	row, err := tx.LiveVersion(ctx, botID)
 	return row, ifNoRows(err, nil)
 }
 
 // retire takes a bot's live version, if any, off the ladders at a moment.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
-	v, err := tx.live(ctx, botID)
+	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
 		return err
 	}
@@ -95,13 +95,13 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 // List lists bots with an ID above after, at most n: all, or with house only house bots or only others.
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
-	return each(rows, bot), machineError(err)
+	return convertRows(rows, bot), machineError(err)
 }
 
 // ListOwn lists the bots of a person with an ID above after, at most n.
 func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
-	return each(rows, bot), machineError(err)
+	return convertRows(rows, bot), machineError(err)
 }
 
 // houseParam returns what queries take for a filter of house bots.
@@ -109,7 +109,7 @@ func houseParam(house *bool) int64 {
 	if house == nil {
 		return -1
 	}
-	return oneIf(*house)
+	return boolColumn(*house)
 }
 
 // Find returns a bot by its name.
@@ -122,8 +122,8 @@ func noBot(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
-// below returns the bound of a list that goes downwards, which has none with 0.
-func below(bound int64) int64 {
+// upperBound returns the bound of a list that goes downwards, which has none with 0.
+func upperBound(bound int64) int64 {
 	if bound <= 0 {
 		return math.MaxInt64
 	}

@@ -23,8 +23,8 @@ import (
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState
-	// waiting counts the transactions that have changed which matches wait.
-	waiting uint64
+	// generation counts the transactions that have changed which matches wait.
+	generation uint64
 }
 
 // ladderState is a ladder with its active versions.
@@ -45,41 +45,41 @@ type member struct {
 	place ladder.Standing // without its rank
 }
 
-// move is what a transaction changes of a ladder in memory.
-type move struct {
+// ladderChange is what a transaction changes of a ladder in memory.
+type ladderChange struct {
 	ladder int64 // 0: all of them
-	make   func(*ladderState)
+	apply  func(*ladderState)
 }
 
-// forget makes the ladders be read again.
-func (s *cache) forget() {
+// clear makes the ladders be read again.
+func (s *cache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ladders = nil
-	s.waiting++
+	s.generation++
 }
 
 // apply moves the ladders by a transaction that is committed.
 func (s *cache) apply(tx *Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if tx.waits {
-		s.waiting++
+	if tx.changesWaiting {
+		s.generation++
 	}
-	if tx.forgets {
+	if tx.changesLadders {
 		s.ladders = nil
 	}
 	for _, l := range s.ladders {
-		for _, c := range tx.changes {
+		for _, c := range tx.ladderChanges {
 			if c.ladder == 0 || c.ladder == l.row.ID {
-				c.make(l)
+				c.apply(l)
 			}
 		}
 	}
 }
 
-// enter takes in which versions of a bot play, on any ladder.
-func (s *ladderState) enter(bot int64, active []queries.StandingRow) {
+// setVersionsOfBot takes in which versions of a bot play, on any ladder.
+func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Player
 	var out []int64
 	for id, m := range s.members {
@@ -90,15 +90,15 @@ func (s *ladderState) enter(bot int64, active []queries.StandingRow) {
 	}
 	for _, r := range active {
 		if r.LadderID == s.row.ID {
-			in = append(in, s.add(r))
+			in = append(in, s.addMember(r))
 		}
 	}
 	s.order, s.places = nil, nil
 	s.pool.Change(in, out)
 }
 
-// fit takes in ratings of versions.
-func (s *ladderState) fit(estimates map[int64]stats.Estimate) {
+// setFits takes in ratings of versions.
+func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	for id, f := range estimates {
 		if m := s.members[id]; m != nil {
 			m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
@@ -107,23 +107,23 @@ func (s *ladderState) fit(estimates map[int64]stats.Estimate) {
 	s.places = nil
 }
 
-// finish takes in a finished match, with the entries after it by slot.
-func (s *ladderState) finish(match, order int64, at time.Time, entries []rating.Entry) {
+// finishMatch takes in a finished match, with the entries after it by slot.
+func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.Moved, len(entries))
 	for slot, after := range entries {
 		moved[slot] = matchmaking.Moved{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
 		if m := s.members[after.VersionID]; m != nil {
 			p := &m.place
-			p.Elo, p.Matches, p.Faults, p.Last = after.Elo, after.Matches, after.Faults, moment(stamp(at))
+			p.Elo, p.Matches, p.Faults, p.LastMatchAt = after.Elo, after.Matches, after.Faults, moment(stamp(at))
 			p.Games, p.Wins, p.Draws, p.Losses = after.Games, after.Wins, after.Draws, after.Losses
 		}
 	}
 	s.pool.Finish(match, int(order), moved)
 }
 
-// add adds a version, and returns what matchmaking needs of it.
-func (s *ladderState) add(r queries.StandingRow) matchmaking.Player {
+// addMember adds a version, and returns what matchmaking needs of it.
+func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Player {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Player{
 		ID: r.VersionID, Owner: r.PersonID, Elo: r.Elo, Uncertainty: r.Uncertainty, Matches: int(r.Matches),
@@ -156,16 +156,16 @@ func (s *ladderState) standings() []ladder.Standing {
 	return s.places
 }
 
-// onLadder runs f on a ladder in memory, which does not change meanwhile.
-func (s *db) onLadder(ctx context.Context, name string, f func(*ladderState)) error {
-	if s.cache.on(name, f) {
+// withLadder runs f on a ladder in memory, which does not change meanwhile.
+func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) error {
+	if s.cache.withLoaded(name, f) {
 		return nil
 	}
 	// What is committed meanwhile would be counted twice, or not at all.
-	if err := s.takeTurn(ctx); err != nil {
+	if err := s.acquireTurn(ctx); err != nil {
 		return err
 	}
-	defer s.leaveTurn()
+	defer s.releaseTurn()
 	var l *ladderState
 	err := s.viewLadder(ctx, name, func(tx *Tx, row queries.Ladder) (err error) {
 		l, err = tx.readLadder(ctx, row)
@@ -186,8 +186,8 @@ func (s *db) onLadder(ctx context.Context, name string, f func(*ladderState)) er
 	return nil
 }
 
-// on runs f on a ladder, if that has been read.
-func (c *cache) on(name string, f func(*ladderState)) bool {
+// withLoaded runs f on a ladder, if that has been read.
+func (c *cache) withLoaded(name string, f func(*ladderState)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.ladders[name]
@@ -214,7 +214,7 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 	out.members = make(map[int64]*member, len(members))
 	players := make([]matchmaking.Player, len(members))
 	for i, r := range members {
-		players[i] = out.add(r)
+		players[i] = out.addMember(r)
 	}
 	out.pool = matchmaking.NewPool(sides, int(row.Finished), players)
 	rows, err := tx.OpenOnLadder(ctx, nullID(row.ID))
@@ -237,20 +237,20 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 // Pool returns a ladder in memory, for matchmaking: it moves with what happens, until there is
 // another.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
-	err = s.onLadder(ctx, name, func(l *ladderState) { p = l.pool })
+	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
 	return p, err
 }
 
-// Learn tells the pool of a ladder whom a version has met.
-func (s Ladders) Learn(ctx context.Context, name string, versionID int64) error {
+// LoadPoolOpponents tells the pool of a ladder whom a version has met.
+func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID int64) error {
 	var l *ladderState
-	if err := s.onLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
+	if err := s.withLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
 		return err
 	}
-	if err := s.takeTurn(ctx); err != nil { // as in onLadder
+	if err := s.acquireTurn(ctx); err != nil { // as in onLadder
 		return err
 	}
-	defer s.leaveTurn()
+	defer s.releaseTurn()
 	rows, err := s.read.Met(ctx, l.row.ID, versionID)
 	if err != nil {
 		return machineError(err)
@@ -268,43 +268,43 @@ func (s Ladders) Learn(ctx context.Context, name string, versionID int64) error 
 func (s Matches) Generation() uint64 {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	return s.cache.waiting
+	return s.cache.generation
 }
 
-// rated reports whether a match moves ratings.
-func rated(m queries.MatchRow) bool { return m.LadderID.Valid }
+// isRated reports whether a match moves ratings.
+func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
 // dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
-	if rated(m) {
-		tx.change(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
+	if isRated(m) {
+		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
 	}
-	if err := tx.tellBroken(ctx, m, reason); err != nil {
+	if err := tx.addBrokenEvent(ctx, m, reason); err != nil {
 		return err
 	}
 	if m.AskedBy.Valid && m.AskedBy.Int64 != by {
 		err := tx.AddMessage(ctx, queries.AddMessageParams{
-			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: stored(reason), Created: stamp(tx.now),
+			PersonID: m.AskedBy.Int64, Kind: string(ladder.MessageDropped), MatchID: nullID(m.ID), Reason: phraseColumn(reason), Created: stamp(tx.now),
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return tx.DropMatch(ctx, stored(reason), nullStamp(tx.now), m.ID)
+	return tx.DropMatch(ctx, phraseColumn(reason), nullStamp(tx.now), m.ID)
 }
 
-// tellBroken tells that a match has no result: it was dropped, or waits again.
-func (tx *Tx) tellBroken(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
-	tx.waits = true
+// addBrokenEvent tells that a match has no result: it was dropped, or waits again.
+func (tx *Tx) addBrokenEvent(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
+	tx.changesWaiting = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}
-	if rated(m) {
+	if isRated(m) {
 		l, err := tx.LadderByID(ctx, m.LadderID.Int64)
 		if err != nil {
 			return err
 		}
 		e.Ladder = l.Name
 	}
-	tx.tell(e)
+	tx.addEvent(e)
 	return nil
 }
 

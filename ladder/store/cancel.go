@@ -34,10 +34,10 @@ func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason p
 	return tx.dropMatch(ctx, m, by, reason)
 }
 
-// endAll ends what a blocked person has going on: matches that they asked for or that
+// cancelAllOf ends what a blocked person has going on: matches that they asked for or that
 // their bots play, and their submissions that have begun, whose uploads it returns. Those
 // that wait have no turn while the person is blocked.
-func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, err error) {
+func (tx *Tx) cancelAllOf(ctx context.Context, p queries.Person) (uploads []string, err error) {
 	open, err := tx.OpenOfPerson(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 		return nil, err
 	}
 	for _, id := range versions {
-		row, err := tx.open(ctx, id)
+		row, err := tx.pendingVersion(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (tx *Tx) endAll(ctx context.Context, p queries.Person) (uploads []string, e
 		if err := tx.fail(ctx, row, reason); err != nil {
 			return nil, err
 		}
-		if err := tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason); err != nil {
+		if err := tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason); err != nil {
 			return nil, err
 		}
 	}

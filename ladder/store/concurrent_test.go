@@ -133,7 +133,7 @@ func TestFinishConcurrently(t *testing.T) {
 			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
 			m, err := c.Matches.Add(bg, NewMatch{Ladder: l.Name, Versions: versions})
 			kit.Must(t, err)
-			err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: x.seed}})[0].Err
+			err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: x.seed}})[0].Err
 			kit.Must(t, err)
 			jobs = append(jobs, func() error { _, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
 		}
@@ -151,7 +151,7 @@ func TestFinishConcurrently(t *testing.T) {
 		total := 0
 		for _, l := range testLadders(t) {
 			info := kit.Get[LadderInfo](t)(c.Ladders.Find(bg, l.Name))
-			total += int(info.Finished)
+			total += int(info.FinishedMatches)
 		}
 		if total != matches {
 			t.Fatalf("%d matches have an order, not %d", total, matches)
@@ -196,8 +196,8 @@ func TestGroupsAreTheSame(t *testing.T) {
 		for i := range rapid.IntRange(1, most).Draw(rt, "matches") {
 			at := rapid.IntRange(0, 2).Draw(rt, "pair")
 			seed := rules.Seed{byte(i), 1}
-			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
-			a, b := one.Matches.Begin(bg, []Start{start})[0], many.Matches.Begin(bg, []Start{start})[0]
+			start := MatchStart{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
+			a, b := one.Matches.Start(bg, []MatchStart{start})[0], many.Matches.Start(bg, []MatchStart{start})[0]
 			kit.Must(t, a.Err)
 			kit.Must(t, b.Err)
 			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
@@ -244,7 +244,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 		same("standings", func(c *competition) any {
 			s := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 			for i := range s {
-				s[i].Last = one.clock.at // the clocks differ
+				s[i].LastMatchAt = one.clock.at // the clocks differ
 			}
 			return s
 		})
@@ -279,8 +279,8 @@ func TestGroupThatFails(t *testing.T) {
 			return err
 		}
 	}
-	errs := c.join(bg, add("anna"), add("full"), add("berta"), add("anna"))
-	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
+	errs := c.updateGrouped(bg, add("anna"), add("full"), add("berta"), add("anna"))
+	if errs[0] != nil || errs[2] != nil || !isDuplicate(errs[3]) {
 		t.Errorf("the errors are %v", errs)
 	}
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "for the test") {
@@ -300,7 +300,7 @@ func TestBeginMany(t *testing.T) {
 	ids := c.ids("@random", "@first", "@greedy")
 	m := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
 	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
-	begun := c.Matches.Begin(bg, []Start{
+	begun := c.Matches.Start(bg, []MatchStart{
 		{New: fresh(ids[0], ids[1]), Seed: rules.Seed{1}},
 		{New: fresh(ids[0], ids[0]), Seed: rules.Seed{2}},
 		{Match: m.ID, Seed: rules.Seed{3}},
@@ -341,7 +341,7 @@ func TestStateNoticesOthers(t *testing.T) {
 	}
 	other, err := Open(string(c.Dir()), Options{})
 	kit.Must(t, err)
-	kit.Must(t, other.People.Block(bg, anna.ID, true))
+	kit.Must(t, other.People.SetBlocked(bg, anna.ID, true))
 	kit.Must(t, other.Close())
 	_, err = c.People.Add(bg, "berta", false)
 	kit.Must(t, err)

@@ -47,7 +47,7 @@ func databaseURI(path string, params url.Values) (string, error) {
 // connector makes connections that keep their statements.
 type connector struct {
 	driver.Connector
-	opened *atomic.Int64
+	connections *atomic.Int64
 }
 
 // Connect returns a new connection.
@@ -56,7 +56,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.opened.Add(1)
+	c.connections.Add(1)
 	return &connection{conn.(sqliteConn), map[string]driver.Stmt{}}, nil
 }
 
@@ -74,7 +74,7 @@ type sqliteConn interface {
 // connection is a connection that prepares each statement of package queries once. One goroutine at a time uses it.
 type connection struct {
 	sqliteConn
-	prepared map[string]driver.Stmt
+	statements map[string]driver.Stmt
 }
 
 // statement returns a prepared statement, nil for one that is not of package queries: some of those, such as
@@ -83,12 +83,12 @@ func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, 
 	if !strings.HasPrefix(query, "-- name: ") {
 		return nil, nil
 	}
-	if s := c.prepared[query]; s != nil {
+	if s := c.statements[query]; s != nil {
 		return s, nil
 	}
 	s, err := c.PrepareContext(ctx, query)
 	if err == nil {
-		c.prepared[query] = s
+		c.statements[query] = s
 	}
 	return s, err
 }
@@ -120,7 +120,7 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 // Close closes the statements and the connection.
 func (c *connection) Close() error {
 	var errs []error
-	for _, s := range c.prepared {
+	for _, s := range c.statements {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(append(errs, c.sqliteConn.Close())...)

@@ -34,16 +34,16 @@ func nullMoment(us sql.NullInt64) time.Time {
 	return moment(us.Int64)
 }
 
-func oneIf(b bool) int64 {
+func boolColumn(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// text returns a value as JSON; only maps, lists and clocks come here, which have
+// jsonText returns a value as JSON; only maps, lists and clocks come here, which have
 // one.
-func text(v any) string {
+func jsonText(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic("store: " + err.Error())
@@ -51,12 +51,12 @@ func text(v any) string {
 	return string(data)
 }
 
-// stored returns a text as a column has it: "" for an empty one.
-func stored(t phrase.Text) string {
+// phraseColumn returns a text as a column has it: "" for an empty one.
+func phraseColumn(t phrase.Text) string {
 	if t.IsZero() {
 		return ""
 	}
-	return text(t)
+	return jsonText(t)
 }
 
 // phraseOf returns the text of a column.
@@ -75,29 +75,29 @@ func parse(what, text string, v any) error {
 }
 
 func person(p queries.Person) ladder.Person {
-	return ladder.Person{ID: p.ID, Name: p.Name, Admin: p.Admin != 0, Created: moment(p.Created), Blocked: nullMoment(p.Blocked)}
+	return ladder.Person{ID: p.ID, Name: p.Name, Admin: p.Admin != 0, CreatedAt: moment(p.Created), BlockedAt: nullMoment(p.Blocked)}
 }
 
 func token(t queries.Token) ladder.Token {
 	return ladder.Token{
 		ID: t.ID, Label: t.Label, Scope: ladder.Scope(t.Scope),
-		Created: moment(t.Created), Used: nullMoment(t.Used), Expires: nullMoment(t.Expires), Revoked: nullMoment(t.Revoked),
+		CreatedAt: moment(t.Created), UsedAt: nullMoment(t.Used), ExpiresAt: nullMoment(t.Expires), RevokedAt: nullMoment(t.Revoked),
 	}
 }
 
 func message(m queries.Message) ladder.Message {
 	return ladder.Message{
 		ID: m.ID, Kind: ladder.MessageKind(m.Kind), Version: m.VersionID.Int64, Bot: m.Bot, Number: int(m.Number),
-		Match: m.MatchID.Int64, Reason: phraseOf(m.Reason), Created: moment(m.Created), Seen: nullMoment(m.Seen),
+		Match: m.MatchID.Int64, Reason: phraseOf(m.Reason), CreatedAt: moment(m.Created), SeenAt: nullMoment(m.Seen),
 	}
 }
 
 func bot(b queries.Bot) ladder.Bot {
-	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
+	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
 }
 
-// each returns what rows are, in their order.
-func each[R, T any](rows []R, of func(R) T) (out []T) {
+// convertRows returns what rows are, in their order.
+func convertRows[R, T any](rows []R, of func(R) T) (out []T) {
 	for _, r := range rows {
 		out = append(out, of(r))
 	}
@@ -108,7 +108,7 @@ func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
 		Language: v.Language, State: ladder.State(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable),
-		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
+		CreatedAt: moment(v.Created), LiveAt: nullMoment(v.Began), EndedAt: nullMoment(v.Ended),
 	}
 	if out.State == ladder.Live && !out.Unplayable.IsZero() {
 		out.Reason = phrase.New("it is not played: no machine has what it needs: %s", out.Unplayable)
@@ -139,9 +139,9 @@ func versions(rows []queries.VersionRow) ([]ladder.Version, error) {
 
 func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	out := ladder.Match{
-		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), Distinct: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
-		AskedBy: m.AskedBy.Int64, Reason: phraseOf(m.Reason), Created: moment(m.Created), Began: nullMoment(m.Began),
-		Finished: nullMoment(m.Finished), Order: m.Ord.Int64,
+		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), DistinctDeals: int(m.DistinctDeals.Int64), State: ladder.MatchState(m.State),
+		RequestedBy: m.AskedBy.Int64, Reason: phraseOf(m.Reason), CreatedAt: moment(m.Created), StartedAt: nullMoment(m.Began),
+		FinishedAt: nullMoment(m.Finished), Order: m.Ord.Int64,
 	}
 	if err := parse("a match's options", m.Options, &out.Options); err != nil {
 		return out, err
@@ -151,7 +151,7 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 
 // attempt shows the seed only when the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
-	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
+	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), StartedAt: moment(a.Began), EndedAt: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
 	if a.Ended.Valid {
 		seed := hexOf(a.Seed)
 		out.Seed = &seed
@@ -207,8 +207,8 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-// tookAll returns how many microseconds games took together.
-func tookAll(games []ladder.Game) (sum int64) {
+// totalTime returns how many microseconds games took together.
+func totalTime(games []ladder.Game) (sum int64) {
 	for _, g := range games {
 		sum += g.Took.Microseconds()
 	}
@@ -231,14 +231,14 @@ func faultySlots(games []ladder.Game, slots int) []bool {
 func change(c queries.Change, ladderName string, deals int) ladder.Change {
 	return ladder.Change{
 		MatchID: c.MatchID, Ladder: ladderName, VersionID: c.VersionID, Slot: int(c.Slot), Number: int(c.Number),
-		Before: c.EloBefore, After: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty, Deals: deals,
+		EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, ExpectedScore: c.Expected, Uncertainty: c.Uncertainty, Deals: deals,
 	}
 }
 
 func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
 	return queries.AddChangeParams{
 		MatchID: c.MatchID, Slot: int64(c.Slot), LadderID: ladderID, VersionID: c.VersionID, Number: int64(c.Number),
-		EloBefore: c.Before, EloAfter: c.After, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
+		EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, Expected: c.ExpectedScore, Uncertainty: c.Uncertainty,
 	}
 }
 
@@ -269,7 +269,7 @@ func standing(e queries.StandingRow) ladder.Standing {
 	s := ladder.Standing{
 		Ladder: e.Ladder, VersionID: e.VersionID, Bot: e.Name, Version: int(e.Number), Owner: e.Owner, Remote: e.Remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
-		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
+		Faults: int(e.Faults), Active: e.Active != 0, LastMatchAt: nullMoment(e.LastAt),
 	}
 	if e.Fit.Valid {
 		s.Fit = &e.Fit.Float64

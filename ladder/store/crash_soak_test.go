@@ -110,7 +110,7 @@ func moveUntilKilled(dir string) error {
 	for i := 0; ; i++ {
 		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
 		c.clock.skip(2 * day)
-		_, err := c.Move(bg, ladder.Storage{Days: 1})
+		_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 		kit.Must(tb, err)
 		fmt.Println(m.ID)
 	}
@@ -150,7 +150,7 @@ func TestKillMove(t *testing.T) {
 		if n := len(c.archived()); n < named || n > named+1 {
 			t.Errorf("there are %d files, and %d have names", n, named)
 		}
-		_, err = c.Move(bg, ladder.Storage{Days: 1000})
+		_, err = c.MoveDocuments(bg, ladder.Storage{Days: 1000})
 		kit.Must(t, err)
 		left, err := os.ReadDir(c.Dir().Archive())
 		kit.Must(t, err)

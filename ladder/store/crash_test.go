@@ -43,7 +43,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 	}
 	left("finished")
 	c.clock.skip(2 * day)
-	_, err := c.Move(bg, ladder.Storage{Days: 1})
+	_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	left("all are moved")
 }

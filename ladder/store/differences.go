@@ -14,14 +14,14 @@ import (
 
 // Difference is something that is stored and is not what it has to be.
 type Difference struct {
-	Where string `json:"where"` // table and key, as in "changes match_id=3 slot=1"
-	What  string `json:"what"`  // column, stored and rebuilt value, as in "k is 17 where 16 is due"
+	Place       string `json:"where"` // table and key, as in "changes match_id=3 slot=1"
+	Description string `json:"what"`  // column, stored and rebuilt value, as in "k is 17 where 16 is due"
 }
 
 // OtherFormula is the place of a difference that goes when all ratings are computed again.
 const OtherFormula = "formula"
 
-func (d Difference) String() string { return d.Where + ": " + d.What }
+func (d Difference) String() string { return d.Place + ": " + d.Description }
 
 // maxFindings is how many differences are listed; those after them are only counted.
 const maxFindings = 10_000
@@ -55,14 +55,14 @@ func (f *findings) differences() []Difference {
 	return append(slices.Clip(f.list), Difference{"verification", fmt.Sprintf("%d more differences are not listed", f.more)})
 }
 
-func (f *findings) differ(where, format string, args ...any) {
+func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
 // compare adds how a row differs from what it has to be.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
-		f.differ(where, "%s", text)
+		f.report(where, "%s", text)
 	}
 }
 
@@ -73,7 +73,7 @@ func differences(got, want any) string {
 	for i := range g.NumField() {
 		a, b := g.Field(i).Interface(), w.Field(i).Interface()
 		if !reflect.DeepEqual(a, b) {
-			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", words(g.Type().Field(i).Name), shown(a), shown(b)))
+			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", words(g.Type().Field(i).Name), displayValue(a), displayValue(b)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -84,14 +84,14 @@ var newWord = regexp.MustCompile("([a-z])([A-Z])")
 // words returns a field's name as words: "elo before" for EloBefore.
 func words(name string) string { return strings.ToLower(newWord.ReplaceAllString(name, "$1 $2")) }
 
-// shown returns a value of the database for people.
-func shown(value any) string {
+// displayValue returns a value of the database for people.
+func displayValue(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "none"
 	case driver.Valuer: // one that may be NULL
 		if v, err := v.Value(); err == nil {
-			return shown(v)
+			return displayValue(v)
 		}
 	case []byte:
 		if v == nil {
@@ -126,8 +126,8 @@ var derivedTables = []struct {
 	{"entries", []string{"fit", "plus_minus"}}, {"pairs", nil}, {"plays", []string{"replay"}}, {"play_seats", nil}, {"person_ratings", nil},
 }
 
-// mostDifferences is how many rows of a table are shown that differ.
-const mostDifferences = 100
+// maxRowDifferences is how many rows of a table are shown that differ.
+const maxRowDifferences = 100
 
 // compareTables compares the derived tables of a rebuild with those that are stored, but for some columns.
 func (r *rebuild) compareTables(except map[string][]string) error {
@@ -149,7 +149,7 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(except, c) })
 	list := strings.Join(columns, ", ")
 	pairs := &rowPairs{findings: &r.findings, table: table, key: key, columns: columns}
-	err = tx.each(r.ctx, func(scan func(...any) error) error {
+	err = tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		row, to := make([]any, 1+len(columns)), make([]any, 1+len(columns))
 		for i := range row {
 			to[i] = &row[i]
@@ -159,65 +159,65 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 		return err
 	}, fmt.Sprintf(`SELECT 0 AS rebuilt, * FROM (SELECT %[1]s FROM stored.%[2]s EXCEPT SELECT %[1]s FROM main.%[2]s)
 		UNION ALL SELECT 1, * FROM (SELECT %[1]s FROM main.%[2]s EXCEPT SELECT %[1]s FROM stored.%[2]s) ORDER BY %[3]s, rebuilt`, list, table, strings.Join(key, ", ")))
-	pairs.end()
+	pairs.finish()
 	return err
 }
 
 // rowPairs gets the rows of a table that are only stored, or only rebuilt, in the order of their keys, and tells how those
 // with the same key differ.
 type rowPairs struct {
-	findings *findings
-	table    string
-	key      []string
-	columns  []string
-	stored   []any // the last row, which has not been compared; nil if there is none
-	rows     int   // that differ
+	findings  *findings
+	table     string
+	key       []string
+	columns   []string
+	storedRow []any // the last row, which has not been compared; nil if there is none
+	rows      int   // that differ
 }
 
 func (p *rowPairs) add(rebuilt bool, row []any) {
 	if !rebuilt {
 		p.flush()
-		p.stored = row
+		p.storedRow = row
 		return
 	}
-	if p.stored == nil || p.where(p.stored) != p.where(row) {
+	if p.storedRow == nil || p.place(p.storedRow) != p.place(row) {
 		p.flush()
-		p.differ(row, "it is missing: "+p.values(row))
+		p.report(row, "it is missing: "+p.values(row))
 		return
 	}
 	var parts []string
 	for i, c := range p.columns {
-		if !reflect.DeepEqual(p.stored[i], row[i]) {
-			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", c, shown(p.stored[i]), shown(row[i])))
+		if !reflect.DeepEqual(p.storedRow[i], row[i]) {
+			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", c, displayValue(p.storedRow[i]), displayValue(row[i])))
 		}
 	}
-	p.stored = nil
-	p.differ(row, strings.Join(parts, ", "))
+	p.storedRow = nil
+	p.report(row, strings.Join(parts, ", "))
 }
 
 // flush tells of a stored row without a rebuilt one.
 func (p *rowPairs) flush() {
-	if p.stored != nil {
-		p.differ(p.stored, "it is stored, and follows from nothing: "+p.values(p.stored))
-		p.stored = nil
+	if p.storedRow != nil {
+		p.report(p.storedRow, "it is stored, and follows from nothing: "+p.values(p.storedRow))
+		p.storedRow = nil
 	}
 }
 
-func (p *rowPairs) end() {
+func (p *rowPairs) finish() {
 	p.flush()
-	if more := p.rows - mostDifferences; more > 0 {
-		p.findings.differ(p.table, "%d more rows differ", more)
+	if more := p.rows - maxRowDifferences; more > 0 {
+		p.findings.report(p.table, "%d more rows differ", more)
 	}
 }
 
-func (p *rowPairs) differ(row []any, what string) {
-	if p.rows++; p.rows <= mostDifferences {
-		p.findings.differ(p.where(row), "%s", what)
+func (p *rowPairs) report(row []any, what string) {
+	if p.rows++; p.rows <= maxRowDifferences {
+		p.findings.report(p.place(row), "%s", what)
 	}
 }
 
-// where returns the table with the key of a row.
-func (p *rowPairs) where(row []any) string {
+// place returns the table with the key of a row.
+func (p *rowPairs) place(row []any) string {
 	words := []string{p.table}
 	for _, k := range p.key {
 		words = append(words, fmt.Sprintf("%s=%v", k, row[slices.Index(p.columns, k)]))
@@ -230,7 +230,7 @@ func (p *rowPairs) values(row []any) string {
 	var words []string
 	for i, c := range p.columns {
 		if !slices.Contains(p.key, c) {
-			words = append(words, c+"="+shown(row[i]))
+			words = append(words, c+"="+displayValue(row[i]))
 		}
 	}
 	return strings.Join(words, " ")

@@ -82,7 +82,7 @@ func damageError(err error, matchID int64, kind string) error {
 	}
 }
 
-func damaged(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
+func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
 // parts returns the documents of a match, wherever they are: none of one that has no such. The
 // error is a damage if they are not as they were kept.
@@ -96,32 +96,32 @@ func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]p
 		sum := digest(row.Archive)
 		where = fmt.Sprintf("%s in %s", kind, sum)
 		if data, err = s.archive.read(sum, row.Start.Int64, row.Length.Int64); err != nil {
-			return nil, damaged("%s cannot be read: %w", where, err)
+			return nil, damagef("%s cannot be read: %w", where, err)
 		}
 	}
 	if sum := digestOf(data); string(sum[:]) != string(row.Hash) {
-		return nil, damaged("%s have the SHA-256 %s where it was %x", where, sum, row.Hash)
+		return nil, damagef("%s have the SHA-256 %s where it was %x", where, sum, row.Hash)
 	}
 	joined, err := s.codec.unpack(data)
 	if err != nil {
-		return nil, damaged("%s: %w", where, err)
+		return nil, damagef("%s: %w", where, err)
 	}
 	if int64(len(joined)) != row.Size {
-		return nil, damaged("%s have %d bytes, and had %d", where, len(joined), row.Size)
+		return nil, damagef("%s have %d bytes, and had %d", where, len(joined), row.Size)
 	}
 	var parts []part
 	rest := bytes.NewReader(joined)
 	if err := gob.NewDecoder(rest).Decode(&parts); err != nil {
-		return nil, damaged("%s: %w", where, err)
+		return nil, damagef("%s: %w", where, err)
 	}
 	if rest.Len() > 0 {
-		return nil, damaged("%s have %d bytes after the last part", where, rest.Len())
+		return nil, damagef("%s have %d bytes after the last part", where, rest.Len())
 	}
 	return parts, nil
 }
 
-// find returns a part's document, nil if there is none.
-func find(parts []part, deal, rotation, seat int) []byte {
+// findPart returns a part's document, nil if there is none.
+func findPart(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
 		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {
 			return p.Data

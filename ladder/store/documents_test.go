@@ -71,7 +71,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 				joined := kit.Get[[]byte](t)(c.codec.unpack(d.Data))
 				kit.Must(t, gob.NewDecoder(bytes.NewReader(joined)).Decode(&parts))
 				for _, p := range packed {
-					at := func(seat int) []byte { return find(parts, p.Match.Deal, p.Match.Rotation, seat) }
+					at := func(seat int) []byte { return findPart(parts, p.Match.Deal, p.Match.Rotation, seat) }
 					switch d.Kind {
 					case replaysKind:
 						if !bytes.Equal(at(0), p.Encode()) {

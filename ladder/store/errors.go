@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// ErrOver is the cause of an error for an attempt at a match that has ended, or is not the last one.
-var ErrOver = errors.New("the attempt is over")
+// ErrAttemptOver is the cause of an error for an attempt at a match that has ended, or is not the last one.
+var ErrAttemptOver = errors.New("the attempt is over")
 
 func unavailable(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.Unavailable, hint, format, args...)
@@ -63,8 +63,8 @@ func machineError(err error) error {
 	return err
 }
 
-// duplicate reports whether an error is that of a value which must be unique.
-func duplicate(err error) bool {
+// isDuplicate reports whether an error is that of a value which must be unique.
+func isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }

@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 	want("a match that waits")
 	seed := c.attempt(waits)
 	want("an attempt", "match-began tebes-4")
-	kit.Get[bool](t)(c.Matches.Break(bg, waits.ID, 1, phrase.Plain("no"), false))
+	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, waits.ID, 1, phrase.Plain("no"), false))
 	want("its end", "match-broken tebes-4")
 	if _, err := c.Matches.Finish(bg, waits.ID, 1, playMatch(t, waits, seed)); err == nil {
 		t.Error("a match that waits is finished")
@@ -61,8 +61,8 @@ func TestEvents(t *testing.T) {
 	want("a build", "submission-moved ")
 	kit.Must(t, c.Versions.SetState(bg, next.ID, ladder.Queued))
 	want("a submission that begins", "queue-moved ", "submission-moved ")
-	kit.Must(t, c.Versions.BeginStage(bg, next.ID, "unpack"))
-	kit.Must(t, c.Versions.EndStage(bg, next.ID, ladder.Stage{Name: "unpack", OK: true}))
+	kit.Must(t, c.Versions.StartStage(bg, next.ID, "unpack"))
+	kit.Must(t, c.Versions.FinishStage(bg, next.ID, ladder.Stage{Name: "unpack", OK: true}))
 	want("a stage", "submission-moved ", "submission-moved ")
 	kit.Must(t, c.Versions.Promote(bg, next.ID))
 	want("a version that is live", "version-moved ")
@@ -71,9 +71,9 @@ func TestEvents(t *testing.T) {
 	c.waits(p, 1)
 	kit.Must(t, c.Versions.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))[0].ID))
 	want("a submission that is cancelled", "queue-moved ", "version-moved ")
-	kit.Must(t, c.People.Block(bg, p.ID, true))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, true))
 	want("somebody who is blocked", "access-ended ")
-	kit.Must(t, c.People.Block(bg, p.ID, false))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, false))
 	want("somebody who is let in again")
 }
 
@@ -111,10 +111,10 @@ func TestGeneration(t *testing.T) {
 	want("the use of a token", false)
 	c.submitted(p.ID, "other-bot")
 	want("a submission", false)
-	begun := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
+	begun := c.Matches.Start(bg, []MatchStart{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
 	kit.Must(t, begun.Err)
 	want("a new match that begins", false)
-	kit.Get[bool](t)(c.Matches.Break(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
+	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
 	want("a match that waits again", true)
 	c.attempt(begun.Match)
 	want("a match that waited and begins", true)

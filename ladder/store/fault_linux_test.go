@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 	if err := c.Backup(bg, filepath.Join(disk, "backup"), ""); ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("the backup says %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(disk, "backup"+partial)); err == nil {
+	if _, err := os.Stat(filepath.Join(disk, "backup"+partialSuffix)); err == nil {
 		t.Error("the backup has left something")
 	}
 	wantSound(t, c.Store)

@@ -27,22 +27,22 @@ import (
 // ever. Those that come while others are written are kept in one transaction, each for itself.
 func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	played, documents := s.pack(played) // outside the transaction: it takes a while
-	err = s.join(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		changes, err = s.finish(ctx, tx, matchID, attempt, played, documents)
+	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		changes, err = s.finishMatch(ctx, tx, matchID, attempt, played, documents)
 		return err
 	})[0]
 	return changes, err
 }
 
-// finish keeps games that are packed.
-func (s *db) finish(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
-	f := &finish{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, played: played, documents: documents}
-	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.mark, f.rate, f.keep} {
+// finishMatch keeps games that are packed.
+func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
+	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: played, documents: documents}
+	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	return f.out.Changes, nil
+	return f.outcome.Changes, nil
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
@@ -51,13 +51,13 @@ func (s *db) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDoc
 	return played, s.packGames(played)
 }
 
-// finish is one run of Finish.
-type finish struct {
+// finisher is one run of Finish.
+type finisher struct {
 	ctx       context.Context
 	tx        *Tx
 	codec     *codec
 	formula   rating.Formula
-	played    []*referee.Result
+	results   []*referee.Result
 	documents []queries.AddDocumentParams
 
 	match   ladder.Match // with its versions
@@ -69,13 +69,13 @@ type finish struct {
 	games   []ladder.Game
 	reason  string  // why the match ended early
 	prints  []int64 // of the games, where deals can be alike
-	out     rating.Outcome
+	outcome rating.Outcome
 	order   int64 // on the ladder; 0 for an unrated match
 }
 
 // load reads what the games are checked against.
-func (f *finish) load(id int64, attempt int) error {
-	row, a, err := f.tx.attemptIn(f.ctx, id, attempt)
+func (f *finisher) load(id int64, attempt int) error {
+	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (f *finish) load(id int64, attempt int) error {
 		}
 		f.match.Ladder = f.ladder.Name
 	}
-	slots, err := f.tx.SlotsOf(f.ctx, text([]int64{id}))
+	slots, err := f.tx.SlotsOf(f.ctx, jsonText([]int64{id}))
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (f *finish) load(id int64, attempt int) error {
 }
 
 // check refuses games that are not those of the match.
-func (f *finish) check() error {
+func (f *finisher) check() error {
 	slots := len(f.match.Versions)
-	f.games = make([]ladder.Game, len(f.played))
-	for i, g := range f.played {
+	f.games = make([]ladder.Game, len(f.results))
+	for i, g := range f.results {
 		f.replays = append(f.replays, &g.Replay)
 		f.games[i] = gameOf(&g.Replay, slots)
 		f.games[i].Took = g.Took.Truncate(time.Microsecond)
@@ -112,17 +112,17 @@ func (f *finish) check() error {
 	if err := rating.Complete(f.match.Deals, slots, f.games); err != nil {
 		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	for _, g := range f.played {
+	for _, g := range f.results {
 		if err := f.checkGame(g); err != nil {
 			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
-	f.reason = stored(early(len(f.games) < f.match.Deals*slots, f.replays))
+	f.reason = phraseColumn(earlyEndReason(len(f.games) < f.match.Deals*slots, f.replays))
 	return nil
 }
 
 // checkGame compares a game with the match, and its result with its seats.
-func (f *finish) checkGame(g *referee.Result) error {
+func (f *finisher) checkGame(g *referee.Result) error {
 	if err := checkReplay(&g.Replay, f.match, f.variant, f.attempt); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.
 		return fmt.Errorf("the replay is not of attempt %d: it has another seed", a.Number)
 	case !slices.Equal(got.Settings, v.Settings):
 		return fmt.Errorf("the replay's options are %s, the match's %s", optionsText(r.Options), optionsText(v.Settings.Map()))
-	case text(r.Clock) != text(clock):
+	case jsonText(r.Clock) != jsonText(clock):
 		return fmt.Errorf("the replay's clock is %s, the match's %s", clockText(r.Clock), clockText(clock))
 	case r.Adjudication != nil || r.Adjudicated != nil:
 		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
@@ -196,8 +196,8 @@ func checkSeats(r *referee.Replay) error {
 	return nil
 }
 
-// mark marks the games of a rated match that were played before.
-func (f *finish) mark() error {
+// markRepeated marks the games of a rated match that were played before.
+func (f *finisher) markRepeated() error {
 	if !f.match.Rated {
 		return nil
 	}
@@ -208,8 +208,8 @@ func (f *finish) mark() error {
 	})
 }
 
-// rate computes what a rated match moves.
-func (f *finish) rate() error {
+// computeOutcome computes what a rated match moves.
+func (f *finisher) computeOutcome() error {
 	if !f.match.Rated {
 		return nil
 	}
@@ -223,7 +223,7 @@ func (f *finish) rate() error {
 		before[slot] = entry(row)
 	}
 	var err error
-	if f.out, err = f.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
+	if f.outcome, err = f.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
 		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	return nil
@@ -246,16 +246,16 @@ func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (i
 	return nil
 }
 
-// keep writes the match with all that it moves.
-func (f *finish) keep() error {
+// save writes the match with all that it moves.
+func (f *finisher) save() error {
 	id := f.match.ID
 	result := queries.AddResultParams{
-		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: tookAll(f.games),
-		Data: f.codec.pack([]byte(text(f.games))),
+		MatchID: id, LadderID: nullID(f.ladder.ID), Ord: nullID(f.order), Games: int64(len(f.games)), Took: totalTime(f.games),
+		Data: f.codec.pack([]byte(jsonText(f.games))),
 	}
 	if f.match.Rated {
-		result.DistinctDeals = someID(int64(f.out.Distinct))
-		if err := f.keepOutcome(); err != nil {
+		result.DistinctDeals = someID(int64(f.outcome.Distinct))
+		if err := f.saveOutcome(); err != nil {
 			return err
 		}
 	}
@@ -279,15 +279,15 @@ func (f *finish) keep() error {
 	if err := f.tx.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.tx.now), MatchID: id, Number: f.attempt.Number}); err != nil {
 		return err
 	}
-	f.tx.tell(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.out.Changes})
+	f.tx.addEvent(events.Event{Kind: events.MatchFinished, Ladder: f.match.Ladder, Match: id, Changes: f.outcome.Changes})
 	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), f.reason, id)
 }
 
-// keepOutcome writes the ratings, the sums and the counts of pairs.
-func (f *finish) keepOutcome() error {
+// saveOutcome writes the ratings, the sums and the counts of pairs.
+func (f *finisher) saveOutcome() error {
 	id, at := f.ladder.ID, f.tx.now
-	for slot, e := range f.out.Entries {
-		if err := f.tx.AddChange(f.ctx, changeRow(id, f.out.Changes[slot])); err != nil {
+	for slot, e := range f.outcome.Entries {
+		if err := f.tx.AddChange(f.ctx, changeRow(id, f.outcome.Changes[slot])); err != nil {
 			return err
 		}
 		if err := f.tx.MoveEntry(f.ctx, queries.MoveEntryParams{
@@ -305,18 +305,18 @@ func (f *finish) keepOutcome() error {
 			return err
 		}
 	}
-	for _, p := range f.out.Pairs {
+	for _, p := range f.outcome.Pairs {
 		if err := f.tx.AddPair(f.ctx, pairRow(id, p)); err != nil {
 			return err
 		}
 	}
-	f.tx.change(id, func(l *ladderState) { l.finish(f.match.ID, f.order, at, f.out.Entries) })
+	f.tx.addLadderChange(id, func(l *ladderState) { l.finishMatch(f.match.ID, f.order, at, f.outcome.Entries) })
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
-// early returns why a match ended before all of its games were played; "" where it did
+// earlyEndReason returns why a match ended before all of its games were played; "" where it did
 // not.
-func early(ended bool, replays []*referee.Replay) (reason phrase.Text) {
+func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) {
 	if !ended {
 		return reason
 	}

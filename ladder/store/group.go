@@ -11,8 +11,8 @@ const maxGroup = 100
 
 // write is one change of a group: all of it is kept, or nothing.
 type write struct {
-	make func(context.Context, *Tx) error
-	err  chan error
+	apply func(context.Context, *Tx) error
+	err   chan error
 }
 
 // group has the changes that wait for the writer, in the order in which they came.
@@ -22,11 +22,11 @@ type group struct {
 	running bool
 }
 
-// join makes changes in their order and returns the error of each, when all are on the disk or
+// updateGrouped makes changes in their order and returns the error of each, when all are on the disk or
 // refused. Changes that come while others are written share one transaction, so
 // that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
 // even if the context ends.
-func (s *db) join(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
+func (s *db) updateGrouped(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
 		for i := range errs {
@@ -36,7 +36,7 @@ func (s *db) join(ctx context.Context, makes ...func(context.Context, *Tx) error
 	}
 	list := make([]*write, len(makes))
 	for i, f := range makes {
-		list[i] = &write{make: f, err: make(chan error, 1)}
+		list[i] = &write{apply: f, err: make(chan error, 1)}
 	}
 	s.group.mu.Lock()
 	s.group.waiting = append(s.group.waiting, list...)
@@ -77,7 +77,7 @@ func (s *db) writeGroup(ctx context.Context, list []*write) (errs []error) {
 	made := 0
 	err := s.update(ctx, func(tx *Tx) error {
 		for _, w := range list {
-			if err := w.make(ctx, tx); err != nil {
+			if err := w.apply(ctx, tx); err != nil {
 				return err
 			}
 			made++

@@ -33,7 +33,7 @@ func TestGroupIsBounded(t *testing.T) {
 	var order []int
 	for i := range 2*maxGroup + 5 {
 		group.Go(func() {
-			errs := c.join(bg, func(context.Context, *Tx) error {
+			errs := c.updateGrouped(bg, func(context.Context, *Tx) error {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, i)
@@ -69,7 +69,7 @@ func TestGroupWithOneRefused(t *testing.T) {
 			return nil
 		})
 	}
-	for i, err := range c.join(bg, makes...) {
+	for i, err := range c.updateGrouped(bg, makes...) {
 		if want := map[int]error{4: no}[i]; err != want {
 			t.Errorf("change %d: %v", i, err)
 		}
@@ -85,7 +85,7 @@ func TestFencing(t *testing.T) {
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	old := rules.Seed{1}
-	begun := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
+	begun := c.Matches.Start(bg, []MatchStart{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
 	kit.Must(t, begun.Err)
 	m := begun.Match
 	running, err := c.Matches.Running(bg)
@@ -94,18 +94,18 @@ func TestFencing(t *testing.T) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
 	late := playMatch(t, m, old)
-	_, err = c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	kit.Must(t, err)
 	over := func(what string, err error) {
 		t.Helper()
-		if !errors.Is(err, ErrOver) || ladder.CodeOf(err) != ladder.Conflict {
+		if !errors.Is(err, ErrAttemptOver) || ladder.CodeOf(err) != ladder.Conflict {
 			t.Errorf("%s: says %v (%q)", what, err, ladder.CodeOf(err))
 		}
 	}
 	_, err = c.Matches.Finish(bg, m.ID, 1, late)
 	over("a result of an attempt that was broken off", err)
 	seed := rules.Seed{2}
-	again := c.Matches.Begin(bg, []Start{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
+	again := c.Matches.Start(bg, []MatchStart{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
 	kit.Must(t, again.Err)
 	if again.Attempt.Number != 2 || again.Attempt.Machine != "w2" {
 		t.Errorf("the second attempt is %+v", again.Attempt)
@@ -114,7 +114,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an older attempt", err)
 	_, err = c.Matches.Finish(bg, m.ID, 3, late)
 	over("a result of an attempt to come", err)
-	_, err = c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	over("breaking an older attempt off", err)
 	if n := c.count("results") + c.count("changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
@@ -147,7 +147,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				for _, p := range got {
 					met[p.ID] = c.met(name, p.ID)
 				}
-				c.cache.forget()
+				c.cache.clear()
 				want := c.players(name)
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("%s: %s", name, diff)
@@ -167,7 +167,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				return
 			}
 			seed := referee.NewSeed()
-			b := c.Matches.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
+			b := c.Matches.Start(bg, []MatchStart{{New: &NewMatch{Ladder: name, Versions: ids[:slots]}, Seed: seed}})[0]
 			kit.Must(rt, b.Err)
 			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
 		}
@@ -200,7 +200,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				}
 			case 4:
 				if id := take(); id != 0 {
-					_, err := c.Matches.Break(bg, id, 1, phrase.Plain("stop"), false)
+					_, err := c.Matches.InterruptAttempt(bg, id, 1, phrase.Plain("stop"), false)
 					kit.Must(rt, err)
 				}
 			case 5:
@@ -212,7 +212,7 @@ func TestStateIsTheDatabase(t *testing.T) {
 				kit.Must(rt, err)
 				withdrawn = !withdrawn
 			case 6:
-				kit.Must(rt, c.People.Block(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
+				kit.Must(rt, c.People.SetBlocked(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
 				live := open[:0]
 				for _, id := range open {
 					if m, err := c.Matches.Find(bg, id); err == nil && m.State == ladder.Running {
@@ -240,7 +240,7 @@ func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
 		t.Fatal("the version does not play")
 	}
 	other := kit.Get[*Store](t)(Open(string(c.Dir()), Options{}))
-	kit.Must(t, other.People.Block(bg, anna.ID, true))
+	kit.Must(t, other.People.SetBlocked(bg, anna.ID, true))
 	kit.Must(t, other.Close())
 	conn := kit.Get[*sql.Conn](t)(c.writer.Conn(bg))
 	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {

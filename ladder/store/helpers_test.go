@@ -174,7 +174,7 @@ func (c *competition) submitted(person int64, name string) ladder.Version {
 	}
 	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
 	kit.Must(c.tb, err)
-	kit.Must(c.tb, c.Versions.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
+	kit.Must(c.tb, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
 }
 
@@ -188,7 +188,7 @@ func (c *competition) begun(name string, versions ...int64) (ladder.Match, rules
 func (c *competition) attempt(m ladder.Match) rules.Seed {
 	c.tb.Helper()
 	seed := referee.NewSeed()
-	kit.Must(c.tb, c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: seed}})[0].Err)
+	kit.Must(c.tb, c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: seed}})[0].Err)
 	return seed
 }
 
@@ -278,7 +278,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	for s := range v.Players {
 		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
 		if s != seat {
-			live := kit.Get[ladder.Version](c.tb)(c.Versions.Live(bg, bots[len(p.Bots())%len(bots)]))
+			live := kit.Get[ladder.Version](c.tb)(c.Versions.FindLive(bg, bots[len(p.Bots())%len(bots)]))
 			b = match.Bot{Name: live.Bot, Version: live.Label, Hash: live.Hash}
 			if taken[live.Bot] {
 				b.Name += fmt.Sprintf("#%d", s)
@@ -311,7 +311,7 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 		if p.Seats = append(p.Seats, s); seat == 0 {
 			_, _, err = c.Plays.Add(bg, p, from, 0, false)
 		} else {
-			_, _, err = c.Plays.Sit(bg, id, s, from, 0, false)
+			_, _, err = c.Plays.SitDown(bg, id, s, from, 0, false)
 		}
 		kit.Must(c.tb, err)
 		rm.Bots = append(rm.Bots, match.Bot{
@@ -429,7 +429,7 @@ func busy(tb testing.TB) *competition {
 	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
 	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
 	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(tb, err)
 	seed := c.attempt(m)
 	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
@@ -535,7 +535,7 @@ func (c *competition) players(name string) (players []matchmaking.Player) {
 func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
 	c.tb.Helper()
 	l := testLadders(c.tb)[0]
-	m, err := c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
+	m, err := c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, RequestedBy: by})
 	kit.Must(c.tb, err)
 	return m
 }

@@ -41,7 +41,7 @@ func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 }
 
 func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
-	options, clock, house := text(c.Options), text(c.Clock), list(c.House)
+	options, clock, house := jsonText(c.Options), jsonText(c.Clock), jsonList(c.House)
 	l, err := tx.LadderByName(ctx, c.Name)
 	if err = ifNoRows(err, nil); err != nil {
 		return err
@@ -85,8 +85,8 @@ func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 // LadderInfo is a ladder as the store has it.
 type LadderInfo struct {
 	ladder.Ladder
-	Active   bool  // in the configuration
-	Finished int64 // matches: the order of the last one
+	Active          bool  // in the configuration
+	FinishedMatches int64 // matches: the order of the last one
 }
 
 // List lists the ladders in the order of the configuration, then those that
@@ -117,7 +117,7 @@ func (s Ladders) Find(ctx context.Context, name string) (out LadderInfo, err err
 
 func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 	c, err := ladderConfig(l)
-	return LadderInfo{Ladder: c, Active: l.Active != 0, Finished: l.Finished}, err
+	return LadderInfo{Ladder: c, Active: l.Active != 0, FinishedMatches: l.Finished}, err
 }
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
@@ -128,10 +128,10 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 // Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
 // changed.
 func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
-	if err := s.notice(ctx); err != nil {
+	if err := s.refreshCache(ctx); err != nil {
 		return nil, err
 	}
-	err = s.onLadder(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
+	err = s.withLadder(ctx, name, func(l *ladderState) { places = slices.Clip(l.standings()) })
 	return places, err
 }
 
@@ -148,7 +148,7 @@ func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (
 func (s Ladders) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
-		out = each(rows, standing)
+		out = convertRows(rows, standing)
 		return err
 	})
 	return out, err
@@ -171,7 +171,7 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 			ids = append(ids, r.A, r.B)
 		}
 		var number func(int64) int
-		ids, number = numbered(ids)
+		ids, number = numberVersions(ids)
 		for _, r := range rows {
 			pairs = append(pairs, stats.Pair{A: number(r.A), B: number(r.B), Deals: r.Deals, Score: r.Score, Squares: r.Squares})
 		}
@@ -180,8 +180,8 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numbered returns versions in their order, each once, and the number of each from 0 on.
-func numbered(versions []int64) ([]int64, func(int64) int) {
+// numberVersions returns versions in their order, each once, and the number of each from 0 on.
+func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
 	versions = slices.Compact(versions)
 	return versions, func(id int64) int {
@@ -210,7 +210,7 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)
 	}
-	ids, number := numbered(ids)
+	ids, number := numberVersions(ids)
 	for ; len(rows) > 0; rows = rows[min(len(sides), len(rows)):] {
 		if len(rows) < len(sides) || rows[len(sides)-1].MatchID != rows[0].MatchID {
 			return nil, nil, fmt.Errorf("match %d: it does not have %d slots", rows[0].MatchID, len(sides))
@@ -242,8 +242,8 @@ func (s Ladders) SaveFit(ctx context.Context, name string, estimates map[int64]s
 				return err
 			}
 		}
-		tx.change(l.ID, func(s *ladderState) { s.fit(estimates) })
-		tx.tell(events.Event{Kind: events.FitSaved, Ladder: name})
+		tx.addLadderChange(l.ID, func(s *ladderState) { s.setFits(estimates) })
+		tx.addEvent(events.Event{Kind: events.FitSaved, Ladder: name})
 		return nil
 	})
 }

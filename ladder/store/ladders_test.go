@@ -53,7 +53,7 @@ func (c *competition) met(name string, versionID int64) map[int64]int {
 		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Met(versionID); met != nil {
 			return met
 		}
-		kit.Must(c.tb, c.Ladders.Learn(bg, name, versionID))
+		kit.Must(c.tb, c.Ladders.LoadPoolOpponents(bg, name, versionID))
 	}
 }
 
@@ -82,7 +82,7 @@ func TestSyncLadders(t *testing.T) {
 	kit.Must(t, c.Ladders.Sync(bg, ladders[1:]))
 	info, err := c.Ladders.Find(bg, "tebes-4")
 	kit.Must(t, err)
-	if info.Active || info.Finished != 1 {
+	if info.Active || info.FinishedMatches != 1 {
 		t.Errorf("a retired ladder is %+v", info)
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
@@ -187,7 +187,7 @@ func TestStandingsByFit(t *testing.T) {
 	check("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[2])
 	check("@random", "@first", "@greedy") // until the next fit
-	c.cache.forget()
+	c.cache.clear()
 	check("@random", "@first", "@greedy")
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
 	check("@first", "@greedy", "@random")
@@ -201,7 +201,7 @@ func TestGameBeforeTheFirstMatch(t *testing.T) {
 	c := newCompetition(t)
 	anna := c.people("anna")[0]
 	v := c.submitted(anna.ID, "anna-bot")
-	kit.Must(t, c.Versions.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
+	kit.Must(t, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
 	kit.Must(t, c.Versions.Promote(bg, v.ID))
 	playing := func() (on []string) {
 		for _, l := range testLadders(t) {

@@ -15,7 +15,7 @@ func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow
 		if err != nil {
 			return err
 		}
-		out, err = tx.fill(ctx, rows)
+		out, err = tx.completeMatches(ctx, rows)
 		return err
 	})
 	return out, err
@@ -28,23 +28,23 @@ func (s Matches) Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 
 // MatchFilter says which matches; the zero value: the last ones of all.
 type MatchFilter struct {
-	Ladder  string
-	Unrated bool // only those of no ladder; not with Ladder, Bot or Version
-	Bot     string
-	Version int64
-	Against int64 // only matches of Version with this one, on Ladder, in any state
-	State   ladder.MatchState
-	Before  int64 // only those with a smaller ID; 0 for all
-	Limit   int   // 0 for 50
+	Ladder   string
+	Unrated  bool // only those of no ladder; not with Ladder, Bot or Version
+	Bot      string
+	Version  int64
+	Opponent int64 // only matches of Version with this one, on Ladder, in any state
+	State    ladder.MatchState
+	BeforeID int64 // only those with a smaller ID; 0 for all
+	Limit    int   // 0 for 50
 }
 
 // List lists matches, the last one first.
 func (s Matches) List(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
-	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.find(ctx, f) })
+	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.findMatches(ctx, f) })
 }
 
-func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
-	before, limit, state := below(f.Before), int64(f.Limit), string(f.State)
+func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
+	before, limit, state := upperBound(f.BeforeID), int64(f.Limit), string(f.State)
 	if limit <= 0 {
 		limit = 50
 	}
@@ -58,9 +58,9 @@ func (tx *Tx) find(ctx context.Context, f MatchFilter) ([]queries.MatchRow, erro
 		on = nullID(l.ID)
 	}
 	switch {
-	case f.Against != 0: // from the newer version, which has played less
+	case f.Opponent != 0: // from the newer version, which has played less
 		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{
-			VersionID: max(f.Version, f.Against), Against: min(f.Version, f.Against),
+			VersionID: max(f.Version, f.Opponent), Against: min(f.Version, f.Opponent),
 			Before: before, LadderID: on, N: limit,
 		})
 	case f.Version != 0 && open:
@@ -102,8 +102,8 @@ func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err erro
 	return list[0], nil
 }
 
-// fill makes matches of rows, with their slots, attempts and changes.
-func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
+// completeMatches makes matches of rows, with their slots, attempts and changes.
+func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
 	index := make(map[int64]*ladder.Match, len(rows))
@@ -128,7 +128,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match
 	if len(rows) == 0 {
 		return out, nil
 	}
-	slots, err := tx.SlotsOf(ctx, text(ids))
+	slots, err := tx.SlotsOf(ctx, jsonText(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match
 		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
 		m.Remote = append(m.Remote, r.Remote != 0)
 	}
-	attempts, err := tx.AttemptsOf(ctx, text(ids))
+	attempts, err := tx.AttemptsOf(ctx, jsonText(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -145,13 +145,13 @@ func (tx *Tx) fill(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match
 		m := index[r.MatchID]
 		m.Attempts = append(m.Attempts, attempt(r))
 	}
-	changes, err := tx.ChangesOf(ctx, text(ids))
+	changes, err := tx.ChangesOf(ctx, jsonText(ids))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range changes {
 		m := index[r.MatchID]
-		m.Changes = append(m.Changes, change(r, m.Ladder, m.Distinct))
+		m.Changes = append(m.Changes, change(r, m.Ladder, m.DistinctDeals))
 	}
 	return out, nil
 }

@@ -23,18 +23,18 @@ type NewMatch struct {
 	Ladder   string
 	Versions []int64 // by slot
 
-	Game    string
-	Options map[string]string
-	Clock   referee.Clock
-	Deals   int
-	AskedBy int64 // the person, 0 for nobody
-	// Open is how many unrated matches that person may have that are not over; 0
+	Game        string
+	Options     map[string]string
+	Clock       referee.Clock
+	Deals       int
+	RequestedBy int64 // the person, 0 for nobody
+	// MaxOpen is how many unrated matches that person may have that are not over; 0
 	// for any number.
-	Open int
-	// Time is how long an unrated match may take by its rules; 0: any time.
-	Time time.Duration
-	// Room is the memory that an unrated match has to fit into.
-	Room ladder.Room
+	MaxOpen int
+	// MaxTime is how long an unrated match may take by its rules; 0: any time.
+	MaxTime time.Duration
+	// Memory is the memory that an unrated match has to fit into.
+	Memory ladder.MemoryBudget
 	// Allowance is added to the margin of the clock of a match with a remote version.
 	Allowance time.Duration
 }
@@ -43,7 +43,7 @@ type NewMatch struct {
 // be active on the ladder; those of an unrated one only have to be built.
 func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		tx.waits = true
+		tx.changesWaiting = true
 		out, err = tx.addMatch(ctx, n)
 		return err
 	})
@@ -55,7 +55,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	if err != nil {
 		return out, err
 	}
-	rows, err := tx.players(ctx, m, n)
+	rows, err := tx.matchVersions(ctx, m, n)
 	if err != nil {
 		return out, err
 	}
@@ -64,7 +64,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 		return out, err
 	}
 	m.State, m.Created = string(ladder.Waiting), stamp(tx.now)
-	settings, err := tx.settings(ctx, m)
+	settings, err := tx.settingsID(ctx, m)
 	if err != nil {
 		return out, err
 	}
@@ -84,14 +84,14 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 		out.Remote = append(out.Remote, row.Remote != 0)
 	}
 	if out.Rated {
-		tx.change(m.LadderID.Int64, func(l *ladderState) { l.pool.Open(m.ID, slices.Clone(n.Versions)) })
+		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Open(m.ID, slices.Clone(n.Versions)) })
 		return out, nil
 	}
-	return out, n.fits(out)
+	return out, n.checkLimits(out)
 }
 
-// settings returns the ID of the settings of a match.
-func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
+// settingsID returns the ID of the settings of a match.
+func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error) {
 	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
 	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -100,17 +100,17 @@ func (tx *Tx) settings(ctx context.Context, m queries.MatchRow) (int64, error) {
 	return id, err
 }
 
-// players returns the versions of a new match, by slot.
-func (tx *Tx) players(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
+// matchVersions returns the versions of a new match, by slot.
+func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
-		row, err := tx.player(ctx, m.LadderID.Int64, id)
+		row, err := tx.matchVersion(ctx, m.LadderID.Int64, id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
 			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
 		}
-		if !m.LadderID.Valid && !plays(row, m.Game) {
+		if !m.LadderID.Valid && !playsGame(row, m.Game) {
 			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
@@ -129,21 +129,21 @@ func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 		return "", err
 	}
 	c.Margin += n.Allowance
-	return text(c), nil
+	return jsonText(c), nil
 }
 
-// fits refuses an unrated match that takes more time or memory than it may.
-func (n *NewMatch) fits(m ladder.Match) error {
+// checkLimits refuses an unrated match that takes more time or memory than it may.
+func (n *NewMatch) checkLimits(m ladder.Match) error {
 	v, err := m.Variant()
 	if err != nil {
 		return err
 	}
-	if n.Time > 0 {
-		if err := ladder.CheckTime(v, m.Clock, len(m.Versions), m.Deals, n.Time); err != nil {
+	if n.MaxTime > 0 {
+		if err := ladder.CheckMatchTime(v, m.Clock, len(m.Versions), m.Deals, n.MaxTime); err != nil {
 			return err
 		}
 	}
-	return n.Room.Check("match", v, m.House())
+	return n.Memory.Check("match", v, m.HouseOrRemote())
 }
 
 // newMatch returns the row of a match without its ID.
@@ -158,7 +158,7 @@ func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err
 	switch {
 	case l.Active == 0:
 		return m, conflict("", "ladder %q is not played any more", n.Ladder)
-	case n.AskedBy != 0:
+	case n.RequestedBy != 0:
 		return m, invalid("request an unrated one", "match: rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):
 		return m, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
@@ -187,20 +187,20 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
 		return m, invalid("", "match: deals cannot be %d", n.Deals).Try("try %d to %d", 1, maxUnratedDeals)
 	}
-	if n.Open > 0 && n.AskedBy != 0 {
-		open, err := tx.CountAsked(ctx, nullID(n.AskedBy))
+	if n.MaxOpen > 0 && n.RequestedBy != 0 {
+		open, err := tx.CountAsked(ctx, nullID(n.RequestedBy))
 		if err != nil {
 			return m, err
 		}
-		if open >= int64(n.Open) {
-			return m, conflict(ladder.HintCancelMatch, "%d unrated matches at a time are the limit", n.Open)
+		if open >= int64(n.MaxOpen) {
+			return m, conflict(ladder.HintCancelMatch, "%d unrated matches at a time are the limit", n.MaxOpen)
 		}
 	}
-	return queries.MatchRow{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+	return queries.MatchRow{Game: n.Game, Options: jsonText(v.Settings.Map()), Clock: jsonText(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.RequestedBy)}, nil
 }
 
-// player finds a version that may be in a match of a ladder, 0 for an unrated one.
-func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
+// matchVersion finds a version that may be in a match of a ladder, 0 for an unrated one.
+func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, ifNoRows(err, noVersion(id))
@@ -238,7 +238,7 @@ func (tx *Tx) player(ctx context.Context, ladderID, id int64) (queries.VersionRo
 	return row, nil
 }
 
-func plays(row queries.VersionRow, game string) bool {
+func playsGame(row queries.VersionRow, game string) bool {
 	v, err := version(row)
 	return err == nil && v.Plays(game)
 }
@@ -246,45 +246,45 @@ func plays(row queries.VersionRow, game string) bool {
 // maxFailures is how often a match is begun that the referee fails at.
 const maxFailures = 3
 
-// Start is a match to be begun.
-type Start struct {
+// MatchStart is a match to be begun.
+type MatchStart struct {
 	Match   int64     // that waits; 0: New is added first
 	New     *NewMatch // rated
 	Machine string    // that plays it
 	Seed    rules.Seed
 }
 
-// Begun is what came of a Start.
-type Begun struct {
+// StartedMatch is what came of a Start.
+type StartedMatch struct {
 	Match   ladder.Match // running
 	Attempt ladder.Attempt
 	Err     error // it was not begun, and a new one not added
 }
 
-// Begin begins matches, many in one transaction, each for itself: its commitment is public from
+// Start begins matches, many in one transaction, each for itself: its commitment is public from
 // now on, its seed when the attempt is over.
-func (s Matches) Begin(ctx context.Context, starts []Start) []Begun {
-	out := make([]Begun, len(starts))
+func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
+	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
 	for i, start := range starts {
 		makes[i] = func(ctx context.Context, tx *Tx) (err error) {
-			out[i], err = tx.begin(ctx, start)
+			out[i], err = tx.startMatch(ctx, start)
 			return err
 		}
 	}
-	for i, err := range s.join(ctx, makes...) {
+	for i, err := range s.updateGrouped(ctx, makes...) {
 		out[i].Err = err
 	}
 	return out
 }
 
-func (tx *Tx) begin(ctx context.Context, start Start) (out Begun, err error) {
+func (tx *Tx) startMatch(ctx context.Context, start MatchStart) (out StartedMatch, err error) {
 	number := int64(1)
 	if start.Match == 0 {
 		out.Match, err = tx.addMatch(ctx, *start.New)
 	} else {
-		tx.waits = true
-		out.Match, number, err = tx.waiting(ctx, start.Match)
+		tx.changesWaiting = true
+		out.Match, number, err = tx.waitingMatch(ctx, start.Match)
 	}
 	if err != nil {
 		return out, err
@@ -296,31 +296,31 @@ func (tx *Tx) begin(ctx context.Context, start Start) (out Begun, err error) {
 	if err := tx.BeginMatch(ctx, nullStamp(tx.now), row.MatchID); err != nil {
 		return out, err
 	}
-	tx.tell(events.Event{Kind: events.MatchBegan, Ladder: out.Match.Ladder, Match: row.MatchID})
-	out.Attempt = ladder.Attempt{Number: int(number), Machine: row.Machine, Commitment: referee.Commitment(start.Seed), Began: moment(row.Began)}
+	tx.addEvent(events.Event{Kind: events.MatchStarted, Ladder: out.Match.Ladder, Match: row.MatchID})
+	out.Attempt = ladder.Attempt{Number: int(number), Machine: row.Machine, Commitment: referee.Commitment(start.Seed), StartedAt: moment(row.Began)}
 	out.Match.State = ladder.Running
 	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
-	if out.Match.Began.IsZero() {
-		out.Match.Began = out.Attempt.Began
+	if out.Match.StartedAt.IsZero() {
+		out.Match.StartedAt = out.Attempt.StartedAt
 	}
 	return out, nil
 }
 
-// waiting returns a match that waits, and the number of its next attempt.
-func (tx *Tx) waiting(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
-	m, err := tx.matchIn(ctx, id, ladder.Waiting)
+// waitingMatch returns a match that waits, and the number of its next attempt.
+func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
+	m, err := tx.matchInState(ctx, id, ladder.Waiting)
 	if err != nil {
 		return out, 0, err
 	}
-	list, err := tx.fill(ctx, []queries.MatchRow{m})
+	list, err := tx.completeMatches(ctx, []queries.MatchRow{m})
 	if err != nil {
 		return out, 0, err
 	}
 	return list[0], int64(len(list[0].Attempts)) + 1, nil
 }
 
-// matchIn finds a match in some state; in any other it is too late, or too early.
-func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
+// matchInState finds a match in some state; in any other it is too late, or too early.
+func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
 		return m, ifNoRows(err, noMatch(id))
@@ -331,13 +331,13 @@ func (tx *Tx) matchIn(ctx context.Context, id int64, state ladder.MatchState) (q
 	return m, nil
 }
 
-// attemptIn finds a running match and its attempt of a number. An attempt that is over is an
+// runningAttempt finds a running match and its attempt of a number. An attempt that is over is an
 // ErrOver.
-func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
-	m, err = tx.matchIn(ctx, id, ladder.Running)
+func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
+	m, err = tx.matchInState(ctx, id, ladder.Running)
 	if err != nil {
 		if ladder.CodeOf(err) == ladder.Conflict {
-			err = &ladder.Error{Code: ladder.Conflict, Text: phrase.FromError(err), Err: ErrOver}
+			err = &ladder.Error{Code: ladder.Conflict, Text: phrase.FromError(err), Err: ErrAttemptOver}
 		}
 		return m, a, err
 	}
@@ -345,24 +345,24 @@ func (tx *Tx) attemptIn(ctx context.Context, id int64, number int) (m queries.Ma
 		return m, a, err
 	}
 	if a.Number != int64(number) {
-		return m, a, conflict("", "match %d, attempt %d: %w: it is at attempt %d", id, number, ErrOver, a.Number)
+		return m, a, conflict("", "match %d, attempt %d: %w: it is at attempt %d", id, number, ErrAttemptOver, a.Number)
 	}
 	return m, a, nil
 }
 
 func noMatch(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// Break ends an attempt at a running match; its seed is public then, and the
+// InterruptAttempt ends an attempt at a running match; its seed is public then, and the
 // match waits again. An attempt that is over is refused with ErrOver. failed says that the referee failed, which is the end of the
 // match at the third time; a stop of the server is not. Dropped tells that it was
 // given up, for that or for a version that no longer plays.
-func (s Matches) Break(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
+func (s Matches) InterruptAttempt(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		m, _, err := tx.attemptIn(ctx, matchID, attempt)
+		m, _, err := tx.runningAttempt(ctx, matchID, attempt)
 		if err != nil {
 			return err
 		}
-		if err := tx.breakOff(ctx, m, reason, failed); err != nil {
+		if err := tx.interruptAttempt(ctx, m, reason, failed); err != nil {
 			return err
 		}
 		if m, err = tx.Match(ctx, matchID); err != nil {
@@ -374,7 +374,7 @@ func (s Matches) Break(ctx context.Context, matchID int64, attempt int, reason p
 	return dropped && err == nil, err
 }
 
-func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
+func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	if err := tx.endAttempt(ctx, m, reason, failed); err != nil {
 		return err
 	}
@@ -388,7 +388,7 @@ func (tx *Tx) breakOff(ctx context.Context, m queries.MatchRow, reason phrase.Te
 	if err := tx.WaitAgain(ctx, m.ID); err != nil {
 		return err
 	}
-	if err := tx.tellBroken(ctx, m, reason); err != nil {
+	if err := tx.addBrokenEvent(ctx, m, reason); err != nil {
 		return err
 	}
 	return tx.dropIdle(ctx)
@@ -400,7 +400,7 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	if err != nil {
 		return err
 	}
-	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: stored(reason), Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
+	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
 // RunningAttempt is an attempt that runs on a machine.

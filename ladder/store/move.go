@@ -24,21 +24,21 @@ const (
 // movePage is how many matches are looked at in one transaction.
 const movePage = 256
 
-// Moved is what Move has done.
-type Moved struct {
+// MoveReport is what Move has done.
+type MoveReport struct {
 	Matches int
 	Bytes   int64 // of their documents
 	Files   int
 	Full    bool // the archive has the size that it may have: the rest stays in the database
 }
 
-// Move moves the documents of old matches from the database into archive files, by the rules of the
+// MoveDocuments moves the documents of old matches from the database into archive files, by the rules of the
 // configuration; they are read, served and verified as before. Those of the last days stay.
 //
 // A file is on the disk before the database names it: a stop at any moment loses nothing, and what
 // is left of a file that the database does not name is removed by the next Move. It is only for
 // who has the directory's lock, and not for several at once.
-func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err error) {
+func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done MoveReport, err error) {
 	if rules.Days == 0 {
 		return done, nil
 	}
@@ -46,12 +46,12 @@ func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err
 	if err = m.sweep(); err == nil {
 		err = m.run()
 	}
-	return m.done, machineError(err)
+	return m.report, machineError(err)
 }
 
-// WouldMove returns what Move would do now in an archive of any size, and whether it is too much for that: it works
+// EstimateMove returns what Move would do now in an archive of any size, and whether it is too much for that: it works
 // beside a server. It does not notice documents that are damaged, which stay.
-func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Moved, err error) {
+func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil
 	}
@@ -59,24 +59,24 @@ func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Move
 	if err != nil {
 		return would, machineError(err)
 	}
-	due, err := s.read.KeptBefore(ctx, someID(stamp(s.mover(ctx, rules).until)))
+	due, err := s.read.KeptBefore(ctx, someID(stamp(s.mover(ctx, rules).before)))
 	full := rules.Size > 0 && used+due.Bytes > int64(rules.Size)
-	return Moved{Matches: int(due.Matches), Bytes: due.Bytes, Full: full}, machineError(err)
+	return MoveReport{Matches: int(due.Matches), Bytes: due.Bytes, Full: full}, machineError(err)
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
-	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), most: maxArchiveMatches}
+	return &mover{store: s, ctx: ctx, storage: rules, before: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), maxMatches: maxArchiveMatches}
 }
 
 // mover is one run of Move.
 type mover struct {
-	store *Store
-	ctx   context.Context
-	rules ladder.Storage
-	until time.Time // from when on matches stay
-	most  int       // matches in a file
-	done  Moved
-	used  int64 // bytes of the archive
+	store      *Store
+	ctx        context.Context
+	storage    ladder.Storage
+	before     time.Time // from when on matches stay
+	maxMatches int       // matches in a file
+	report     MoveReport
+	used       int64 // bytes of the archive
 
 	file   []byte // the next one
 	places []queries.MoveDocumentParams
@@ -119,7 +119,7 @@ func archiveError(err error) error {
 
 func (m *mover) run() error {
 	for after := int64(0); ; {
-		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, someID(stamp(m.until)), movePage)
+		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, someID(stamp(m.before)), movePage)
 		if err != nil {
 			return err
 		}
@@ -128,10 +128,10 @@ func (m *mover) run() error {
 			if err := m.add(id); err != nil {
 				return err
 			}
-			if len(m.file) < maxArchive && m.count < m.most {
+			if len(m.file) < maxArchive && m.count < m.maxMatches {
 				continue
 			}
-			if err := m.write(); err != nil || m.done.Full {
+			if err := m.write(); err != nil || m.report.Full {
 				return err
 			}
 		}
@@ -168,8 +168,8 @@ func (m *mover) write() error {
 		return nil
 	}
 	size := int64(len(m.file))
-	if m.rules.Size > 0 && m.used+size > int64(m.rules.Size) {
-		m.done.Full = true
+	if m.storage.Size > 0 && m.used+size > int64(m.storage.Size) {
+		m.report.Full = true
 		return nil
 	}
 	if err := m.ctx.Err(); err != nil {
@@ -200,9 +200,9 @@ func (m *mover) write() error {
 		return err
 	}
 	m.used += size
-	m.done.Files++
-	m.done.Matches += m.count
-	m.done.Bytes += size
+	m.report.Files++
+	m.report.Matches += m.count
+	m.report.Bytes += size
 	m.file, m.places, m.count = m.file[:0], m.places[:0], 0
 	return nil
 }

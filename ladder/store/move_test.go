@@ -49,11 +49,11 @@ func TestMove(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
-	if done, err := c.Move(bg, ladder.Storage{}); err != nil || done.Matches > 0 {
+	if done, err := c.MoveDocuments(bg, ladder.Storage{}); err != nil || done.Matches > 0 {
 		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
 	}
 	c.clock.skip(31 * day)
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
+	done := kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
 	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
 		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
 	}
@@ -64,7 +64,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moved (-before +after): %s", diff)
 	}
 	wantSound(t, c.Store)
-	if done, err := c.Move(bg, ladder.Storage{Days: 30}); err != nil || done.Matches > 0 {
+	if done, err := c.MoveDocuments(bg, ladder.Storage{Days: 30}); err != nil || done.Matches > 0 {
 		t.Errorf("moves %+v again, %v", done, err)
 	}
 
@@ -90,7 +90,7 @@ func TestMoveKeepsTheLast(t *testing.T) {
 		days  int
 		moved []int64
 	}{{11, nil}, {5, []int64{old.ID}}} {
-		kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: x.days}))
+		kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: x.days}))
 		if got := c.moved(); !slices.Equal(got, x.moved) {
 			t.Errorf("of matches older than %d days %v are moved, want %v", x.days, got, x.moved)
 		}
@@ -107,7 +107,7 @@ func TestMoveAfterWrongClock(t *testing.T) {
 	c.clock.skip(-1000 * day)
 	later, _ := c.finished("tebes-4", ids...)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
+	kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
 	if got := c.moved(); !slices.Equal(got, []int64{later.ID}) {
 		t.Errorf("%v are moved, and not %d; %d is of the future", got, later.ID, early.ID)
 	}
@@ -119,7 +119,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 	t.Helper()
 	c := openStore(t, dir)
 	c.clock.skip(31 * day)
-	kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 30}))
+	kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
 	if n := c.count("documents WHERE archive_id IS NULL"); n > 0 {
 		t.Errorf("%s: %d documents stay", what, n)
 	}
@@ -137,7 +137,7 @@ func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
 // moveByTwo moves as Move does, two matches into each file.
 func (c *competition) moveByTwo(ctx context.Context) error {
 	m := c.mover(ctx, ladder.Storage{Days: 30})
-	m.most = 2
+	m.maxMatches = 2
 	if err := m.sweep(); err != nil {
 		return err
 	}
@@ -263,14 +263,14 @@ func TestMoveSize(t *testing.T) {
 	c.clock.skip(2 * day)
 	var bytes int64
 	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
-	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
+	done := kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())
 	}
 	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
-	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes)}))
+	done = kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes)}))
 	if done.Full || done.Bytes != bytes || done.Matches != len(before) {
 		t.Errorf("moves %+v of %d matches with %d bytes", done, len(before), bytes)
 	}
@@ -282,7 +282,7 @@ func TestMovedDamage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	c.clock.skip(2 * day)
-	_, err := c.Move(bg, ladder.Storage{Days: 1})
+	_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	f := c.archived()[0]
 	path := filepath.Join(c.Dir().Archive(), f)
@@ -298,12 +298,12 @@ func TestMovedDamage(t *testing.T) {
 		damage()
 		found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "archive file "+f) && strings.Contains(d.What, name)
+			return strings.HasPrefix(d.Place, "archive file "+f) && strings.Contains(d.Description, name)
 		}) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		if !slices.ContainsFunc(found, func(d Difference) bool {
-			return strings.HasPrefix(d.Where, "documents match_id=") && strings.Contains(d.What, f)
+			return strings.HasPrefix(d.Place, "documents match_id=") && strings.Contains(d.Description, f)
 		}) {
 			t.Errorf("%s: no match is found: %v", name, found)
 		}
@@ -311,7 +311,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 	wantSound(t, c.Store)
 	kit.Must(t, os.Remove(path))
-	if data, err := c.Matches.Replay(bg, maxGames); err == nil {
+	if data, err := c.Matches.Replay(bg, gameIDFactor); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}
 }
@@ -326,12 +326,12 @@ func TestMoveFails(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
 	kit.Must(t, os.Symlink("/nowhere", link))
 	c.archive = archive(link)
-	_, err := c.Move(bg, ladder.Storage{Days: 1})
+	_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := c.Move(ctx, ladder.Storage{Days: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := c.MoveDocuments(ctx, ladder.Storage{Days: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
 	if got := c.moved(); len(got) > 0 {

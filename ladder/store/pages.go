@@ -32,7 +32,7 @@ type BotFilter struct {
 
 // Search returns bots with an ID below before, 0 for all, the newest first, at most n.
 func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
-	p := queries.ListBotsParams{Before: below(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
+	p := queries.ListBotsParams{Before: upperBound(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
 		if f.Ladder != "" {
 			l, err := tx.ladder(ctx, f.Ladder)
@@ -50,10 +50,10 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 	return out, err
 }
 
-// OfPerson returns the bots of a person with an ID below before, 0 for all, the newest first, at
+// ListByPerson returns the bots of a person with an ID below before, 0 for all, the newest first, at
 // most n.
-func (s Bots) OfPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
-	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), below(before), int64(n))
+func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
+	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
 		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
 	}
@@ -92,7 +92,7 @@ func (s Bots) Names(ctx context.Context, text string, n int) (bots, people []str
 // List returns the versions of a bot with a number below before, 0 for all, the last
 // one first, at most n, -1 for all.
 func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
-	rows, err := s.read.VersionsOfBefore(ctx, botID, below(int64(before)), int64(n))
+	rows, err := s.read.VersionsOfBefore(ctx, botID, upperBound(int64(before)), int64(n))
 	if err != nil {
 		return nil, machineError(err)
 	}
@@ -126,7 +126,7 @@ func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standi
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
-		out = each(rows, standing)
+		out = convertRows(rows, standing)
 		return err
 	})
 	for i, place := range out {
@@ -147,7 +147,7 @@ func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingR
 func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
-		out = each(rows, standing)
+		out = convertRows(rows, standing)
 		return err
 	})
 	return out, err
@@ -155,11 +155,11 @@ func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n in
 
 // RatingPoint is the Elo of a bot after one of its matches on a ladder.
 type RatingPoint struct {
-	Match   int64
-	At      time.Time
-	Version int
-	Count   int // matches of the bot up to it, counted from the first one of the versions in the list
-	Elo     float64
+	Match      int64
+	FinishedAt time.Time
+	Version    int
+	Count      int // matches of the bot up to it, counted from the first one of the versions in the list
+	Elo        float64
 }
 
 // Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
@@ -171,10 +171,10 @@ func (s Ladders) Ratings(ctx context.Context, name string, botID int64, versions
 			return err
 		}
 		slices.Reverse(own)
-		wanted, points := spread(each(own, standing), n)
-		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
+		wanted, points := spread(convertRows(own, standing), n)
+		rows, err := tx.RatingPoints(ctx, jsonList(wanted), l.ID)
 		for i, r := range rows { // in the order of the list
-			points[i].Match, points[i].At, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
+			points[i].Match, points[i].FinishedAt, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
 		}
 		out = points[:len(rows)]
 		return err
@@ -217,8 +217,8 @@ func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versio
 		if err != nil {
 			return err
 		}
-		ids := each(own, func(r queries.StandingRow) int64 { return r.VersionID })
-		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: list(ids), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
+		ids := convertRows(own, func(r queries.StandingRow) int64 { return r.VersionID })
+		rows, err := tx.Opponents(ctx, queries.OpponentsParams{Versions: jsonList(ids), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
 		for _, r := range rows {
 			total = int(r.Total)
 			out = append(out, Opponent{r.Name, Meeting{r.Matches, r.Deals, r.Score, 0, recordOf(r.Wins, r.Draws, r.Losses)}})
@@ -230,13 +230,13 @@ func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versio
 
 // Forfeit is a game that a bot lost by a fault.
 type Forfeit struct {
-	Game, Match int64
-	Seat        int
-	Code        string // of its first fault
-	Version     int
-	Played      string // the game, by its name
-	Ladder      string // "" for an unrated match
-	At          time.Time
+	GameID, Match int64
+	Seat          int
+	Code          string // of its first fault
+	Version       int
+	GameName      string // the game, by its name
+	Ladder        string // "" for an unrated match
+	FinishedAt    time.Time
 }
 
 // Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
@@ -264,7 +264,7 @@ func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfei
 // MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
 func (s People) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
-	return each(rows, message), machineError(err)
+	return convertRows(rows, message), machineError(err)
 }
 
 // LadderSummary is a ladder with its first places.
@@ -303,7 +303,7 @@ func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, 
 	}
 	out := make(map[int64][]float64, len(of))
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		rows, err := tx.RatingPoints(ctx, list(wanted), l.ID)
+		rows, err := tx.RatingPoints(ctx, jsonList(wanted), l.ID)
 		for _, r := range rows { // in the order of the list
 			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
 		}
@@ -326,7 +326,7 @@ type Meeting struct {
 func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
-		rows, err := tx.PairsAmong(ctx, list(versions), l.ID)
+		rows, err := tx.PairsAmong(ctx, jsonList(versions), l.ID)
 		for _, r := range rows {
 			m := Meeting{r.Matches, r.Deals, r.Score, r.Squares, recordOf(r.Wins, r.Draws, r.Losses)}
 			out[[2]int64{r.A, r.B}] = m

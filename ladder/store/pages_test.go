@@ -107,7 +107,7 @@ func TestRatings(t *testing.T) {
 		var got []string
 		for _, p := range points {
 			got = append(got, fmt.Sprintf("%d@%d", p.Count, p.Version))
-			if m, err := c.Matches.Find(bg, p.Match); err != nil || m.Changes[0].After != p.Elo || !m.Finished.Equal(p.At) {
+			if m, err := c.Matches.Find(bg, p.Match); err != nil || m.Changes[0].EloAfter != p.Elo || !m.FinishedAt.Equal(p.FinishedAt) {
 				t.Errorf("point %+v is not of its match (%v)", p, err)
 			}
 		}
@@ -137,13 +137,13 @@ func TestForfeits(t *testing.T) {
 	kit.Must(t, err)
 	list, err := c.Matches.Forfeits(bg, v.BotID, 3)
 	kit.Must(t, err)
-	if len(list) != 3 || list[0].Match != m.ID || list[0].Version != 1 || list[0].Played != "tebes" || list[0].Ladder != "tebes-4" || list[0].Code == "" {
+	if len(list) != 3 || list[0].Match != m.ID || list[0].Version != 1 || list[0].GameName != "tebes" || list[0].Ladder != "tebes-4" || list[0].Code == "" {
 		t.Fatalf("the games are %+v", list)
 	}
 	for _, f := range list {
-		g := kit.Get[ladder.Game](t)(c.Matches.Game(bg, f.Game))
+		g := kit.Get[ladder.Game](t)(c.Matches.Game(bg, f.GameID))
 		if s := g.Seats[f.Seat]; s.Slot != 0 || s.Fault != f.Code {
-			t.Errorf("game %d has %+v", f.Game, g.Seats)
+			t.Errorf("game %d has %+v", f.GameID, g.Seats)
 		}
 	}
 	if list, err := c.Matches.Forfeits(bg, c.botID(other), 3); err != nil || len(list) != 0 {
@@ -257,10 +257,10 @@ func TestMatchesOfBotIn(t *testing.T) {
 		{MatchFilter{Bot: "@random", State: ladder.Waiting}, []int64{waits.ID}},
 		{MatchFilter{Bot: "@random", State: ladder.Running}, []int64{team.ID, runs[2], runs[1], runs[0]}},
 		{MatchFilter{Bot: "@random", State: ladder.Running, Ladder: "tebes-4"}, []int64{runs[2], runs[1], runs[0]}},
-		{MatchFilter{Version: ids[0], State: ladder.Running, Before: team.ID, Limit: 2}, []int64{runs[2], runs[1]}},
+		{MatchFilter{Version: ids[0], State: ladder.Running, BeforeID: team.ID, Limit: 2}, []int64{runs[2], runs[1]}},
 		{MatchFilter{Version: ids[0], State: ladder.Waiting, Ladder: "tute-4"}, nil},
-		{MatchFilter{Version: ids[0], Against: ids[2], Ladder: "tute-4"}, []int64{team.ID}},
-		{MatchFilter{Version: ids[2], Against: ids[0], Ladder: "tute-4"}, []int64{team.ID}},
+		{MatchFilter{Version: ids[0], Opponent: ids[2], Ladder: "tute-4"}, []int64{team.ID}},
+		{MatchFilter{Version: ids[2], Opponent: ids[0], Ladder: "tute-4"}, []int64{team.ID}},
 	} {
 		var got []int64
 		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.List(bg, test.filter)) {

@@ -23,8 +23,8 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 	if err := ladder.CheckName("person", name); err != nil {
 		return ladder.Person{}, err
 	}
-	p, err := tx.AddPerson(ctx, name, oneIf(admin), stamp(tx.now))
-	if duplicate(err) {
+	p, err := tx.AddPerson(ctx, name, boolColumn(admin), stamp(tx.now))
+	if isDuplicate(err) {
 		return ladder.Person{}, conflict("choose another name", "person %q exists", name)
 	}
 	return person(p), err
@@ -33,7 +33,7 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 // List lists everybody in the order in which they came.
 func (s People) List(ctx context.Context) ([]ladder.Person, error) {
 	rows, err := s.read.People(ctx)
-	return each(rows, person), machineError(err)
+	return convertRows(rows, person), machineError(err)
 }
 
 // Find returns a person by ID.
@@ -53,8 +53,8 @@ func (s People) FindByName(ctx context.Context, name string) (ladder.Person, err
 	return person(p), machineError(ifNoRows(err, notFound(ladder.HintPeople, "person %q does not exist", name)))
 }
 
-// Blocked returns who is blocked, and since when.
-func (s People) Blocked(ctx context.Context) (map[int64]time.Time, error) {
+// BlockedTimes returns who is blocked, and since when.
+func (s People) BlockedTimes(ctx context.Context) (map[int64]time.Time, error) {
 	rows, err := s.read.Blocked(ctx)
 	people := map[int64]time.Time{}
 	for _, r := range rows {
@@ -63,10 +63,10 @@ func (s People) Blocked(ctx context.Context) (map[int64]time.Time, error) {
 	return people, machineError(err)
 }
 
-// Block shuts somebody out, or lets them in again: a blocked person's tokens
+// SetBlocked shuts somebody out, or lets them in again: a blocked person's tokens
 // are not valid, their sessions end, their bots are inactive, and what they have going on ends: matches
 // that they asked for, those of their bots, and submissions.
-func (s People) Block(ctx context.Context, id int64, blocked bool) error {
+func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
 		var at time.Time
@@ -80,7 +80,7 @@ func (s People) Block(ctx context.Context, id int64, blocked bool) error {
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
-		tx.forgets = true
+		tx.changesLadders = true
 		if err := tx.UpdateActive(ctx); err != nil {
 			return err
 		}
@@ -94,8 +94,8 @@ func (s People) Block(ctx context.Context, id int64, blocked bool) error {
 		if err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: id})
-		uploads, err = tx.endAll(ctx, p)
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: id})
+		uploads, err = tx.cancelAllOf(ctx, p)
 		return err
 	})
 	if err == nil {
@@ -107,13 +107,13 @@ func (s People) Block(ctx context.Context, id int64, blocked bool) error {
 // Messages returns those to a person after an ID, the oldest first, at most limit.
 func (s People) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
-	return each(rows, message), machineError(err)
+	return convertRows(rows, message), machineError(err)
 }
 
 // LastMessages returns the last messages to a person, the newest first, at most limit.
 func (s People) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
-	return each(rows, message), machineError(err)
+	return convertRows(rows, message), machineError(err)
 }
 
 // CountUnseen returns how many messages to a person are unread.
@@ -122,8 +122,8 @@ func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	return int(n), machineError(err)
 }
 
-// SetSeen notes that a person has read the messages with IDs from the first to the last one.
-func (s People) SetSeen(ctx context.Context, personID, first, last int64) error {
+// MarkSeen notes that a person has read the messages with IDs from the first to the last one.
+func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
 	})
@@ -153,7 +153,7 @@ func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
 	for _, r := range rows {
 		i := invitation(r.Invite)
-		i.From = r.Inviter
+		i.Issuer = r.Inviter
 		list = append(list, i)
 	}
 	return list, machineError(err)
@@ -171,7 +171,7 @@ func (s People) RevokeInvite(ctx context.Context, id int64) error {
 }
 
 func invitation(i queries.Invite) ladder.Invite {
-	return ladder.Invite{ID: i.ID, Name: i.Name, Created: moment(i.Created), Expires: nullMoment(i.Expires)}
+	return ladder.Invite{ID: i.ID, Name: i.Name, CreatedAt: moment(i.Created), ExpiresAt: nullMoment(i.Expires)}
 }
 
 // Register opens an account by an invite's code, or without one where
@@ -180,7 +180,7 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite
 		if code != "" || !open {
-			if invite, err = tx.invite(ctx, code, name); err != nil {
+			if invite, err = tx.usableInvite(ctx, code, name); err != nil {
 				return err
 			}
 		}
@@ -198,8 +198,8 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 	return p, tokenText, err
 }
 
-// invite finds an invite that can be used under a name.
-func (tx *Tx) invite(ctx context.Context, code, name string) (queries.Invite, error) {
+// usableInvite finds an invite that can be used under a name.
+func (tx *Tx) usableInvite(ctx context.Context, code, name string) (queries.Invite, error) {
 	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite is not valid")
 	if strings.TrimSpace(code) == "" {
 		return queries.Invite{}, ladder.Errorf(ladder.Unauthorized, "", "this competition is by invite only").Try(ladder.HintJoin, name)

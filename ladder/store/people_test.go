@@ -25,24 +25,24 @@ func TestTokens(t *testing.T) {
 	kit.Must(t, err)
 	who, got, err := c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
-	if who != p || got.ID != tok.ID || got.Scope != ladder.ScopeSubmit || got.Used.IsZero() {
+	if who != p || got.ID != tok.ID || got.Scope != ladder.ScopeSubmit || got.UsedAt.IsZero() {
 		t.Errorf("%s is %+v with %+v", text, who, got)
 	}
 	list, err := c.Sessions.Tokens(bg, p.ID)
 	kit.Must(t, err)
-	used := list[0].Used
+	used := list[0].UsedAt
 	if used.IsZero() {
 		t.Error("the use is not noted")
 	}
 	_, _, err = c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
-	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].Used.Equal(used) {
+	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].UsedAt.Equal(used) {
 		t.Error("a use within the minute is noted again")
 	}
 	c.clock.skip(time.Hour)
 	_, _, err = c.Sessions.Authenticate(bg, text)
 	kit.Must(t, err)
-	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].Used.After(used) {
+	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].UsedAt.After(used) {
 		t.Error("a use an hour later is not noted")
 	}
 	// Nothing that is kept is the token.
@@ -96,9 +96,9 @@ func TestTokensRefused(t *testing.T) {
 	if _, _, err := c.Sessions.Authenticate(bg, good); err != nil {
 		t.Error(err)
 	}
-	kit.Must(t, c.People.Block(bg, p.ID, true))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, true))
 	refuse("blocked", good, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
-	kit.Must(t, c.People.Block(bg, p.ID, false))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, false))
 	kit.Must(t, c.Sessions.RevokeToken(bg, p.ID, tok.ID))
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: sign in with another token")
 	_, _, err = c.Sessions.AddToken(bg, p.ID, "", "root", time.Time{})
@@ -189,10 +189,10 @@ func TestVersionStages(t *testing.T) {
 	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
 	wantError(t, c.Versions.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
-	kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(t, c.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
+	kit.Must(t, c.Versions.StartStage(bg, v.ID, "unpack"))
+	kit.Must(t, c.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
 	kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Building))
-	kit.Must(t, c.Versions.BeginStage(bg, v.ID, "build"))
+	kit.Must(t, c.Versions.StartStage(bg, v.ID, "build"))
 	pending, err := c.Versions.Pending(bg)
 	kit.Must(t, err)
 	if len(pending) != 1 || pending[0].State != ladder.Building {
@@ -200,14 +200,14 @@ func TestVersionStages(t *testing.T) {
 	}
 	stages, err := c.Versions.Stages(bg, v.ID)
 	kit.Must(t, err)
-	if len(stages) != 2 || stages[0].Log != "3 files\n" || !stages[0].OK || stages[0].Ended.IsZero() || !stages[1].Ended.IsZero() {
+	if len(stages) != 2 || stages[0].Log != "3 files\n" || !stages[0].OK || stages[0].EndedAt.IsZero() || !stages[1].EndedAt.IsZero() {
 		t.Errorf("stages are %+v", stages)
 	}
 	kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
 	if stages, _ := c.Versions.Stages(bg, v.ID); len(stages) != 0 {
 		t.Errorf("stages are %+v", stages)
 	}
-	wantError(t, c.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
+	wantError(t, c.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
 	kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("it does not start")))
 	wantError(t, c.Versions.Fail(bg, v.ID, phrase.Plain("again")), ladder.Conflict, "version 1 of anna-bot is failed already")
 	messages, err := c.People.Messages(bg, p.ID, 0, 10)
@@ -230,7 +230,7 @@ func TestLimitsOfAPerson(t *testing.T) {
 		n++
 		v, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(n)}, few)
 		if err == nil {
-			kit.Must(t, c.Versions.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
+			kit.Must(t, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Hash: bundleOf(2)}))
 			kit.Must(t, c.Versions.Promote(bg, v.ID))
 		}
 		return err
@@ -264,7 +264,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
 	asked := c.unrated(berta.ID, m.Versions...)
 	before := active()
-	kit.Must(t, c.People.Block(bg, p.ID, true))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, true))
 	if m, _ := c.Matches.Find(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
 		t.Errorf("the match is %s, %d play", m.State, active())
 	}
@@ -272,14 +272,14 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	if len(told) != 1 || told[0].Kind != ladder.MessageDropped || told[0].Match != asked.ID || told[0].Reason.String() != "cancelled: anna is blocked" {
 		t.Errorf("who asked for a match is told %+v", told)
 	}
-	_, err = c.Matches.Add(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, AskedBy: berta.ID})
+	_, err = c.Matches.Add(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, RequestedBy: berta.ID})
 	wantError(t, err, ladder.Conflict, "match: the owner of anna-bot is blocked: choose another bot")
-	kit.Must(t, c.People.Block(bg, p.ID, false))
+	kit.Must(t, c.People.SetBlocked(bg, p.ID, false))
 	c.unrated(berta.ID, m.Versions...)
 	if active() != before {
 		t.Errorf("%d play, not %d", active(), before)
 	}
-	wantError(t, c.People.Block(bg, 99, true), ladder.NotFound, "person 99 does not exist")
+	wantError(t, c.People.SetBlocked(bg, 99, true), ladder.NotFound, "person 99 does not exist")
 }
 
 func TestUnratedMatches(t *testing.T) {
@@ -290,7 +290,7 @@ func TestUnratedMatches(t *testing.T) {
 	l := testLadders(t)[0]
 	ids := c.ids("@random", "@first")
 	ask := func(change func(*NewMatch)) error {
-		n := NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: ids, AskedBy: p.ID, Open: 2}
+		n := NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: ids, RequestedBy: p.ID, MaxOpen: 2}
 		change(&n)
 		_, err := c.Matches.Add(bg, n)
 		return err
@@ -310,7 +310,7 @@ func TestUnratedMatches(t *testing.T) {
 	kit.Must(t, ask(func(*NewMatch) {}))
 	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one")
 	waiting := kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, 10))
-	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {
+	if len(waiting) != 2 || waiting[0].Rated || waiting[0].RequestedBy != p.ID || waiting[0].Ladder != "" {
 		t.Errorf("waiting are %+v", waiting)
 	}
 }

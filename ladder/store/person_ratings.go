@@ -57,7 +57,7 @@ func someFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, V
 // RatingsOf returns the ratings of a person, by game.
 func (s People) RatingsOf(ctx context.Context, personID int64) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatingsOf(ctx, personID)
-	return each(rows, personRating), machineError(err)
+	return convertRows(rows, personRating), machineError(err)
 }
 
 // CountRated returns how many people have a rating, by game: of those who are not blocked.

@@ -33,7 +33,7 @@ func TestPersonRatings(t *testing.T) {
 	}
 	p := kit.Get[ladder.Play](t)(c.Plays.Find(bg, "team"))
 	for i, s := range p.Seats {
-		if s.Before != 1500 || s.After != p.Seats[(i+2)%4].After || (s.After > 1500) != (s.Record.Wins == 1) {
+		if s.RatingBefore != 1500 || s.RatingAfter != p.Seats[(i+2)%4].RatingAfter || (s.RatingAfter > 1500) != (s.Record.Wins == 1) {
 			t.Errorf("the team's game has moved %+v", s)
 		}
 	}
@@ -55,7 +55,7 @@ func TestPersonRatings(t *testing.T) {
 	if len(own) != 2 || own[0].Game != "brisca" || own[1].Game != "tebes" || own[1].Record.Games != 40 {
 		t.Errorf("the ratings of a person are %+v", own)
 	}
-	kit.Must(t, c.People.Block(bg, berta.ID, true))
+	kit.Must(t, c.People.SetBlocked(bg, berta.ID, true))
 	if n := kit.Get[map[string]int](t)(c.People.CountRated(bg)); !maps.Equal(n, map[string]int{"brisca": 3, "tebes": 3}) {
 		t.Errorf("those not blocked are %v", n)
 	}
@@ -83,7 +83,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 
 	var seen []string
 	for before := int64(0); ; {
-		list := kit.Get[[]ladder.Play](t)(c.Plays.OfPerson(bg, anna.ID, true, before, 2))
+		list := kit.Get[[]ladder.Play](t)(c.Plays.ListByPerson(bg, anna.ID, true, before, 2))
 		if len(list) == 0 {
 			break
 		}
@@ -91,7 +91,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 			seen = append(seen, p.ID)
 			for _, s := range p.Seats {
 				if s.PersonID == anna.ID {
-					before = s.Sat.UnixMicro()
+					before = s.SatDownAt.UnixMicro()
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func TestPlaysOfAPerson(t *testing.T) {
 		t.Errorf("the games are %q", seen)
 	}
 	got := map[string]int{}
-	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.Plays.Records(bg, anna.ID)) {
+	for _, r := range kit.Get[[]ladder.PlayRecord](t)(c.Plays.RecordsOfPerson(bg, anna.ID)) {
 		got[fmt.Sprint(r.Game, " ", r.People, " ", r.Bot)] = r.Games
 		if want := map[bool]float64{true: 1500}[r.People]; r.Rating != want {
 			t.Errorf("%s with people %v: the others are rated %v on average, want %v", r.Game, r.People, r.Rating, want)

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// playsTime is what the limit of games is for.
-const playsTime = 24 * time.Hour
+// playLimitPeriod is what the limit of games is for.
+const playLimitPeriod = 24 * time.Hour
 
 // Add adds a game of people and bots, which begins now, with the seats that are taken: of bots, Version and
 // BotID are needed, and the only person is who has opened the table. See Sit for the limit and the key.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
-			ID: p.ID, Game: p.Game, Options: text(p.Options), Opener: int64(p.Opener), Bank: p.Bank.Milliseconds(), Commitment: p.Commitment, Began: stamp(tx.now),
+			ID: p.ID, Game: p.Game, Options: jsonText(p.Options), Opener: int64(p.Opener), Bank: p.Bank.Milliseconds(), Commitment: p.Commitment, Began: stamp(tx.now),
 		})
 		for _, x := range p.Seats {
 			switch {
@@ -29,7 +29,7 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 			case x.BotID != 0:
 				err = tx.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(x.Seat), VersionID: nullID(x.Version), BotID: nullID(x.BotID)})
 			default:
-				key, session, err = tx.sit(ctx, p.ID, x, address, perDay, newGuest)
+				key, session, err = tx.sitDown(ctx, p.ID, x, address, perDay, newGuest)
 			}
 		}
 		return err
@@ -37,25 +37,25 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 	return key, session, err
 }
 
-// Sit adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
+// SitDown adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
 // are people without an account who have from one address; 0: no limit. For a guest who is new, a session begins, and
 // Sit returns it with its key, which is not kept.
-func (s Plays) Sit(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
 			return cmp.Or(ifNoRows(err, noPlay(id)), error(noPlay(id)))
 		}
-		key, session, err = tx.sit(ctx, id, seat, address, perDay, newGuest)
+		key, session, err = tx.sitDown(ctx, id, seat, address, perDay, newGuest)
 		return err
 	})
 	return key, session, err
 }
 
-func (tx *Tx) sit(ctx context.Context, id string, x ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
+func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	if x.PersonID == 0 {
 		err = countGuestPlay(ctx, tx, address, tx.now, int64(perDay))
 	} else {
-		err = checkPlays(ctx, tx, x.PersonID, tx.now, int64(perDay))
+		err = checkPlayLimit(ctx, tx, x.PersonID, tx.now, int64(perDay))
 	}
 	session = x.Session
 	if err == nil && newGuest {
@@ -69,11 +69,11 @@ func (tx *Tx) sit(ctx context.Context, id string, x ladder.PlaySeat, address net
 	})
 }
 
-// Give makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
+// ClaimSeat makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
 // for the address, unless the person has sat down at perDay games within a day without it.
-func (s Plays) Give(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
+func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
-		over := checkPlays(ctx, tx, personID, tx.now, int64(perDay))
+		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
 		if over != nil && ladder.CodeOf(over) != ladder.TooMany {
 			return over
 		}
@@ -90,9 +90,9 @@ func (s Plays) Give(ctx context.Context, id string, seat int, personID int64, ad
 	})
 }
 
-// checkPlays returns an error if a person has sat down at too many games.
-func checkPlays(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
-	n, err := tx.CountPlaysSince(ctx, nullID(person), nullStamp(now.Add(-playsTime)))
+// checkPlayLimit returns an error if a person has sat down at too many games.
+func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
+	n, err := tx.CountPlaysSince(ctx, nullID(person), nullStamp(now.Add(-playLimitPeriod)))
 	if err == nil && perDay > 0 && n >= perDay {
 		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games within a day, which is the limit", n)
 	}
@@ -102,7 +102,7 @@ func checkPlays(ctx context.Context, tx *Tx, person int64, now time.Time, perDay
 // countGuestPlay returns an error if too many games have begun from an address without an
 // account, and counts one more if not. Counts that are over are dropped.
 func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Time, perDay int64) error {
-	since := stamp(now.Add(-playsTime))
+	since := stamp(now.Add(-playLimitPeriod))
 	if err := tx.DeleteGuestPlays(ctx, since); err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 			return err
 		}
 	}
-	if !p.Rated(v) {
+	if !p.IsRated(v) {
 		return nil
 	}
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
 // Break ends an open game without a result, and keeps why; one that has ended stays as it is.
-func (s Plays) Break(ctx context.Context, id string, why ladder.Breaking) error {
+func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
 		return err
@@ -175,7 +175,7 @@ func (s Plays) Find(ctx context.Context, id string) (p ladder.Play, err error) {
 		}
 		p = ladder.Play{
 			ID: r.ID, Game: r.Game, Opener: int(r.Opener), Bank: time.Duration(r.Bank) * time.Millisecond, State: ladder.PlayState(r.State),
-			Broken: ladder.Breaking(r.Broken), Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
+			BreakReason: ladder.BreakReason(r.Broken), Commitment: r.Commitment, StartedAt: moment(r.Began), EndedAt: nullMoment(r.Ended),
 		}
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {
 			return fmt.Errorf("data: the options of game %s: %w", id, err)
@@ -192,8 +192,8 @@ func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, 
 		x := r.PlaySeat
 		list = append(list, ladder.PlaySeat{
 			Seat: int(x.Seat), Version: x.VersionID.Int64, BotID: x.BotID.Int64, Bot: r.Bot, Number: int(r.Number),
-			PersonID: x.PersonID.Int64, Person: r.Person, Session: x.Session, Sat: nullMoment(x.Sat), Record: recordOf(x.Wins, x.Draws, x.Losses),
-			Before: x.RatingBefore.Float64, After: x.RatingAfter.Float64,
+			PersonID: x.PersonID.Int64, Person: r.Person, Session: x.Session, SatDownAt: nullMoment(x.Sat), Record: recordOf(x.Wins, x.Draws, x.Losses),
+			RatingBefore: x.RatingBefore.Float64, RatingAfter: x.RatingAfter.Float64,
 		})
 	}
 	return list, err
@@ -204,13 +204,13 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// OfPerson returns the last games, all or only the finished ones, in which a person sat down before a time in
+// ListByPerson returns the last games, all or only the finished ones, in which a person sat down before a time in
 // microseconds since 1970, 0 for any, the newest first, at most n: without their options and commitments.
-func (s Plays) OfPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
+func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(below(before)), Finished: oneIf(finished), N: int64(n)})
+		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})
 		for _, r := range rows {
-			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayState(r.State), Began: moment(r.Began), Ended: nullMoment(r.Ended)}
+			p := ladder.Play{ID: r.ID, Game: r.Game, Opener: int(r.Opener), State: ladder.PlayState(r.State), StartedAt: moment(r.Began), EndedAt: nullMoment(r.Ended)}
 			if p.Seats, err = playSeats(ctx, tx, r.ID); err != nil {
 				return err
 			}
@@ -221,8 +221,8 @@ func (s Plays) OfPerson(ctx context.Context, personID int64, finished bool, befo
 	return list, err
 }
 
-// Records returns the records of a person in their finished games, by game and by who else sat there.
-func (s Plays) Records(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
+// RecordsOfPerson returns the records of a person in their finished games, by game and by who else sat there.
+func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))
 		for _, r := range rows {
@@ -241,13 +241,13 @@ func (s Plays) Records(ctx context.Context, personID int64) (list []ladder.PlayR
 	return list, err
 }
 
-// Against returns the last games that count in a bot's record against people, the newest
+// ListAgainstBot returns the last games that count in a bot's record against people, the newest
 // first, at most n.
-func (s Plays) Against(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainst, err error) {
+func (s Plays) ListAgainstBot(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainstBot, err error) {
 	rows, err := s.read.PlaysAgainst(ctx, nullID(botID), int64(n))
 	for _, r := range rows {
-		list = append(list, ladder.PlayAgainst{
-			ID: r.PlayID, Game: r.Game, Person: r.Person, Ended: nullMoment(r.Ended),
+		list = append(list, ladder.PlayAgainstBot{
+			ID: r.PlayID, Game: r.Game, Person: r.Person, EndedAt: nullMoment(r.Ended),
 			Record: recordOf(r.Wins, r.Draws, r.Losses),
 		})
 	}
@@ -284,8 +284,8 @@ func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error)
 	return versions(rows)
 }
 
-// Live returns the live version of a bot that plays.
-func (s Versions) Live(ctx context.Context, bot string) (ladder.Version, error) {
+// FindLive returns the live version of a bot that plays.
+func (s Versions) FindLive(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {
 		return ladder.Version{}, machineError(ifNoRows(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))

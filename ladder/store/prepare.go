@@ -24,17 +24,17 @@ type preparedMatch struct {
 	finishedMatch
 	data  []byte        // its games as they are stored, unpacked
 	games []ladder.Game // nil if they are damaged
-	// played has the games as the replays have them; nil if these are damaged, or not asked for.
-	played []*referee.Result
+	// results has the games as the replays have them; nil if these are damaged, or not asked for.
+	results []*referee.Result
 }
 
-func (m *preparedMatch) where(table string, deal, rotation int) string {
+func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// differ adds why the match cannot finish again.
-func (m *preparedMatch) differ(to *rebuild, err error) {
-	to.findings.differ(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
+// reportFailure adds why the match cannot finish again.
+func (m *preparedMatch) reportFailure(to *rebuild, err error) {
+	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
 
 // prepareMatch reads a match, and plays its games again by the rules.
@@ -46,7 +46,7 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	}
 	if result.ID != 0 {
 		if m.games, m.data, err = r.source.codec.gamesAndText(result); err != nil {
-			m.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "%s", err)
+			m.findings.report(fmt.Sprintf("results match_id=%d", m.id), "%s", err)
 		}
 	}
 	if !r.replays {
@@ -64,7 +64,7 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	if err != nil || replays == nil || len(players) == 0 {
 		return m, err
 	}
-	m.read(replays, players)
+	m.readResults(replays, players)
 	m.checkLogs(logs)
 	return m, nil
 }
@@ -73,22 +73,22 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {
-		m.findings.differ(fmt.Sprintf("documents match_id=%d kind=%s", m.id, kind), "%s", *d)
+		m.findings.report(fmt.Sprintf("documents match_id=%d kind=%s", m.id, kind), "%s", *d)
 		return nil, nil
 	}
 	return append([]part{}, parts...), err
 }
 
-// read takes the games of the match from their replays. Where one is missing or damaged, or there is one too many, the
+// readResults takes the games of the match from their replays. Where one is missing or damaged, or there is one too many, the
 // match has none.
-func (m *preparedMatch) read(replays []part, players []queries.PlayersOfMatchRow) {
+func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
 	for _, g := range m.games {
 		took[place{g.Deal, g.Rotation}] = g.Took
 	}
 	for _, p := range replays {
-		at, where := place{p.Deal, p.Rotation}, m.where("documents", p.Deal, p.Rotation)
+		at, where := place{p.Deal, p.Rotation}, m.place("documents", p.Deal, p.Rotation)
 		replay, err := referee.DecodeReplay(p.Data)
 		switch {
 		case seen[at]:
@@ -101,7 +101,7 @@ func (m *preparedMatch) read(replays []part, players []queries.PlayersOfMatchRow
 		}
 		seen[at] = true
 		if err != nil {
-			m.findings.differ(where, "%s", err)
+			m.findings.report(where, "%s", err)
 			whole = false
 			continue
 		}
@@ -109,19 +109,19 @@ func (m *preparedMatch) read(replays []part, players []queries.PlayersOfMatchRow
 		for seat := range replay.Seats {
 			g.Bots = append(g.Bots, rules.BotAt(seat, p.Rotation, len(players)))
 		}
-		m.played = append(m.played, g)
+		m.results = append(m.results, g)
 		m.checkReplay(where, g, players)
 	}
 	for _, g := range m.games {
 		if len(replays) < len(m.games) && !seen[place{g.Deal, g.Rotation}] {
-			m.findings.differ(m.where("documents", g.Deal, g.Rotation), "the replay is missing")
+			m.findings.report(m.place("documents", g.Deal, g.Rotation), "the replay is missing")
 			whole = false
 		}
 	}
 	if !whole {
-		m.played = nil
+		m.results = nil
 	}
-	slices.SortStableFunc(m.played, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	slices.SortStableFunc(m.results, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 }
 
 // checkReplay plays a game again by the rules, and compares who sat there by its replay with the versions of the match.
@@ -129,7 +129,7 @@ func (m *preparedMatch) checkReplay(where string, g *referee.Result, players []q
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
 		p := players[g.Bots[seat]]
-		m.sat(fmt.Sprintf("%s seat=%d", where, seat), s, satBot{p.Name, p.Number, p.Label, p.Hash, p.PersonID.Valid, p.Remote != 0})
+		m.compareSeat(fmt.Sprintf("%s seat=%d", where, seat), s, seatedBot{p.Name, p.Number, p.Label, p.Hash, p.PersonID.Valid, p.Remote != 0})
 	}
 }
 
@@ -141,12 +141,12 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 	seen := map[[3]int]bool{}
 	for _, p := range logs {
-		key, where := [3]int{p.Deal, p.Rotation, p.Seat}, m.where("documents", p.Deal, p.Rotation)
+		key, where := [3]int{p.Deal, p.Rotation, p.Seat}, m.place("documents", p.Deal, p.Rotation)
 		if p.Seat >= seats[[2]int{p.Deal, p.Rotation}] {
-			m.findings.differ(where, "the logs have one of seat %d, which there is not", p.Seat)
+			m.findings.report(where, "the logs have one of seat %d, which there is not", p.Seat)
 		}
 		if seen[key] {
-			m.findings.differ(where, "the logs have seat %d twice", p.Seat)
+			m.findings.report(where, "the logs have seat %d twice", p.Seat)
 		}
 		seen[key] = true
 	}
@@ -154,32 +154,32 @@ func (m *preparedMatch) checkLogs(logs []part) {
 
 // compareGames compares the stored games of a match with those that it finished with again.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
-	if m.games == nil || bytes.Equal(m.data, []byte(text(again))) {
+	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
 	}
 	before := r.count()
 	for i := range max(len(m.games), len(again)) {
 		switch {
 		case i >= len(again):
-			r.findings.differ(m.where("results", m.games[i].Deal, m.games[i].Rotation), "the game is stored, and there is no such")
+			r.findings.report(m.place("results", m.games[i].Deal, m.games[i].Rotation), "the game is stored, and there is no such")
 			continue
 		case i >= len(m.games):
-			r.findings.differ(m.where("results", again[i].Deal, again[i].Rotation), "the game is missing")
+			r.findings.report(m.place("results", again[i].Deal, again[i].Rotation), "the game is missing")
 			continue
 		}
 		got, want := m.games[i], again[i]
-		where, seats, due := m.where("results", want.Deal, want.Rotation), got.Seats, want.Seats
+		where, seats, due := m.place("results", want.Deal, want.Rotation), got.Seats, want.Seats
 		got.ID, got.MatchID, got.Seats, want.Seats = 0, 0, nil, nil
 		r.compare(where, got, want)
 		if len(seats) != len(due) {
-			r.findings.differ(where, "there are %d seats where the replay has %d", len(seats), len(due))
+			r.findings.report(where, "there are %d seats where the replay has %d", len(seats), len(due))
 		}
 		for i := range min(len(seats), len(due)) {
 			r.compare(fmt.Sprintf("%s seat=%d", where, i), seats[i], due[i])
 		}
 	}
 	if r.count() == before {
-		r.findings.differ(fmt.Sprintf("results match_id=%d", m.id), "data has other text than that of its games")
+		r.findings.report(fmt.Sprintf("results match_id=%d", m.id), "data has other text than that of its games")
 	}
 }
 
@@ -187,16 +187,16 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {
-		f.differ(where, "%s", err)
+		f.report(where, "%s", err)
 		return
 	}
 	for _, err := range r.Verify(g) {
-		f.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
+		f.report(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
 	}
 }
 
-// satBot is the version of a bot that sat at a seat by the database.
-type satBot struct {
+// seatedBot is the version of a bot that sat at a seat by the database.
+type seatedBot struct {
 	name    string
 	number  int64
 	label   string
@@ -205,15 +205,15 @@ type satBot struct {
 	remote  bool
 }
 
-// sat compares who sat at a seat by its replay with the version that did. The program of a house bot
+// compareSeat compares who sat at a seat by its replay with the version that did. The program of a house bot
 // changes with timba, so that the hash is only compared of the versions of people.
-func (f *findings) sat(where string, s referee.ReplaySeat, b satBot) {
+func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")
 	if name != b.name {
-		f.differ(where, "%q sat there by the replay, and %q by the version", s.Name, b.name)
+		f.report(where, "%q sat there by the replay, and %q by the version", s.Name, b.name)
 	} else if numbered && number != fmt.Sprint(b.number) {
-		f.differ(where, "version %s of %q sat there by the replay, and version %d by the database", number, name, b.number)
+		f.report(where, "version %s of %q sat there by the replay, and version %d by the database", number, name, b.number)
 	}
 	label := b.label
 	if label == "" && !b.remote {
@@ -221,10 +221,10 @@ func (f *findings) sat(where string, s referee.ReplaySeat, b satBot) {
 	}
 	unknown := !b.private && s.Version == "" // a house bot tells its version itself, unless it ends before
 	if label != "" && s.Version != label && !unknown {
-		f.differ(where, "version %q of %q ran by the replay, and %q by the version", s.Version, name, label)
+		f.report(where, "version %q of %q ran by the replay, and %q by the version", s.Version, name, label)
 	}
 	if b.private && s.SHA256 != b.hash {
-		f.differ(where, "the program %s ran by the replay, and %s by the version", s.SHA256, b.hash)
+		f.report(where, "the program %s ran by the replay, and %s by the version", s.SHA256, b.hash)
 	}
 }
 
@@ -232,12 +232,12 @@ func (f *findings) sat(where string, s referee.ReplaySeat, b satBot) {
 type preparedPlay struct {
 	findings
 	id      string
-	ended   int64
+	endedAt int64
 	variant *rules.Variant // nil if it cannot finish again
 	ranks   []int
 }
 
-func (p *preparedPlay) where() string { return "plays id=" + p.id }
+func (p *preparedPlay) place() string { return "plays id=" + p.id }
 
 // preparePlay reads a game of people, and plays it again by the rules.
 func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, error) {
@@ -249,7 +249,7 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 		if row, err = tx.Play(ctx, id); err != nil {
 			return err
 		}
-		p.ended = row.Ended.Int64
+		p.endedAt = row.Ended.Int64
 		if packed, err = tx.PlayReplay(ctx, id); err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 		err = checkPlayers(v, replay, int(row.Opener), seats)
 	}
 	if err != nil {
-		p.differ(p.where(), "%s", err)
+		p.report(p.place(), "%s", err)
 		return p, nil
 	}
 	p.variant, p.ranks = v, replay.Ranks
@@ -307,29 +307,29 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 
 // check compares a game of people with its replay, the replay with the rules, and who sat there.
 func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
-	type known struct {
+	type replayHead struct {
 		Game, Commitment string
 		Bank             int64
 	}
-	p.compare(p.where(), known{row.Game, row.Commitment, row.Bank}, known{r.Game, r.Commitment.String(), r.ClockOf(int(row.Opener)).Bank})
-	p.rerun(p.where(), r)
+	p.compare(p.place(), replayHead{row.Game, row.Commitment, row.Bank}, replayHead{r.Game, r.Commitment.String(), r.ClockOf(int(row.Opener)).Bank})
+	p.rerun(p.place(), r)
 	if r.Match.Seed == nil {
-		p.differ(p.where(), "the replay does not have its seed")
+		p.report(p.place(), "the replay does not have its seed")
 	}
 	var options map[string]string
 	if err := parse("options", row.Options, &options); err != nil || !maps.Equal(options, r.Options) {
-		p.differ(p.where(), "the options are %s where the replay has %s", optionsText(options), optionsText(r.Options))
+		p.report(p.place(), "the options are %s where the replay has %s", optionsText(options), optionsText(r.Options))
 	}
 	for seat, s := range seats {
-		where := fmt.Sprintf("%s seat=%d", p.where(), seat)
+		where := fmt.Sprintf("%s seat=%d", p.place(), seat)
 		if s.PlaySeat.BotID.Valid {
-			p.sat(where, r.Seats[seat], satBot{s.Name, s.Number, s.Label, s.Hash, s.Owner.Valid, s.Remote != 0})
+			p.compareSeat(where, r.Seats[seat], seatedBot{s.Name, s.Number, s.Label, s.Hash, s.Owner.Valid, s.Remote != 0})
 			continue
 		}
 		// A name that others have, too, is marked.
 		name, _, _ := strings.Cut(strings.ReplaceAll(r.Seats[seat].Name, " (person)", ""), "#")
 		if want := cmp.Or(s.Name, ladder.GuestName); name != want {
-			p.differ(where, "%q sat there by the replay, and %q by the database", r.Seats[seat].Name, want)
+			p.report(where, "%q sat there by the replay, and %q by the database", r.Seats[seat].Name, want)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// waiting is a version on its way.
-type waiting struct {
+// pendingVersion is a version on its way.
+type pendingVersion struct {
 	ladder.Version
 	begun bool
 }
@@ -21,12 +21,12 @@ type waiting struct {
 // queue returns the versions on their way, but those of blocked people, in the order
 // of their turns: owners take turns, who was served the longest ago comes first, and
 // the versions of one owner go in the order in which they came.
-func queue(ctx context.Context, tx *Tx) ([]waiting, error) {
+func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own := map[int64][]waiting{}
+	own := map[int64][]pendingVersion{}
 	served := map[int64]int64{}
 	var owners []int64
 	for _, r := range rows {
@@ -41,10 +41,10 @@ func queue(ctx context.Context, tx *Tx) ([]waiting, error) {
 				served[v.Owner] = r.Served.Int64
 			}
 		}
-		own[v.Owner] = append(own[v.Owner], waiting{v, r.Begun})
+		own[v.Owner] = append(own[v.Owner], pendingVersion{v, r.Begun})
 	}
 	slices.SortStableFunc(owners, func(a, b int64) int { return cmp.Compare(served[a], served[b]) })
-	var order []waiting
+	var order []pendingVersion
 	for turn := 0; len(order) < len(rows); turn++ {
 		for _, owner := range owners {
 			if turn < len(own[owner]) {
@@ -65,9 +65,9 @@ func (s Versions) Pending(ctx context.Context) ([]ladder.Version, error) {
 	return out, machineError(err)
 }
 
-// Place returns the place of a version among those that wait to be begun: 1 is next,
+// QueuePlace returns the place of a version among those that wait to be begun: 1 is next,
 // 0 stands for a version that does not wait.
-func (s Versions) Place(ctx context.Context, versionID int64) (int, error) {
+func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) {
 	order, err := queue(ctx, s.read)
 	if err != nil {
 		return 0, machineError(err)
@@ -91,7 +91,7 @@ func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 		if err == nil && len(stages) > 0 {
 			err = conflict("wait for its end", "version %d of %s has been begun", row.Number, row.Name)
 		}
-		tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
+		tx.addEvent(events.Event{Kind: events.QueueChanged, Version: versionID})
 		return phrase.New("cancelled by its owner"), err
 	})
 }
@@ -99,7 +99,7 @@ func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 // Fail ends a version's way: a stage said no. Its owner is told why.
 func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
-		return reason, tx.tellOwner(ctx, row, ladder.MessageFailed, 0, reason)
+		return reason, tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
 }
 
@@ -108,7 +108,7 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
-		row, err := tx.open(ctx, versionID)
+		row, err := tx.pendingVersion(ctx, versionID)
 		if err != nil {
 			return err
 		}
@@ -127,6 +127,6 @@ func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queri
 
 // fail ends a version's way for a reason.
 func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason phrase.Text) error {
-	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID})
-	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: stored(reason), Ended: nullStamp(tx.now), ID: v.ID})
+	tx.addEvent(events.Event{Kind: events.VersionChanged, Version: v.ID})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: phraseColumn(reason), Ended: nullStamp(tx.now), ID: v.ID})
 }

@@ -50,14 +50,14 @@ func TestOwnersTakeTurns(t *testing.T) {
 			break
 		}
 		for i, v := range pending {
-			if place, err := c.Versions.Place(bg, v.ID); err != nil || place != i+1 {
+			if place, err := c.Versions.QueuePlace(bg, v.ID); err != nil || place != i+1 {
 				t.Errorf("%s has place %d, want %d; %v", v.Bot, place, i+1, err)
 			}
 		}
 		v := pending[0]
 		kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Queued)) // its turn
-		kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
-		if place, err := c.Versions.Place(bg, v.ID); err != nil || place != 0 {
+		kit.Must(t, c.Versions.StartStage(bg, v.ID, "unpack"))
+		if place, err := c.Versions.QueuePlace(bg, v.ID); err != nil || place != 0 {
 			t.Errorf("%s is begun, and has place %d; %v", v.Bot, place, err)
 		}
 		kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("no")))
@@ -78,7 +78,7 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	p := c.people("anna")[0]
 	c.waits(p, 1)
 	for _, blocked := range []bool{true, false} {
-		kit.Must(t, c.People.Block(bg, p.ID, blocked))
+		kit.Must(t, c.People.SetBlocked(bg, p.ID, blocked))
 		if pending, err := c.Versions.Pending(bg); err != nil || (len(pending) == 0) != blocked {
 			t.Errorf("blocked %v: %d wait; %v", blocked, len(pending), err)
 		}
@@ -96,7 +96,7 @@ func TestCancel(t *testing.T) {
 	if v, err := c.Versions.Find(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
 		t.Errorf("%+v, %v", v, err)
 	}
-	kit.Must(t, c.Versions.BeginStage(bg, pending[1].ID, "unpack"))
+	kit.Must(t, c.Versions.StartStage(bg, pending[1].ID, "unpack"))
 	wantError(t, c.Versions.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
 }
 

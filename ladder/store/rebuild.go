@@ -26,14 +26,14 @@ type rebuild struct {
 	findings
 	ctx    context.Context
 	source *Store
-	again  *Store
+	target *Store
 	dir    string
 	// replays tells whether games are rebuilt from their replays, or taken as they are stored.
 	replays bool
 	// progress is called with the number of matches that have finished again.
-	progress func(n int)
-	entries  map[int64][]arrival // that are still to come, by ladder
-	came     map[arrivalBot]bool
+	progress  func(n int)
+	entries   map[int64][]arrival // that are still to come, by ladder
+	knownBots map[arrivalBot]bool
 }
 
 // arrival is a version that comes on a ladder.
@@ -55,8 +55,8 @@ var rebuiltTables = map[string]string{
 	"fingerprints": "", "changes": "", "entries": "", "pairs": "", "plays": "replay", "play_seats": "", "person_ratings": "",
 }
 
-// inputs copy what does not follow from anything else into the empty tables.
-const inputs = `
+// inputStatements copy what does not follow from anything else into the empty tables.
+const inputStatements = `
 INSERT INTO main.people SELECT * FROM stored.people;
 INSERT INTO main.bots SELECT * FROM stored.bots;
 INSERT INTO main.versions SELECT * FROM stored.versions;
@@ -80,7 +80,7 @@ UPDATE main.play_seats SET wins = 0, draws = 0, losses = 0, ended = NULL, rating
 
 // newRebuild makes a rebuild of a store, in which nothing has finished yet. It is to be closed.
 func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, err error) {
-	r := &rebuild{ctx: ctx, source: source, replays: replays, progress: func(int) {}, entries: map[int64][]arrival{}, came: map[arrivalBot]bool{}}
+	r := &rebuild{ctx: ctx, source: source, replays: replays, progress: func(int) {}, entries: map[int64][]arrival{}, knownBots: map[arrivalBot]bool{}}
 	if r.dir, err = os.MkdirTemp("", "timba-rebuild-"); err != nil {
 		return nil, unavailable("set TMPDIR to a directory that can be written to", "data: a temporary directory cannot be made: %w", err)
 	}
@@ -89,7 +89,7 @@ func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, e
 			r.close()
 		}
 	}()
-	if r.again, err = open(r.dir, Options{Server: true, NoSync: true}, source.formula); err != nil {
+	if r.target, err = open(r.dir, Options{Server: true, NoSync: true}, source.formula); err != nil {
 		return nil, err
 	}
 	if err := r.attach("source", source.dir.Database(), url.Values{"mode": {"ro"}}); err != nil {
@@ -99,7 +99,7 @@ func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, e
 		return nil, err
 	}
 	// What is damaged is copied, too.
-	_, err = r.again.writer.ExecContext(ctx, `PRAGMA stored.journal_mode = off; PRAGMA stored.synchronous = off;
+	_, err = r.target.writer.ExecContext(ctx, `PRAGMA stored.journal_mode = off; PRAGMA stored.synchronous = off;
 		PRAGMA foreign_keys = 0; PRAGMA ignore_check_constraints = 1; DROP INDEX main.changes_history; DROP INDEX main.results_order`)
 	if err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, e
 
 func (r *rebuild) close() error {
 	var err error
-	if r.again != nil {
-		err = r.again.Close()
+	if r.target != nil {
+		err = r.target.Close()
 	}
 	return errors.Join(err, os.RemoveAll(r.dir))
 }
@@ -119,13 +119,13 @@ func (r *rebuild) close() error {
 func (r *rebuild) attach(name, path string, params url.Values) error {
 	uri, err := databaseURI(path, params)
 	if err == nil {
-		_, err = r.again.writer.ExecContext(r.ctx, "ATTACH DATABASE ? AS "+name, uri)
+		_, err = r.target.writer.ExecContext(r.ctx, "ATTACH DATABASE ? AS "+name, uri)
 	}
 	return err
 }
 
 // update runs f in a transaction.
-func (r *rebuild) update(f func(*Tx) error) error { return r.again.update(r.ctx, f) }
+func (r *rebuild) update(f func(*Tx) error) error { return r.target.update(r.ctx, f) }
 
 // copy copies the rows of source as they are at one moment, and from them what does not follow from anything else.
 func (r *rebuild) copy(tx *Tx) error {
@@ -144,7 +144,7 @@ func (r *rebuild) copy(tx *Tx) error {
 		}
 	}
 	err := tx.exec(r.ctx, `CREATE INDEX stored.matches_id ON matches (id); CREATE INDEX stored.attempts_id ON attempts (match_id, number);
-		CREATE INDEX stored.play_seats_id ON play_seats (play_id); CREATE INDEX stored.plays_id ON plays (id);`+inputs)
+		CREATE INDEX stored.play_seats_id ON play_seats (play_id); CREATE INDEX stored.plays_id ON plays (id);`+inputStatements)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (r *rebuild) copy(tx *Tx) error {
 // readArrivals reads which versions come on the ladders: each after its predecessor, since an older version may be used
 // again before the next match.
 func (r *rebuild) readArrivals(tx *Tx) error {
-	err := tx.each(r.ctx, func(scan func(...any) error) error {
+	err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		var a arrival
 		err := scan(&a.ladder, &a.version, &a.predecessor, &a.since, &a.bot)
 		r.entries[a.ladder] = append(r.entries[a.ladder], a)
@@ -191,7 +191,7 @@ func inOrder(list []arrival) (out []arrival) {
 	return out
 }
 
-func (a arrival) where() string {
+func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
@@ -206,12 +206,12 @@ func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 		}
 		e := tx.formula.Enter(a.version, predecessor, a.bot == ladder.Anchor)
 		err = tx.AddEntry(r.ctx, queries.AddEntryParams{
-			LadderID: ladderID, VersionID: a.version, Predecessor: a.predecessor, Since: a.since, Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),
+			LadderID: ladderID, VersionID: a.version, Predecessor: a.predecessor, Since: a.since, Start: e.Elo, Uncertainty: e.Uncertainty, Held: boolColumn(e.Fixed),
 		})
 		if err != nil {
 			return err
 		}
-		r.came[a.arrivalBot] = true
+		r.knownBots[a.arrivalBot] = true
 	}
 	r.entries[ladderID] = list
 	return nil
@@ -220,14 +220,14 @@ func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 // predecessor returns the entry of the version whose Elo another one starts with; nil if it has no predecessor.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
-		if r.came[a.arrivalBot] {
-			r.differ(a.where(), "it has no predecessor, and another version of %q came before it", a.bot)
+		if r.knownBots[a.arrivalBot] {
+			r.report(a.place(), "it has no predecessor, and another version of %q came before it", a.bot)
 		}
 		return nil, nil
 	}
 	row, err := tx.Entry(r.ctx, a.ladder, a.predecessor.Int64)
 	if errors.Is(err, sql.ErrNoRows) {
-		r.differ(a.where(), "its predecessor, version %d, came after it", a.predecessor.Int64)
+		r.report(a.place(), "its predecessor, version %d, came after it", a.predecessor.Int64)
 		return nil, nil
 	}
 	if err != nil {
@@ -238,7 +238,7 @@ func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 		return nil, err
 	}
 	if v.Name != a.bot {
-		r.differ(a.where(), "its predecessor is of %q, and it is of %q", v.Name, a.bot)
+		r.report(a.place(), "its predecessor is of %q, and it is of %q", v.Name, a.bot)
 	}
 	e := entry(row)
 	return &e, nil
@@ -264,7 +264,7 @@ func (r *rebuild) run() error {
 		}
 		for _, list := range r.entries {
 			for _, a := range list {
-				r.differ(a.where(), "it came after match %d of the ladder, which there is not", a.since)
+				r.report(a.place(), "it came after match %d of the ladder, which there is not", a.since)
 			}
 		}
 		if err := tx.UpdateActive(r.ctx); err != nil {
@@ -278,8 +278,8 @@ func (r *rebuild) run() error {
 
 // finishedMatch is a match that has to finish again.
 type finishedMatch struct {
-	id, finished int64
-	size         int64 // bytes of its unpacked documents
+	id, finishedAt int64
+	size           int64 // bytes of its unpacked documents
 }
 
 // chunkSize is how many bytes of documents are unpacked at the same time, and the documents of one match more;
@@ -320,9 +320,9 @@ func (r *rebuild) matches() error {
 
 func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	err = r.update(func(tx *Tx) error {
-		return tx.each(r.ctx, func(scan func(...any) error) error {
+		return tx.eachRow(r.ctx, func(scan func(...any) error) error {
 			var m finishedMatch
-			err := scan(&m.id, &m.finished, &m.size)
+			err := scan(&m.id, &m.finishedAt, &m.size)
 			list = append(list, m)
 			return err
 		}, `SELECT matches.id, coalesce(matches.finished, 0), coalesce((SELECT sum(size) FROM source.documents WHERE match_id = matches.id), 0)
@@ -358,25 +358,25 @@ func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 // finishMatch finishes a match again, by its replays or, where these are damaged, by its games as they are stored. A match
 // that cannot finish is copied.
 func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
-	tx.now = moment(m.finished)
+	tx.now = moment(m.finishedAt)
 	attempt, err := tx.LastAttempt(r.ctx, m.id)
 	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
-	f := &finish{ctx: r.ctx, tx: tx, codec: r.again.codec, formula: tx.formula, played: m.played}
+	f := &finisher{ctx: r.ctx, tx: tx, codec: r.target.codec, formula: tx.formula, results: m.results}
 	err = f.load(m.id, int(attempt.Number))
 	if err == nil {
 		err = r.enter(tx, f.ladder.ID, f.ladder.Finished+1)
 	}
-	if err == nil && m.played != nil {
+	if err == nil && m.results != nil {
 		if err = f.check(); err == nil {
-			err = f.mark()
+			err = f.markRepeated()
 		} else {
-			m.differ(r, err)
-			m.played, err = nil, nil
+			m.reportFailure(r, err)
+			m.results, err = nil, nil
 		}
 	}
-	byReplays := m.played != nil
+	byReplays := m.results != nil
 	if err == nil && !byReplays {
 		f.games = slices.Clone(m.games)
 		f.reason, err = r.storedReason(tx, m.id)
@@ -385,16 +385,16 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 		}
 	}
 	if err == nil {
-		err = f.rate()
+		err = f.computeOutcome()
 	}
 	if err != nil {
 		if isDatabase(err) {
 			return err
 		}
-		m.differ(r, err)
+		m.reportFailure(r, err)
 		return r.copyMatch(tx, m.id)
 	}
-	if err := f.keep(); err != nil {
+	if err := f.save(); err != nil {
 		return err
 	}
 	if byReplays {
@@ -437,7 +437,7 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 func (r *rebuild) plays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {
-		ids, err = tx.strings(r.ctx, "SELECT id FROM stored.plays WHERE state = 'finished' ORDER BY rated IS NULL, rated, ended, id")
+		ids, err = tx.queryStrings(r.ctx, "SELECT id FROM stored.plays WHERE state = 'finished' ORDER BY rated IS NULL, rated, ended, id")
 		return err
 	})
 	if err != nil {
@@ -477,6 +477,6 @@ func (r *rebuild) finishPlay(tx *Tx, p *preparedPlay) error {
 		}
 		return err
 	}
-	tx.now = moment(p.ended)
+	tx.now = moment(p.endedAt)
 	return tx.finishPlay(r.ctx, p.id, p.variant, p.ranks, []byte{})
 }

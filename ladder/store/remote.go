@@ -14,10 +14,10 @@ import (
 
 // RemoteVersion is what is known of a remote version when it connects.
 type RemoteVersion struct {
-	Bot   string
-	Label string
-	Games []string // nil: all, or those of the version that goes on
-	New   bool     // a new version, also where one is live
+	Bot      string
+	Label    string
+	Games    []string // nil: all, or those of the version that goes on
+	ForceNew bool     // a new version, also where one is live
 }
 
 // ConnectRemote returns the live remote version of a person's bot, which goes on, or
@@ -37,7 +37,7 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 		if err != nil {
 			return err
 		}
-		if out, err = tx.goesOn(ctx, p, n); err != nil || out.ID != 0 {
+		if out, err = tx.continuedVersion(ctx, p, n); err != nil || out.ID != 0 {
 			return err
 		}
 		out, err = tx.addRemote(ctx, p, n, l)
@@ -46,22 +46,22 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// goesOn returns the version that a connection continues, with ID 0 where a new one is
+// continuedVersion returns the version that a connection continues, with ID 0 where a new one is
 // due.
-func (tx *Tx) goesOn(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
+func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
-	if err != nil || b.PersonID.Int64 != p.ID || n.New {
+	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {
 		return out, ifNoRows(err, nil) // addRemote refuses another's
 	}
 	if b.Withdrawn.Valid {
-		return out, withdrawn(b)
+		return out, withdrawnError(b)
 	}
-	live, err := tx.live(ctx, b.ID)
+	live, err := tx.liveVersion(ctx, b.ID)
 	if err != nil {
 		return out, err
 	}
 	if live.ID == 0 {
-		rows, err := tx.VersionsOfBefore(ctx, b.ID, below(0), 1)
+		rows, err := tx.VersionsOfBefore(ctx, b.ID, upperBound(0), 1)
 		if len(rows) > 0 && rows[0].State == string(ladder.Suspended) {
 			err = conflict(ladder.HintNewVersion, "version %d of %s was suspended for its faults", rows[0].Number, b.Name)
 		}
@@ -87,7 +87,7 @@ func gamesText(games []string) string {
 }
 
 func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
-	v, err := tx.addVersion(ctx, p, NewVersion{Bot: n.Bot, Label: n.Label}, l, queries.AddVersionParams{Games: list(n.Games), Remote: 1})
+	v, err := tx.addVersion(ctx, p, NewVersion{Bot: n.Bot, Label: n.Label}, l, queries.AddVersionParams{Games: jsonList(n.Games), Remote: 1})
 	if err != nil {
 		return out, err
 	}
@@ -108,6 +108,6 @@ func remoteHash(bot string, number int64) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func withdrawn(b queries.Bot) error {
+func withdrawnError(b queries.Bot) error {
 	return conflict("", "bot %q is withdrawn", b.Name).Try(ladder.HintRestore, b.Name)
 }

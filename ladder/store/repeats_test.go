@@ -38,8 +38,8 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	c := newCompetition(t)
 	v := c.deterministic()
 	m, changes := c.finished("tebes-4", v[0], v[1])
-	if m.Deals != 2 || m.Distinct != 1 || changes[0].Deals != 1 || m.Changes[0].Deals != 1 || changes[0].K == 0 {
-		t.Errorf("the first match has %d deals, %d distinct, and moves %+v", m.Deals, m.Distinct, changes)
+	if m.Deals != 2 || m.DistinctDeals != 1 || changes[0].Deals != 1 || m.Changes[0].Deals != 1 || changes[0].K == 0 {
+		t.Errorf("the first match has %d deals, %d distinct, and moves %+v", m.Deals, m.DistinctDeals, changes)
 	}
 	elo, uncertainty, _, _ := c.ratingOf("tebes-4", v[0])
 	const counts = "SELECT deals, score, squares, matches, wins, draws, losses FROM pairs WHERE ladder_id = 1"
@@ -47,8 +47,8 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	for i, versions := range [][2]int64{{v[0], v[1]}, {v[1], v[0]}, {v[0], v[1]}} {
 		m, changes := c.finished("tebes-4", versions[0], versions[1])
 		for _, change := range changes {
-			if m.Distinct != 0 || change.Deals != 0 || change.K != 0 || change.After != change.Before || change.Score+changes[1-change.Slot].Score != 1 {
-				t.Errorf("match %d: %d distinct deals move %+v", i+2, m.Distinct, change)
+			if m.DistinctDeals != 0 || change.Deals != 0 || change.K != 0 || change.EloAfter != change.EloBefore || change.Score+changes[1-change.Slot].Score != 1 {
+				t.Errorf("match %d: %d distinct deals move %+v", i+2, m.DistinctDeals, change)
 			}
 		}
 		gotElo, gotUncertainty, matches, games := c.ratingOf("tebes-4", v[0])
@@ -67,13 +67,13 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	}
 	// A new version that plays the same moves is another bot.
 	next := c.live(1, "plays-first")
-	if m, _ := c.finished("tebes-4", next.ID, v[1]); m.Distinct != 1 {
-		t.Errorf("of a new version %d deals count", m.Distinct)
+	if m, _ := c.finished("tebes-4", next.ID, v[1]); m.DistinctDeals != 1 {
+		t.Errorf("of a new version %d deals count", m.DistinctDeals)
 	}
 	four := append(c.ids("@random", "@first"), next.ID, v[1])
 	for range 2 {
-		if m, _ := c.finished("tute-4", four...); m.Distinct != m.Deals {
-			t.Errorf("at cards %d of %d deals count", m.Distinct, m.Deals)
+		if m, _ := c.finished("tute-4", four...); m.DistinctDeals != m.Deals {
+			t.Errorf("at cards %d of %d deals count", m.DistinctDeals, m.Deals)
 		}
 	}
 	history, err := c.Ladders.History(bg, "tebes-4", v[0], 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Rerated is a ladder that was rated again.
-type Rerated struct {
+// ReratedLadder is a ladder that was rated again.
+type ReratedLadder struct {
 	Ladder   string           `json:"ladder"`
 	Matches  int64            `json:"matches"`
 	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
@@ -18,11 +18,11 @@ type Rerated struct {
 
 // ReratedVersion is a version before and after.
 type ReratedVersion struct {
-	Bot     string  `json:"bot"`
-	Number  int     `json:"version"`
-	Matches int     `json:"matches"`
-	Before  float64 `json:"before"` // Elo
-	After   float64 `json:"after"`
+	Bot       string  `json:"bot"`
+	Number    int     `json:"version"`
+	Matches   int     `json:"matches"`
+	EloBefore float64 `json:"before"` // Elo
+	EloAfter  float64 `json:"after"`
 }
 
 // ratedColumns are the columns that a formula computes, by table.
@@ -39,7 +39,7 @@ var ratedColumns = map[string][]string{
 // many of the matches are done. Only the holder of the directory's lock may call it.
 //
 // An error tells that something else than the ratings does not follow from the matches; Verify lists all of that.
-func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []Rerated, err error) {
+func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []ReratedLadder, err error) {
 	total, err := s.read.CountFinished(ctx)
 	if err != nil {
 		return nil, machineError(err)
@@ -63,26 +63,26 @@ func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total 
 		err = unavailable(ladder.HintDifferences, "data: the ratings cannot be computed again: %s", r.list[0])
 	}
 	if err == nil {
-		out, err = r.rerated()
+		out, err = r.ratingChanges()
 	}
 	if err == nil && !dry {
-		err = r.keepRatings()
+		err = r.copyRatings()
 	}
 	return out, machineError(err)
 }
 
-// rerated returns how the ratings of the ladders differ from the stored ones.
-func (r *rebuild) rerated() (out []Rerated, err error) {
+// ratingChanges returns how the ratings of the ladders differ from the stored ones.
+func (r *rebuild) ratingChanges() (out []ReratedLadder, err error) {
 	err = r.update(func(tx *Tx) error {
 		ladders, err := tx.Ladders(r.ctx)
 		if err != nil {
 			return err
 		}
 		for _, l := range ladders {
-			ladder := Rerated{Ladder: l.Name, Matches: l.Finished, Versions: []ReratedVersion{}}
-			err := tx.each(r.ctx, func(scan func(...any) error) error {
+			ladder := ReratedLadder{Ladder: l.Name, Matches: l.Finished, Versions: []ReratedVersion{}}
+			err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 				var v ReratedVersion
-				err := scan(&v.Bot, &v.Number, &v.Matches, &v.Before, &v.After)
+				err := scan(&v.Bot, &v.Number, &v.Matches, &v.EloBefore, &v.EloAfter)
 				ladder.Versions = append(ladder.Versions, v)
 				return err
 			}, `SELECT bots.name, versions.number, now.matches, before.elo, now.elo
@@ -99,9 +99,9 @@ func (r *rebuild) rerated() (out []Rerated, err error) {
 	return out, err
 }
 
-// keepRatings copies the ratings of a rebuild to the store that it was made from.
-func (r *rebuild) keepRatings() (err error) {
-	uri, err := databaseURI(r.again.dir.Database(), nil)
+// copyRatings copies the ratings of a rebuild to the store that it was made from.
+func (r *rebuild) copyRatings() (err error) {
+	uri, err := databaseURI(r.target.dir.Database(), nil)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (r *rebuild) keepRatings() (err error) {
 		err = errors.Join(err, detached)
 	}()
 	return r.source.update(r.ctx, func(tx *Tx) error {
-		tx.forgets = true
+		tx.changesLadders = true
 		for table, columns := range ratedColumns {
 			_, key, err := tx.columns(r.ctx, table)
 			if err != nil {

@@ -44,7 +44,7 @@ func (c *competition) ratings() (out []string) {
 func wantRerate(tb testing.TB, s *Store) {
 	tb.Helper()
 	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
-	if len(found) != 1 || found[0].Where != OtherFormula {
+	if len(found) != 1 || found[0].Place != OtherFormula {
 		tb.Errorf("verify says %v", found)
 	}
 }
@@ -65,13 +65,13 @@ func TestRerate(t *testing.T) {
 	c.Store = again
 	wantRerate(t, c.Store)
 
-	dry := kit.Get[[]Rerated](t)(c.Rerate(bg, true, nil))
+	dry := kit.Get[[]ReratedLadder](t)(c.Rerate(bg, true, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("a dry run changes (-before +after): %s", diff)
 	}
 	wantRerate(t, c.Store)
 	last, total := int64(0), int64(0)
-	done := kit.Get[[]Rerated](t)(c.Rerate(bg, false, func(done, all int64) { last, total = done, all }))
+	done := kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, func(done, all int64) { last, total = done, all }))
 	if last != 7 || total != 7 {
 		t.Errorf("progress ended at %d of %d", last, total)
 	}
@@ -82,14 +82,14 @@ func TestRerate(t *testing.T) {
 	moved := 0
 	for _, l := range done {
 		for _, v := range l.Versions {
-			if v.Before != v.After {
+			if v.EloBefore != v.EloAfter {
 				moved++
 			}
-			if v.Bot == ladder.Anchor && v.After != other.Anchor {
-				t.Errorf("%s: the anchor has %v", l.Ladder, v.After)
+			if v.Bot == ladder.Anchor && v.EloAfter != other.Anchor {
+				t.Errorf("%s: the anchor has %v", l.Ladder, v.EloAfter)
 			}
-			if v.Matches == 0 && v.Bot != ladder.Anchor && v.Number == 1 && v.After != other.Start {
-				t.Errorf("%s: %s, without a match, has %v", l.Ladder, v.Bot, v.After)
+			if v.Matches == 0 && v.Bot != ladder.Anchor && v.Number == 1 && v.EloAfter != other.Start {
+				t.Errorf("%s: %s, without a match, has %v", l.Ladder, v.Bot, v.EloAfter)
 			}
 		}
 	}
@@ -104,14 +104,14 @@ func TestRerate(t *testing.T) {
 
 	c.formula = rating.Current
 	wantRerate(t, c.Store)
-	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
+	kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("there and back (-before +after): %s", diff)
 	}
 
 	// Matches go on by a new formula, and new versions come by it.
 	c.formula = other
-	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
+	kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, nil))
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "carla", false))
@@ -155,13 +155,13 @@ func TestOlderVersionComesLater(t *testing.T) {
 	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	older, newer := c.live(anna.ID, "anna-bot"), c.live(anna.ID, "anna-bot")
 	kit.Must(t, c.Ladders.Sync(bg, testLadders(t)))
-	kit.Must(t, c.Bots.Use(bg, older.BotID, 1))
+	kit.Must(t, c.Bots.UseVersion(bg, older.BotID, 1))
 	c.finished("tebes-4", c.ids("@random")[0], older.ID)
-	kit.Must(t, c.Bots.Use(bg, older.BotID, 2))
+	kit.Must(t, c.Bots.UseVersion(bg, older.BotID, 2))
 	c.finished("tebes-4", c.ids("@random")[0], newer.ID)
 	wantSound(t, c.Store)
 	first := c.ratings()
-	kit.Get[[]Rerated](t)(c.Rerate(bg, false, nil))
+	kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, nil))
 	if diff := cmp.Diff(first, c.ratings()); diff != "" {
 		t.Errorf("rated again (-before +after): %s", diff)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// maxGames is more games than a match has. The ID of a game is that of its match's result times
+// gameIDFactor is more games than a match has. The ID of a game is that of its match's result times
 // maxGames, and its place there.
-const maxGames = 100_000
+const gameIDFactor = 100_000
 
 // games returns the games of a result. The error is a damage.
 func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
@@ -26,10 +26,10 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []b
 		err = json.Unmarshal(text, &games)
 	}
 	if err != nil {
-		return nil, nil, damaged("the result: %w", err)
+		return nil, nil, damagef("the result: %w", err)
 	}
 	for i := range games {
-		games[i].ID, games[i].MatchID = r.ID*maxGames+int64(i), r.MatchID
+		games[i].ID, games[i].MatchID = r.ID*gameIDFactor+int64(i), r.MatchID
 	}
 	return games, text, nil
 }
@@ -58,8 +58,8 @@ func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.G
 	return games, damageError(err, matchID, "results")
 }
 
-// GamesOf returns the games of matches by the ID of the match, as Games does. A match without games is left out.
-func (s Matches) GamesOf(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
+// GamesByMatch returns the games of matches by the ID of the match, as Games does. A match without games is left out.
+func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
 	out := make(map[int64][]ladder.Game, len(matches))
 	err := s.view(ctx, func(tx *Tx) error {
 		for _, id := range matches {
@@ -87,7 +87,7 @@ func (s Matches) Game(ctx context.Context, id int64) (out ladder.Game, err error
 
 func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, err error) {
 	missing := notFound("", "game %d does not exist", id)
-	r, err := tx.Result(ctx, id/maxGames)
+	r, err := tx.Result(ctx, id/gameIDFactor)
 	if err != nil {
 		return out, ifNoRows(err, missing)
 	}
@@ -95,7 +95,7 @@ func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, e
 	if err != nil {
 		return out, damageError(err, r.MatchID, "results")
 	}
-	if place := int(id % maxGames); place < len(games) {
+	if place := int(id % gameIDFactor); place < len(games) {
 		return games[place], nil
 	}
 	return out, missing
@@ -123,7 +123,7 @@ func (s Matches) document(ctx context.Context, gameID int64, kind string, seat i
 			return err
 		}
 		parts, err := s.parts(ctx, tx, g.MatchID, kind)
-		data = find(parts, g.Deal, g.Rotation, seat)
+		data = findPart(parts, g.Deal, g.Rotation, seat)
 		return damageError(err, g.MatchID, kind)
 	})
 	return data, err
@@ -151,7 +151,7 @@ const resultsPage = 64
 // which they were kept: who comes again with the last one's Game misses none. An
 // error of f ends it.
 func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
-	return machineError(s.eachResult(ctx, cursor/maxGames, filter, func(r queries.ResultRow) error {
+	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
 		for _, replay := range list {
 			if err == nil && replay.Game > cursor {
@@ -173,7 +173,7 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repl
 		return nil, damageError(err, r.MatchID, replaysKind)
 	}
 	for _, g := range games {
-		data := find(parts, g.Deal, g.Rotation, 0)
+		data := findPart(parts, g.Deal, g.Rotation, 0)
 		if data == nil {
 			return nil, fmt.Errorf("data: the replay of game %d is missing", g.ID)
 		}

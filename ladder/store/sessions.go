@@ -32,8 +32,8 @@ func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key st
 			return err
 		}
 		expires := tx.now.Add(SessionTime)
-		if !t.Expires.IsZero() && t.Expires.Before(expires) {
-			expires = t.Expires
+		if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(expires) {
+			expires = t.ExpiresAt
 		}
 		key, _, err = tx.setSession(ctx, queries.SetSessionParams{
 			ID: nullID(guest), PersonID: nullID(p.ID), TokenID: nullID(t.ID), Expires: stamp(expires),
@@ -60,7 +60,7 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most i
 	}
 	ended, err := tx.LimitSessions(ctx, p.PersonID, most)
 	if ended > 0 {
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: p.PersonID.Int64})
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: p.PersonID.Int64})
 	}
 	return k.text, id, err
 }
@@ -70,15 +70,15 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most i
 func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
 	k, ok := parseKey(sessionPrefix, key)
 	if !ok {
-		return x, p, t, sessionEnded()
+		return x, p, t, sessionEndedError()
 	}
 	row, err := s.read.SessionByPublic(ctx, k.public)
 	if err != nil {
-		return x, p, t, machineError(ifNoRows(err, sessionEnded()))
+		return x, p, t, machineError(ifNoRows(err, sessionEndedError()))
 	}
 	now := s.now()
 	if !k.matches(row.Hash) || row.Expires <= stamp(now) {
-		return x, p, t, sessionEnded()
+		return x, p, t, sessionEndedError()
 	}
 	if row.TokenID.Valid {
 		by, err := s.read.Token(ctx, row.TokenID.Int64)
@@ -88,7 +88,7 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 		p, t = person(by.Person), token(by.Token)
 	}
 	x = session(row)
-	if now.Sub(x.Used) >= usedEvery && !s.readOnly { // a note only, as that of a token
+	if now.Sub(x.UsedAt) >= useInterval && !s.readOnly { // a note only, as that of a token
 		err := s.update(ctx, func(tx *Tx) error {
 			if err := tx.UseToken(ctx, nullStamp(now), t.ID); err != nil {
 				return err
@@ -96,19 +96,19 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 			return tx.UseSession(ctx, stamp(now), x.ID)
 		})
 		if err == nil {
-			x.Used = now
+			x.UsedAt = now
 		}
 	}
 	return x, p, t, nil
 }
 
-func sessionEnded() error {
+func sessionEndedError() error {
 	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 }
 
-// Access returns until when a session is valid or, with session 0, a token, zero for ever; and an error if it is
+// AccessUntil returns until when a session is valid or, with session 0, a token, zero for ever; and an error if it is
 // no longer.
-func (s Sessions) Access(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
+func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.now()
 	if session == 0 {
 		row, err := s.read.Token(ctx, tokenID)
@@ -116,26 +116,26 @@ func (s Sessions) Access(ctx context.Context, session, tokenID int64) (until tim
 			return until, machineError(err)
 		}
 		t := token(row.Token)
-		return t.Expires, usable(person(row.Person), t, now)
+		return t.ExpiresAt, checkToken(person(row.Person), t, now)
 	}
 	row, err := s.read.Session(ctx, session)
 	if err != nil {
-		return until, machineError(ifNoRows(err, sessionEnded()))
+		return until, machineError(ifNoRows(err, sessionEndedError()))
 	}
 	if until = moment(row.Expires); !until.After(now) {
-		return until, sessionEnded()
+		return until, sessionEndedError()
 	}
 	return until, nil
 }
 
 func session(r queries.Session) ladder.Session {
-	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, Created: moment(r.Created), Used: moment(r.Used), Expires: moment(r.Expires)}
+	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, CreatedAt: moment(r.Created), UsedAt: moment(r.Used), ExpiresAt: moment(r.Expires)}
 }
 
 // List lists a person's sessions, those used last first.
 func (s Sessions) List(ctx context.Context, personID int64) (list []ladder.Session, err error) {
 	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
-	return each(rows, session), machineError(err)
+	return convertRows(rows, session), machineError(err)
 }
 
 // End ends a session of a person.
@@ -145,7 +145,7 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 		if err == nil && n == 0 {
 			return notFound("it may have ended", "session %d does not exist", id)
 		}
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
 		return err
 	})
 }
@@ -153,7 +153,7 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 // EndOthers ends all sessions of a person but one.
 func (s Sessions) EndOthers(ctx context.Context, personID, but int64) error {
 	return s.update(ctx, func(tx *Tx) error {
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
 		return tx.EndSessionsOf(ctx, nullID(personID), but)
 	})
 }

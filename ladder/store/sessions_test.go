@@ -49,7 +49,7 @@ func TestSessions(t *testing.T) {
 	key := signIn(token)
 	x, p, by, err := c.Sessions.Find(bg, key)
 	kit.Must(t, err)
-	if p != anna || by.ID != tok.ID || by.Scope != ladder.ScopeSubmit || x.Token != tok.ID || !x.Expires.Equal(x.Created.Add(SessionTime)) {
+	if p != anna || by.ID != tok.ID || by.Scope != ladder.ScopeSubmit || x.Token != tok.ID || !x.ExpiresAt.Equal(x.CreatedAt.Add(SessionTime)) {
 		t.Errorf("the session is %+v of %+v with %+v", x, p, by)
 	}
 	var hash []byte
@@ -67,12 +67,12 @@ func TestSessions(t *testing.T) {
 
 	// Its use is noted to the minute, with that of its token.
 	c.clock.skip(30 * time.Second)
-	if again := c.wantSession("again", key, "anna"); !again.Used.Equal(x.Used) {
+	if again := c.wantSession("again", key, "anna"); !again.UsedAt.Equal(x.UsedAt) {
 		t.Error("a use within the minute is noted again")
 	}
 	c.clock.skip(time.Minute)
 	c.wantSession("later", key, "anna")
-	if list, tokens := kit.Get[[]ladder.Session](t)(c.Sessions.List(bg, anna.ID)), kit.Get[[]ladder.Token](t)(c.Sessions.Tokens(bg, anna.ID)); len(list) != 1 || !list[0].Used.After(x.Used) || !tokens[0].Used.Equal(list[0].Used) {
+	if list, tokens := kit.Get[[]ladder.Session](t)(c.Sessions.List(bg, anna.ID)), kit.Get[[]ladder.Token](t)(c.Sessions.Tokens(bg, anna.ID)); len(list) != 1 || !list[0].UsedAt.After(x.UsedAt) || !tokens[0].UsedAt.Equal(list[0].UsedAt) {
 		t.Errorf("the sessions are %+v, the tokens %+v", list, tokens)
 	}
 
@@ -110,11 +110,11 @@ func TestSessions(t *testing.T) {
 	kit.Must(t, c.Sessions.RevokeToken(bg, anna.ID, tok.ID))
 	c.wantSession("of a revoked token", hers, "")
 	c.wantSession("of another token", other, "berta")
-	kit.Must(t, c.People.Block(bg, berta.ID, true))
+	kit.Must(t, c.People.SetBlocked(bg, berta.ID, true))
 	c.wantSession("of a blocked person", other, "")
 	_, err = c.Sessions.SignIn(bg, bertas, 0)
 	wantError(t, err, ladder.Forbidden, `person "berta" is blocked: ask the operator`)
-	kit.Must(t, c.People.Block(bg, berta.ID, false))
+	kit.Must(t, c.People.SetBlocked(bg, berta.ID, false))
 	c.wantSession("of a person who was blocked", other, "")
 }
 
@@ -130,7 +130,7 @@ func TestGuests(t *testing.T) {
 		t.Errorf("the guest's session is %+v of %+v with %+v: %v", x, p, by, err)
 	}
 	c.clock.skip(time.Hour)
-	if x, _, _, err := c.Sessions.Find(bg, first); err != nil || !x.Used.After(x.Created) {
+	if x, _, _, err := c.Sessions.Find(bg, first); err != nil || !x.UsedAt.After(x.CreatedAt) {
 		t.Errorf("the use is not noted: %+v, %v", x, err)
 	}
 	key := kit.Get[string](t)(c.Sessions.SignIn(bg, token, id))
@@ -222,7 +222,7 @@ func TestGivePlay(t *testing.T) {
 		_, _, err := c.Plays.Add(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{PersonID: person}}}, here, 1, false)
 		return err
 	}
-	give := func(id string) error { return c.Plays.Give(bg, id, 0, anna.ID, here, 1) }
+	give := func(id string) error { return c.Plays.ClaimSeat(bg, id, 0, anna.ID, here, 1) }
 	kit.Must(t, add("a", 0))
 	kit.Must(t, give("a"))
 	if p := kit.Get[ladder.Play](t)(c.Plays.Find(bg, "a")); p.Seats[0].Person != "anna" {

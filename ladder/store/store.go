@@ -84,25 +84,25 @@ type (
 
 // db is what the services share: the database, its directory, and what is held of them in memory.
 type db struct {
-	dir      datadir.Dir
-	now      func() time.Time
-	readOnly bool
-	server   bool
-	lock     *flock.Flock
-	writer   *sql.DB      // one connection: SQLite has one writer at a time
-	opened   atomic.Int64 // connections of the writer, one after another
-	readers  *sql.DB
-	read     *Tx // each statement alone
-	codec    *codec
-	formula  rating.Formula
-	archive  archive
-	group    group
-	cache    cache
-	events   events.Hub
+	dir         datadir.Dir
+	now         func() time.Time
+	readOnly    bool
+	server      bool
+	lock        *flock.Flock
+	writer      *sql.DB      // one connection: SQLite has one writer at a time
+	connections atomic.Int64 // connections of the writer, one after another
+	readers     *sql.DB
+	read        *Tx // each statement alone
+	codec       *codec
+	formula     rating.Formula
+	archive     archive
+	group       group
+	cache       cache
+	events      events.Hub
 
 	// What follows belongs to who has the turn, which a transaction that writes takes.
-	turn    chan struct{}
-	version dataVersion // of the database, as other programs have written it
+	writeTurn chan struct{}
+	version   dataVersion // of the database, as other programs have written it
 }
 
 // Open opens the data directory.
@@ -110,7 +110,7 @@ func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Cu
 
 // open opens the data directory, with the formula of its ratings.
 func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
-	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, turn: make(chan struct{}, 1), formula: formula}
+	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, writeTurn: make(chan struct{}, 1), formula: formula}
 	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}
 	s.archive = archive(s.dir.Archive())
 	if s.now == nil {
@@ -127,7 +127,7 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 		return nil, err
 	}
 	if !o.ReadOnly {
-		if s.writer, err = openDatabase(path, writerDSN(o), 1, &s.opened); err != nil {
+		if s.writer, err = openDatabase(path, writerDSN(o), 1, &s.connections); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Store) prepareDir(o Options) error {
 				return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be made: %w", s.dir, err)
 			}
 		}
-		if err := s.takeLock(); err != nil {
+		if err := s.acquireLock(); err != nil {
 			return err
 		}
 		// It has the seeds of matches to come: nobody else is to read it, whatever
@@ -167,13 +167,13 @@ func (s *Store) prepareDir(o Options) error {
 		return unavailable("name the directory of a server", "data: the database cannot be found: %w", err)
 	}
 	if o.Exclusive {
-		return s.takeLock()
+		return s.acquireLock()
 	}
 	return nil
 }
 
-// takeLock makes this process the directory's server until Close.
-func (s *Store) takeLock() error {
+// acquireLock makes this process the directory's server until Close.
+func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
 	if err != nil {

@@ -79,7 +79,7 @@ func TestFinishRefuses(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, stale := c.begun("tebes-4", ids...)
 	old := playMatch(t, m, stale)
-	_, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	_, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(t, err)
 	seed := c.attempt(m)
 	played := playMatch(t, m, seed)
@@ -149,12 +149,12 @@ func TestAttempts(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, _ := c.begun("tebes-4", ids...)
 	for range 5 {
-		_, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
+		_, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
 		kit.Must(t, err)
 		c.attempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped := kit.Get[bool](t)(c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
+		dropped := kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
 		}
@@ -164,12 +164,12 @@ func TestAttempts(t *testing.T) {
 	}
 	m, err := c.Matches.Find(bg, m.ID)
 	kit.Must(t, err)
-	if m.State != ladder.Dropped || m.Reason.String() != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
+	if m.State != ladder.Dropped || m.Reason.String() != "the referee failed" || len(m.Attempts) != 8 || m.FinishedAt.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
-	_, err = c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
-	err = c.Matches.Begin(bg, []Start{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
+	err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
 }
 
@@ -182,7 +182,7 @@ func TestInterruptedWaitFirst(t *testing.T) {
 	want := []int64{0, c.unrated(p.ID, ids...).ID, c.unrated(p.ID, ids...).ID}
 	m, _ := c.begun("tebes-4", ids...)
 	want[0] = m.ID
-	kit.Get[bool](t)(c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
+	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
 	for n := 1; n <= len(want); n++ {
 		var got []int64
 		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, n)) {
@@ -206,7 +206,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 	see := func(what string, v any, err error) {
 		t.Helper()
 		kit.Must(t, err)
-		for _, form := range []string{text(v), fmt.Sprintf("%+v", v), fmt.Sprint(v)} {
+		for _, form := range []string{jsonText(v), fmt.Sprintf("%+v", v), fmt.Sprint(v)} {
 			if strings.Contains(form, hidden) || strings.Contains(form, raw) {
 				t.Errorf("%s shows the seed", what)
 			}
@@ -230,7 +230,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 		see("Changes", one.Changes, nil)
 	}
 	look()
-	if _, err := c.Matches.Break(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
+	if _, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
 		t.Fatal(err)
 	}
 	one := kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
@@ -263,7 +263,7 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	}
 	_, err = c.Matches.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
 	kit.Must(t, err)
-	if dropped, err := c.Matches.Break(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
+	if dropped, err := c.Matches.InterruptAttempt(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
@@ -303,7 +303,7 @@ func TestPredecessor(t *testing.T) {
 		t.Errorf("the first version then has %+v", s)
 	}
 	before := kit.Get[ladder.Version](t)(c.Versions.Find(bg, v.ID))
-	if before.State != ladder.Retired || before.Ended.IsZero() {
+	if before.State != ladder.Retired || before.EndedAt.IsZero() {
 		t.Errorf("the first version is %+v", before)
 	}
 }

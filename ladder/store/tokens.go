@@ -92,8 +92,8 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	return k.text, token(row), err
 }
 
-// usedEvery is how exactly the last use of a token is known.
-const usedEvery = time.Minute
+// useInterval is how exactly the last use of a token is known.
+const useInterval = time.Minute
 
 // Authenticate finds whose token it is. Unknown, revoked and expired tokens and
 // those of blocked people are refused.
@@ -103,10 +103,10 @@ func (s Sessions) Authenticate(ctx context.Context, text string) (ladder.Person,
 	if err != nil {
 		return ladder.Person{}, ladder.Token{}, machineError(err)
 	}
-	if now.Sub(t.Used) >= usedEvery && !s.readOnly {
+	if now.Sub(t.UsedAt) >= useInterval && !s.readOnly {
 		// A note only: a full disk does not shut anybody out.
 		if err := s.update(ctx, func(tx *Tx) error { return tx.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
-			t.Used = now
+			t.UsedAt = now
 		}
 	}
 	return p, t, nil
@@ -126,17 +126,17 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 	if !k.matches(row.Token.Hash) {
 		return p, t, refused
 	}
-	return p, t, usable(p, t, now)
+	return p, t, checkToken(p, t, now)
 }
 
-// usable returns an error unless a token of a person is valid.
-func usable(p ladder.Person, t ladder.Token, now time.Time) error {
+// checkToken returns an error unless a token of a person is valid.
+func checkToken(p ladder.Person, t ladder.Token, now time.Time) error {
 	switch {
-	case !t.Revoked.IsZero():
+	case !t.RevokedAt.IsZero():
 		return ladder.Errorf(ladder.Unauthorized, ladder.HintSignIn, "the token has been revoked")
-	case !t.Expires.IsZero() && !t.Expires.After(now):
+	case !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now):
 		return ladder.Errorf(ladder.Unauthorized, ladder.HintSignIn, "the token has expired")
-	case !p.Blocked.IsZero():
+	case !p.BlockedAt.IsZero():
 		return ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
 	}
 	return nil
@@ -145,7 +145,7 @@ func usable(p ladder.Person, t ladder.Token, now time.Time) error {
 // Tokens lists a person's tokens, revoked ones, too.
 func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
 	rows, err := s.read.TokensOf(ctx, personID)
-	return each(rows, token), machineError(err)
+	return convertRows(rows, token), machineError(err)
 }
 
 // RevokeToken makes a person's token invalid for ever, and ends its sessions.
@@ -158,7 +158,7 @@ func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 		if err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
 		return tx.EndSessionsBy(ctx, nullID(id))
 	})
 }
@@ -173,7 +173,7 @@ func (s Sessions) ResetTokens(ctx context.Context, personID int64, label string)
 		if err := tx.EndSessionsOf(ctx, nullID(personID), 0); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.AccessEnded, Person: personID})
+		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
 		text, _, err = tx.addToken(ctx, personID, label, ladder.ScopeAll, time.Time{})
 		return err
 	})

@@ -18,10 +18,10 @@ type Tx struct {
 	now     time.Time    // of all that it writes
 	formula rating.Formula
 
-	events  []events.Event // that its commit tells
-	changes []move         // that its commit makes in memory
-	waits   bool           // it changes which matches wait
-	forgets bool           // it changes who plays in many ways: the ladders are to be read again
+	events         []events.Event // that its commit tells
+	ladderChanges  []ladderChange // that its commit makes in memory
+	changesWaiting bool           // it changes which matches wait
+	changesLadders bool           // it changes who plays in many ways: the ladders are to be read again
 }
 
 // view runs f on one state of the database.
@@ -51,24 +51,24 @@ func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
 	}
-	if err := s.takeTurn(ctx); err != nil {
+	if err := s.acquireTurn(ctx); err != nil {
 		return err
 	}
-	defer s.leaveTurn()
+	defer s.releaseTurn()
 	begun, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return machineError(err)
 	}
 	defer begun.Rollback() // what is not committed
 	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula}
-	if err = s.noticeOthers(ctx, begun); err == nil {
+	if err = s.detectOtherWriters(ctx, begun); err == nil {
 		err = f(tx)
 	}
 	if err != nil {
 		return machineError(contextError(ctx, err))
 	}
 	if err := begun.Commit(); err != nil {
-		s.cache.forget() // it may have been committed
+		s.cache.clear() // it may have been committed
 		return machineError(contextError(ctx, err))
 	}
 	s.cache.apply(tx)
@@ -84,9 +84,9 @@ func (tx *Tx) exec(ctx context.Context, statement string, args ...any) error {
 	return err
 }
 
-// strings returns the text that a query finds.
-func (tx *Tx) strings(ctx context.Context, query string, args ...any) (list []string, err error) {
-	err = tx.each(ctx, func(scan func(...any) error) error {
+// queryStrings returns the text that a query finds.
+func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list []string, err error) {
+	err = tx.eachRow(ctx, func(scan func(...any) error) error {
 		var text string
 		err := scan(&text)
 		list = append(list, text)
@@ -95,8 +95,8 @@ func (tx *Tx) strings(ctx context.Context, query string, args ...any) (list []st
 	return list, err
 }
 
-// each calls f for each row that a query finds, with the function that reads it.
-func (tx *Tx) each(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
+// eachRow calls f for each row that a query finds, with the function that reads it.
+func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -112,62 +112,62 @@ func (tx *Tx) each(ctx context.Context, f func(scan func(...any) error) error, q
 
 // columns returns the columns of a table, but for those that are generated, and those of its primary key.
 func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string, err error) {
-	if columns, err = tx.strings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
+	if columns, err = tx.queryStrings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
 		return nil, nil, err
 	}
-	key, err = tx.strings(ctx, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", table)
+	key, err = tx.queryStrings(ctx, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", table)
 	return columns, key, err
 }
 
-// tell tells an event when the transaction is committed.
-func (tx *Tx) tell(e events.Event) { tx.events = append(tx.events, e) }
+// addEvent tells an event when the transaction is committed.
+func (tx *Tx) addEvent(e events.Event) { tx.events = append(tx.events, e) }
 
-// change changes a ladder in memory, or with 0 all of them, when the transaction is committed.
-func (tx *Tx) change(ladderID int64, f func(*ladderState)) {
-	tx.changes = append(tx.changes, move{ladderID, f})
+// addLadderChange changes a ladder in memory, or with 0 all of them, when the transaction is committed.
+func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
+	tx.ladderChanges = append(tx.ladderChanges, ladderChange{ladderID, f})
 }
 
-// takeTurn waits until no transaction writes. Who has the turn leaves it again.
-func (s *db) takeTurn(ctx context.Context) error {
+// acquireTurn waits until no transaction writes. Who has the turn leaves it again.
+func (s *db) acquireTurn(ctx context.Context) error {
 	select {
-	case s.turn <- struct{}{}:
+	case s.writeTurn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *db) leaveTurn() { <-s.turn }
+func (s *db) releaseTurn() { <-s.writeTurn }
 
 // dataVersion tells whether another program has written: each connection counts that by itself.
 type dataVersion struct{ connection, data int64 }
 
-// noticeOthers forgets what is kept in memory after another program has written.
-func (s *db) noticeOthers(ctx context.Context, db queries.DBTX) error {
+// detectOtherWriters forgets what is kept in memory after another program has written.
+func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	var now dataVersion
 	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
 		return err
 	}
-	if now.connection = s.opened.Load(); now != s.version {
-		s.cache.forget()
+	if now.connection = s.connections.Load(); now != s.version {
+		s.cache.clear()
 		s.version = now
 	}
 	return nil
 }
 
-// notice forgets what is kept in memory if another program has written. While something is written
+// refreshCache forgets what is kept in memory if another program has written. While something is written
 // here, that was done as it began.
-func (s *db) notice(ctx context.Context) error {
+func (s *db) refreshCache(ctx context.Context) error {
 	if s.writer == nil {
 		return nil
 	}
 	select {
-	case s.turn <- struct{}{}:
-		defer s.leaveTurn()
+	case s.writeTurn <- struct{}{}:
+		defer s.releaseTurn()
 	default:
 		return nil
 	}
-	return machineError(s.noticeOthers(ctx, s.writer))
+	return machineError(s.detectOtherWriters(ctx, s.writer))
 }
 
 // contextError returns the context's error where err only says that the end of the context

@@ -22,9 +22,9 @@ type NewVersion struct {
 	Bundle string // SHA-256 of the upload in hexadecimal
 	Hash   string // of its files, by trees.HashSource; "" if unknown
 	Label  string // from the manifest; "" if unknown
-	// Keep moves the upload to its final place. It is called after all other checks. If it fails,
+	// StoreUpload moves the upload to its final place. It is called after all other checks. If it fails,
 	// the version is not added. nil means that the upload is there already.
-	Keep func() error
+	StoreUpload func() error
 }
 
 // Add adds an uploaded version to a person's bot, in the state Queued. It makes the bot if there is none of that
@@ -49,10 +49,10 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 		if err != nil {
 			return err
 		}
-		if out, err = version(v); err != nil || n.Keep == nil {
+		if out, err = version(v); err != nil || n.StoreUpload == nil {
 			return err
 		}
-		return n.Keep()
+		return n.StoreUpload()
 	})
 	return out, err
 }
@@ -63,24 +63,24 @@ func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l 
 	if err != nil {
 		return row, err
 	}
-	if err := tx.mayAdd(ctx, b, n, l); err != nil {
+	if err := tx.checkNewVersion(ctx, b, n, l); err != nil {
 		return row, err
 	}
 	v.Label, v.Command = n.Label, "[]"
 	return tx.insertVersion(ctx, b, v)
 }
 
-// mayAdd returns an error if the bot cannot get this version now. A version of a remote bot has no bundle.
-func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
+// checkNewVersion returns an error if the bot cannot get this version now. A version of a remote bot has no bundle.
+func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
-		return withdrawn(b)
+		return withdrawnError(b)
 	}
 	if number, err := tx.OpenVersion(ctx, b.ID); err == nil {
 		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
 	} else if err := ifNoRows(err, nil); err != nil {
 		return err
 	}
-	live, err := tx.live(ctx, b.ID)
+	live, err := tx.liveVersion(ctx, b.ID)
 	if err != nil {
 		return err
 	}
@@ -88,12 +88,12 @@ func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.
 		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
 	}
 	now := tx.now
-	today, err := tx.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))
+	today, err := tx.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionLimitPeriod)))
 	if err != nil {
 		return err
 	}
 	if today.Count >= int64(l.Versions) {
-		wait := moment(today.Oldest).Add(versionsTime).Sub(now)
+		wait := moment(today.Oldest).Add(versionLimitPeriod).Sub(now)
 		limit := ladder.Errorf(ladder.TooMany, "", "%d versions within a day are the limit", l.Versions).Try("try again in %.0f h", math.Ceil(wait.Hours()))
 		limit.Retry = wait
 		return limit
@@ -101,8 +101,8 @@ func (tx *Tx) mayAdd(ctx context.Context, b queries.Bot, n NewVersion, l ladder.
 	return nil
 }
 
-// versionsTime is the period to which the limit of a person's versions applies.
-const versionsTime = 24 * time.Hour
+// versionLimitPeriod is the period to which the limit of a person's versions applies.
+const versionLimitPeriod = 24 * time.Hour
 
 // ownBot returns a person's bot of a name, and makes it if there is none. Another person's bot is taken over if all
 // its versions failed, and the last of them more than versionsTime ago: deleting them earlier would give its owner
@@ -118,10 +118,10 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 		switch {
 		case err != nil || of.Kept > 0 && own:
 			return b, err
-		case of.Kept > 0 || !b.PersonID.Valid || !own && of.Newest > stamp(tx.now.Add(-versionsTime)):
+		case of.Kept > 0 || !b.PersonID.Valid || !own && of.Newest > stamp(tx.now.Add(-versionLimitPeriod)):
 			return b, conflict("choose another name", "bot %q is somebody else's", name)
 		case !own:
-			if err := forget(ctx, tx, b.ID); err != nil {
+			if err := deleteBot(ctx, tx, b.ID); err != nil {
 				return b, err
 			}
 			b = queries.Bot{}
@@ -140,9 +140,9 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
 }
 
-// forget deletes a bot of which all versions failed, with the versions and their logs. The messages to its owner
+// deleteBot deletes a bot of which all versions failed, with the versions and their logs. The messages to its owner
 // stay.
-func forget(ctx context.Context, tx *Tx, botID int64) error {
+func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {
 		if err := step(ctx, botID); err != nil {
 			return err

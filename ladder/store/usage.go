@@ -12,14 +12,14 @@ import (
 
 // Usage is what the database has in bytes.
 type Usage struct {
-	At     time.Time    `json:"-"`
-	First  time.Time    `json:"-"`      // when the first match finished; zero: none has
-	Bytes  int64        `json:"-"`      // of its files, what is not in use yet included
-	Unused int64        `json:"unused"` // of its pages: new matches take them first
-	Tables []TableUsage `json:"tables"`
-	Games  []GameUsage  `json:"games"`
-	Day    Growth       `json:"day"`
-	Week   Growth       `json:"week"`
+	MeasuredAt   time.Time    `json:"-"`
+	FirstMatchAt time.Time    `json:"-"`      // when the first match finished; zero: none has
+	Bytes        int64        `json:"-"`      // of its files, what is not in use yet included
+	UnusedBytes  int64        `json:"unused"` // of its pages: new matches take them first
+	Tables       []TableUsage `json:"tables"`
+	Games        []GameUsage  `json:"games"`
+	Day          Growth       `json:"day"`
+	Week         Growth       `json:"week"`
 }
 
 // TableUsage is a table or an index, as it stands in the pages of the database.
@@ -31,14 +31,14 @@ type TableUsage struct {
 
 // GameUsage is what the matches of a game take. The bytes are those of a match on average.
 type GameUsage struct {
-	Game     string  `json:"game"`
-	Matches  int64   `json:"matches"` // that have finished
-	Games    int64   `json:"games"`
-	Bytes    float64 `json:"bytes"`   // of the replays, logs and rows
-	Replays  float64 `json:"replays"` // compressed, wherever they are
-	Logs     float64 `json:"logs"`
-	Rows     float64 `json:"rows"`     // of all else that the database has of a match, its indexes included
-	Unpacked float64 `json:"unpacked"` // of the replays and logs, before they were compressed
+	Game          string  `json:"game"`
+	Matches       int64   `json:"matches"` // that have finished
+	Games         int64   `json:"games"`
+	Bytes         float64 `json:"bytes"`   // of the replays, logs and rows
+	Replays       float64 `json:"replays"` // compressed, wherever they are
+	Logs          float64 `json:"logs"`
+	Rows          float64 `json:"rows"`     // of all else that the database has of a match, its indexes included
+	UnpackedBytes float64 `json:"unpacked"` // of the replays and logs, before they were compressed
 }
 
 // Growth is what has come within some time.
@@ -50,7 +50,7 @@ type Growth struct {
 
 // Usage measures the database. It reads all of it, beside a server, too, which goes on meanwhile.
 func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
-	u.At, u.Games = s.now(), []GameUsage{}
+	u.MeasuredAt, u.Games = s.now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
 		return u, err
 	}
@@ -60,7 +60,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 	var pages, size int64
 	err = s.readers.QueryRowContext(ctx, "SELECT * FROM pragma_freelist_count, pragma_page_size").Scan(&pages, &size)
 	if err == nil {
-		u.Unused = pages * size
+		u.UnusedBytes = pages * size
 		err = s.gameUsage(ctx, &u)
 	}
 	return u, machineError(contextError(ctx, err))
@@ -107,7 +107,7 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 // gameUsage counts matches and their documents by game. What the tables take beside the documents is shared
 // among all matches.
 func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
-	day, week := u.At.Add(-24*time.Hour), u.At.Add(-7*24*time.Hour)
+	day, week := u.MeasuredAt.Add(-24*time.Hour), u.MeasuredAt.Add(-7*24*time.Hour)
 	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
 	if err != nil {
 		return err
@@ -121,8 +121,8 @@ func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	}
 	for _, r := range list {
 		rows, matches = rows-float64(r.Inside), matches+float64(r.Matches)
-		if at := moment(r.Earliest); u.First.IsZero() || at.Before(u.First) {
-			u.First = at
+		if at := moment(r.Earliest); u.FirstMatchAt.IsZero() || at.Before(u.FirstMatchAt) {
+			u.FirstMatchAt = at
 		}
 	}
 	for _, r := range list {
@@ -141,7 +141,7 @@ func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	for i := range u.Games {
 		g := &u.Games[i]
 		n := float64(g.Matches)
-		g.Replays, g.Logs, g.Unpacked, g.Rows = g.Replays/n, g.Logs/n, g.Unpacked/n, rows/matches
+		g.Replays, g.Logs, g.UnpackedBytes, g.Rows = g.Replays/n, g.Logs/n, g.UnpackedBytes/n, rows/matches
 		g.Bytes = g.Replays + g.Logs + g.Rows
 	}
 	if u.Day.Uploads, err = s.uploadedSince(ctx, day); err != nil {
@@ -157,7 +157,7 @@ func (g *GameUsage) add(r queries.UsageByGameRow) {
 	g.Games += r.Games
 	g.Replays += float64(r.Replays)
 	g.Logs += float64(r.Logs)
-	g.Unpacked += float64(r.Unpacked)
+	g.UnpackedBytes += float64(r.Unpacked)
 }
 
 func (g *Growth) add(more Growth) {

@@ -33,8 +33,8 @@ func TestUsage(t *testing.T) {
 			matchTables += u.Bytes
 		}
 	}
-	if tables+before.Unused != info.Size() {
-		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Unused, info.Size())
+	if tables+before.UnusedBytes != info.Size() {
+		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.UnusedBytes, info.Size())
 	}
 	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
 	total, matches, stored := 0.0, int64(0), 0.0
@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 		n := float64(g.Matches)
 		total, matches = total+g.Bytes*n, matches+g.Matches
 		stored += (g.Replays + g.Logs) * n
-		if g.Replays <= 0 || g.Rows <= 0 || g.Unpacked <= g.Replays || g.Games < g.Matches {
+		if g.Replays <= 0 || g.Rows <= 0 || g.UnpackedBytes <= g.Replays || g.Games < g.Matches {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -52,20 +52,20 @@ func TestUsage(t *testing.T) {
 	if n := c.count(finishedMatches); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
 		t.Errorf("%d matches, %+v, %+v; there are %d", matches, before.Day, before.Week, n)
 	}
-	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.First.IsZero() || before.First.After(before.At) {
-		t.Errorf("a day has %+v of %.1f bytes since %v", before.Day, total, before.First)
+	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.FirstMatchAt.IsZero() || before.FirstMatchAt.After(before.MeasuredAt) {
+		t.Errorf("a day has %+v of %.1f bytes since %v", before.Day, total, before.FirstMatchAt)
 	}
 
 	c.clock.skip(3 * day)
-	would, err := c.WouldMove(bg, ladder.Storage{Days: 1})
+	would, err := c.EstimateMove(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	if would.Bytes != documents || would.Matches != len(c.keptOf()) || len(c.moved()) > 0 || len(c.archived()) > 0 {
 		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.moved())
 	}
-	if full, err := c.WouldMove(bg, ladder.Storage{Days: 1, Size: size.Bytes(documents - 1)}); err != nil || !full.Full || full.Matches != would.Matches {
+	if full, err := c.EstimateMove(bg, ladder.Storage{Days: 1, Size: size.Bytes(documents - 1)}); err != nil || !full.Full || full.Matches != would.Matches {
 		t.Errorf("into an archive that is too small: %+v, %v", full, err)
 	}
-	done, err := c.Move(bg, ladder.Storage{Days: 1})
+	done, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
 	if would.Files = done.Files; done != would {
 		t.Errorf("%+v are moved, and %+v would be", done, would)
@@ -76,7 +76,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("days later there are %+v and %+v", after.Day, after.Week)
 	}
 	for i, g := range after.Games {
-		if was := before.Games[i]; g.Replays != was.Replays || g.Logs != was.Logs || g.Unpacked != was.Unpacked {
+		if was := before.Games[i]; g.Replays != was.Replays || g.Logs != was.Logs || g.UnpackedBytes != was.UnpackedBytes {
 			t.Errorf("moved, a match is %+v, and was %+v", g, was)
 		}
 	}
@@ -87,7 +87,7 @@ func TestUsageOfNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	u := kit.Get[Usage](t)(c.Usage(bg))
-	if u.Bytes == 0 || len(u.Tables) < 10 || len(u.Games) > 0 || !u.First.IsZero() || u.Week != (Growth{}) || u.At.IsZero() {
+	if u.Bytes == 0 || len(u.Tables) < 10 || len(u.Games) > 0 || !u.FirstMatchAt.IsZero() || u.Week != (Growth{}) || u.MeasuredAt.IsZero() {
 		t.Errorf("%+v", u)
 	}
 }

@@ -52,17 +52,17 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([
 // verifier is one run of Verify.
 type verifier struct {
 	findings
-	store    *Store
-	ctx      context.Context
-	progress func(done, total int64)
-	done     int64
-	total    int64
+	store     *Store
+	ctx       context.Context
+	progress  func(done, total int64)
+	doneSteps int64
+	total     int64
 }
 
-func (v *verifier) step(n int) {
-	v.done += int64(n)
+func (v *verifier) advance(n int) {
+	v.doneSteps += int64(n)
 	if v.progress != nil {
-		v.progress(v.done, max(v.total, v.done))
+		v.progress(v.doneSteps, max(v.total, v.doneSteps))
 	}
 }
 
@@ -74,7 +74,7 @@ func (v *verifier) database() error {
 		`SELECT 'database', printf('row %s of %s refers to nothing in %s', coalesce(rowid, '?'), "table", parent) FROM pragma_foreign_key_check`,
 	} {
 		if err := v.query(v.ctx, v.store.read, query); err != nil {
-			v.differ("database", "%s", machineError(err))
+			v.report("database", "%s", machineError(err))
 			return err
 		}
 	}
@@ -101,14 +101,14 @@ func (v *verifier) bundles() error {
 				return err
 			}
 			if needed > 0 { // else its version has failed meanwhile
-				v.differ("upload "+want, "it is missing")
+				v.report("upload "+want, "it is missing")
 			}
 		case err != nil:
-			v.differ("upload "+want, "%s", err)
+			v.report("upload "+want, "%s", err)
 		case got != want:
-			v.differ("upload "+want, "the file has the SHA-256 %s", got)
+			v.report("upload "+want, "the file has the SHA-256 %s", got)
 		}
-		v.step(1)
+		v.advance(1)
 	}
 	return nil
 }
@@ -128,11 +128,11 @@ func (v *verifier) archives() error {
 		data, err := v.store.archive.read(sum, 0, r.Size)
 		switch got := digestOf(data); {
 		case errors.Is(err, fs.ErrNotExist):
-			v.differ(where, "it is missing")
+			v.report(where, "it is missing")
 		case err != nil:
-			v.differ(where, "%s", err)
+			v.report(where, "%s", err)
 		case got != sum:
-			v.differ(where, "the file has the SHA-256 %s", got)
+			v.report(where, "the file has the SHA-256 %s", got)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (v *verifier) rebuild() error {
 		return err
 	}
 	if now := v.store.formula.Fingerprint(); stored != now {
-		v.differ(OtherFormula, "the ratings were computed by %s where this timba has %s", stored, now)
+		v.report(OtherFormula, "the ratings were computed by %s where this timba has %s", stored, now)
 		return nil
 	}
 	r, err := newRebuild(v.ctx, v.store, true)
@@ -162,7 +162,7 @@ func (v *verifier) rebuild() error {
 		return err
 	}
 	defer r.close()
-	r.progress = v.step
+	r.progress = v.advance
 	if err = r.checkInputs(); err == nil {
 		err = r.run()
 	}
@@ -205,9 +205,9 @@ func (r *rebuild) checkInputs() error {
 
 // query adds what a query finds: places, and what is wrong there.
 func (f *findings) query(ctx context.Context, tx *Tx, query string) error {
-	return tx.each(ctx, func(scan func(...any) error) error {
+	return tx.eachRow(ctx, func(scan func(...any) error) error {
 		var d Difference
-		err := scan(&d.Where, &d.What)
+		err := scan(&d.Place, &d.Description)
 		f.add(d)
 		return err
 	}, query)

@@ -30,7 +30,7 @@ import (
 func TestVerifyLists(t *testing.T) {
 	var all, part findings
 	for i := range maxFindings {
-		part.differ("results", "%d", i)
+		part.report("results", "%d", i)
 	}
 	all.addAll(part)
 	if list := all.differences(); len(list) != maxFindings {
@@ -39,7 +39,7 @@ func TestVerifyLists(t *testing.T) {
 	all.addAll(part)
 	list := all.differences()
 	want := Difference{"verification", "10000 more differences are not listed"}
-	if len(list) != maxFindings+1 || list[maxFindings] != want || list[maxFindings-1].What != "9999" {
+	if len(list) != maxFindings+1 || list[maxFindings] != want || list[maxFindings-1].Description != "9999" {
 		t.Errorf("%d differences are listed, the last one %s, want %s", len(list), list[len(list)-1], want)
 	}
 }
@@ -179,7 +179,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 			c := template(t)
 			if x.moved {
 				c.clock.skip(31 * day)
-				_, err := c.Move(bg, ladder.Storage{Days: 30})
+				_, err := c.MoveDocuments(bg, ladder.Storage{Days: 30})
 				kit.Must(t, err)
 			}
 			wantSound(t, c.Store)
@@ -290,7 +290,7 @@ func TestVerifyGames(t *testing.T) {
 	c := template(t)
 	results := kit.Get[[]queries.ResultRow](t)(c.read.ResultsFrom(bg, 1, 100))
 	put := func(r queries.ResultRow, games []ladder.Game) {
-		_, err := c.writer.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(text(games))), r.ID)
+		_, err := c.writer.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(jsonText(games))), r.ID)
 		kit.Must(t, err)
 	}
 	for _, i := range []int{0, 1, len(results) - 1} { // two sides, four, and an unrated match
@@ -448,10 +448,10 @@ func wantFound(t *testing.T, c *competition, where, what string) {
 	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	right := false
 	for _, f := range found {
-		if strings.ContainsAny(f.What, "{}") {
+		if strings.ContainsAny(f.Description, "{}") {
 			t.Errorf("it says %s", f)
 		}
-		right = right || strings.HasPrefix(f.Where, where) && strings.Contains(f.What, what)
+		right = right || strings.HasPrefix(f.Place, where) && strings.Contains(f.Description, what)
 	}
 	if !right {
 		t.Errorf("found %v, want %s: %s", found, where, what)

@@ -12,13 +12,13 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// open finds a version that is on its way; in any other state it is too late.
-func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
+// pendingVersion finds a version that is on its way; in any other state it is too late.
+func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
 		return row, ifNoRows(err, noVersion(id))
 	}
-	if !ladder.State(row.State).Open() {
+	if !ladder.State(row.State).IsPending() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
 	}
 	return row, nil
@@ -27,11 +27,11 @@ func (tx *Tx) open(ctx context.Context, id int64) (queries.VersionRow, error) {
 // SetState moves a version on its way to another state of the way. Queued means that
 // it begins, with no stages, and that the next turn is another owner's.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.State) error {
-	if !state.Open() {
+	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
 	return s.update(ctx, func(tx *Tx) error {
-		row, err := tx.open(ctx, versionID)
+		row, err := tx.pendingVersion(ctx, versionID)
 		if err != nil {
 			return err
 		}
@@ -42,15 +42,15 @@ func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.St
 			if err := tx.SetServed(ctx, nullStamp(tx.now), row.PersonID.Int64); err != nil {
 				return err
 			}
-			tx.tell(events.Event{Kind: events.QueueMoved, Version: versionID})
+			tx.addEvent(events.Event{Kind: events.QueueChanged, Version: versionID})
 		}
-		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		tx.addEvent(events.Event{Kind: events.SubmissionChanged, Version: versionID})
 		return tx.SetState(ctx, queries.SetStateParams{State: string(state), ID: versionID})
 	})
 }
 
-// Built is what is known of a version when it is unpacked and built.
-type Built struct {
+// BuildInfo is what is known of a version when it is unpacked and built.
+type BuildInfo struct {
 	Label    string
 	Hash     string // SHA-256 of what runs, in hexadecimal
 	Language string
@@ -59,48 +59,48 @@ type Built struct {
 	Needs    ladder.Needs
 }
 
-// SetBuilt stores what is known of a version after its build.
-func (s Versions) SetBuilt(ctx context.Context, versionID int64, b Built) error {
+// SetBuildInfo stores what is known of a version after its build.
+func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo) error {
 	return s.update(ctx, func(tx *Tx) error {
-		if _, err := tx.open(ctx, versionID); err != nil {
+		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		tx.addEvent(events.Event{Kind: events.SubmissionChanged, Version: versionID})
 		return tx.SetBuilt(ctx, queries.SetBuiltParams{
-			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), Needs: text(b.Needs), ID: versionID,
+			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: jsonList(b.Games), Command: jsonList(b.Command), Needs: jsonText(b.Needs), ID: versionID,
 		})
 	})
 }
 
 // SetNeeds keeps what the versions need whose files are built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
-	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, text(n), hash) })
+	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
 
-// list returns a list as JSON.
-func list[T any](all []T) string { return text(append([]T{}, all...)) }
+// jsonList returns a list as JSON.
+func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
-// BeginStage notes that a stage of a version begins, again if it was there.
-func (s Versions) BeginStage(ctx context.Context, versionID int64, name string) error {
+// StartStage notes that a stage of a version begins, again if it was there.
+func (s Versions) StartStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
-		if _, err := tx.open(ctx, versionID); err != nil {
+		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		tx.addEvent(events.Event{Kind: events.SubmissionChanged, Version: versionID})
 		return tx.BeginStage(ctx, versionID, name, stamp(tx.now))
 	})
 }
 
-// EndStage keeps how a stage that was begun came out: OK, Summary and Log.
-func (s Versions) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
+// FinishStage keeps how a stage that was begun came out: OK, Summary and Log.
+func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
-			Ok: oneIf(stage.OK), Ended: nullStamp(tx.now), Summary: stored(stage.Summary), Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
+			Ok: boolColumn(stage.OK), Ended: nullStamp(tx.now), Summary: phraseColumn(stage.Summary), Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
 		})
 		if err == nil && n == 0 {
 			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
 		}
-		tx.tell(events.Event{Kind: events.SubmissionMoved, Version: versionID})
+		tx.addEvent(events.Event{Kind: events.SubmissionChanged, Version: versionID})
 		return err
 	})
 }
@@ -119,19 +119,19 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 				return nil, fmt.Errorf("data: stage %s of version %d: %w", r.Name, versionID, err)
 			}
 		}
-		out = append(out, ladder.Stage{Name: r.Name, OK: r.Ok != 0, Began: moment(r.Began), Ended: nullMoment(r.Ended), Log: string(log), Summary: phraseOf(r.Summary)})
+		out = append(out, ladder.Stage{Name: r.Name, OK: r.Ok != 0, StartedAt: moment(r.Began), EndedAt: nullMoment(r.Ended), Log: string(log), Summary: phraseOf(r.Summary)})
 	}
 	return out, nil
 }
 
-// tellOwner leaves a message for the owner of a version; a house bot has none. match is 0 for none.
-func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
+// messageOwner leaves a message for the owner of a version; a house bot has none. match is 0 for none.
+func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
 	}
 	return tx.AddMessage(ctx, queries.AddMessageParams{
 		PersonID: row.PersonID.Int64, VersionID: nullID(row.ID), Kind: string(kind), Bot: row.Name, Number: row.Number,
-		MatchID: nullID(match), Reason: stored(reason), Created: stamp(tx.now),
+		MatchID: nullID(match), Reason: phraseColumn(reason), Created: stamp(tx.now),
 	})
 }
 
@@ -139,7 +139,7 @@ func (tx *Tx) tellOwner(ctx context.Context, row queries.VersionRow, kind ladder
 // ladder whose game it plays, with its predecessor's Elo there.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
-		row, err := tx.open(ctx, versionID)
+		row, err := tx.pendingVersion(ctx, versionID)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	if err := tx.setLive(ctx, v.ID); err != nil {
 		return err
 	}
-	tx.tell(events.Event{Kind: events.VersionMoved, Version: v.ID})
+	tx.addEvent(events.Event{Kind: events.VersionChanged, Version: v.ID})
 	return tx.refreshBot(ctx, v.BotID)
 }
 
@@ -173,14 +173,14 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 		if suspended = v.State == string(ladder.Live); !suspended {
 			return nil
 		}
-		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Suspended), Reason: stored(reason), Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
+		if err := tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Suspended), Reason: phraseColumn(reason), Began: v.Began, Ended: nullStamp(tx.now), ID: versionID}); err != nil {
 			return err
 		}
 		if err := tx.refreshBot(ctx, v.BotID); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.VersionMoved, Version: versionID})
-		return tx.tellOwner(ctx, v, ladder.MessageSuspended, match, reason)
+		tx.addEvent(events.Event{Kind: events.VersionChanged, Version: versionID})
+		return tx.messageOwner(ctx, v, ladder.MessageSuspended, match, reason)
 	})
 	return suspended && err == nil, err
 }
@@ -188,7 +188,7 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 // refreshEntries brings the ladders in line with the versions' states, when the
 // ladders or the house bots have changed.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
-	tx.forgets = true
+	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 
 // refreshBot does what refreshEntries does, after a change to one bot.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
-	live, err := tx.live(ctx, botID)
+	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	if err != nil {
 		return err
 	}
-	tx.change(0, func(l *ladderState) { l.enter(botID, active) })
+	tx.addLadderChange(0, func(l *ladderState) { l.setVersionsOfBot(botID, active) })
 	return tx.dropIdle(ctx)
 }
 
@@ -246,7 +246,7 @@ func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
 		if err != nil {
 			return err
 		}
-		if l.Active == 0 || !v.Plays(l.Game) || v.House() && !slices.Contains(c.House, v.Bot) {
+		if l.Active == 0 || !v.Plays(l.Game) || v.IsHouse() && !slices.Contains(c.House, v.Bot) {
 			continue
 		}
 		if err := tx.enter(ctx, l, v); err != nil {
@@ -274,7 +274,7 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	e := tx.formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
 	return tx.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
-		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),
+		Start: e.Elo, Uncertainty: e.Uncertainty, Held: boolColumn(e.Fixed),
 	})
 }
 
@@ -314,23 +314,23 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 		if err != nil {
 			return ifNoRows(err, noVersion(versionID))
 		}
-		if row.Unplayable == stored(missing) {
+		if row.Unplayable == phraseColumn(missing) {
 			return nil
 		}
-		if err := tx.SetUnplayable(ctx, stored(missing), versionID); err != nil {
+		if err := tx.SetUnplayable(ctx, phraseColumn(missing), versionID); err != nil {
 			return err
 		}
 		kind := ladder.MessagePlayable
 		if !missing.IsZero() {
 			kind = ladder.MessageUnplayable
 		}
-		return tx.tellOwner(ctx, row, kind, 0, missing)
+		return tx.messageOwner(ctx, row, kind, 0, missing)
 	})
 }
 
-// Last returns the last versions of some bots, by bot.
-func (s Versions) Last(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
-	rows, err := s.read.LastVersions(ctx, text(bots))
+// LastOfBots returns the last versions of some bots, by bot.
+func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
+	rows, err := s.read.LastVersions(ctx, jsonText(bots))
 	if err != nil {
 		return nil, machineError(err)
 	}

@@ -46,9 +46,9 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// Use makes an earlier version of a bot live again: it goes on with its own rating,
+// UseVersion makes an earlier version of a bot live again: it goes on with its own rating,
 // and the one that was live rests. The bot is restored where it was withdrawn.
-func (s Bots) Use(ctx context.Context, botID int64, number int) error {
+func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
@@ -91,7 +91,7 @@ func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queri
 		if err := change(tx, b); err != nil {
 			return err
 		}
-		tx.tell(events.Event{Kind: events.VersionMoved})
+		tx.addEvent(events.Event{Kind: events.VersionChanged})
 		return tx.refreshBot(ctx, botID)
 	})
 }

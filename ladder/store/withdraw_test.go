@@ -77,7 +77,7 @@ func TestWithdraw(t *testing.T) {
 	c.wantTold(p.ID)
 	c.wantTold(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
-	if b, err := c.Bots.Find(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
+	if b, err := c.Bots.Find(bg, "anna-bot"); err != nil || b.WithdrawnAt.IsZero() {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if m, err := c.Matches.Find(bg, waits.ID); err != nil || m.State != ladder.Dropped {
@@ -87,7 +87,7 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("a match that somebody asked for is %s: %s; %v", m.State, m.Reason, err)
 	}
 	l := testLadders(t)[0]
-	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p.ID})
+	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p.ID})
 	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
 	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
@@ -121,7 +121,7 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 	}
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	for _, m := range []ladder.Match{own, other} {
-		dropped, err := c.Matches.Break(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
+		dropped, err := c.Matches.InterruptAttempt(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 		kit.Must(t, err)
 		m = kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
 		if !dropped || m.State != ladder.Dropped || m.Reason.String() != `bot "anna-bot" is withdrawn by its owner` {
@@ -147,7 +147,7 @@ func TestWithdrawRefused(t *testing.T) {
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Bots.Restore(bg, v.BotID))
 	c.wantPlaying(v.BotID, "suspended and restored", 0, 0)
-	wantError(t, c.Bots.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
+	wantError(t, c.Bots.UseVersion(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
 }
 
 // The owner goes back to an earlier version, which goes on with its own rating; the
@@ -162,27 +162,27 @@ func TestUse(t *testing.T) {
 	v2 := c.live(p.ID, "anna-bot")
 	c.finished("tebes-4", v2.ID, first)
 
-	kit.Must(t, c.Bots.Use(bg, v1.BotID, 1))
-	kit.Must(t, c.Bots.Use(bg, v1.BotID, 1))
+	kit.Must(t, c.Bots.UseVersion(bg, v1.BotID, 1))
+	kit.Must(t, c.Bots.UseVersion(bg, v1.BotID, 1))
 	c.wantPlaying(v1.BotID, "version 1 again", 1, 1)
 	_, again := c.finished("tebes-4", v1.ID, first)
-	if again[0].Before != changes[0].After || again[0].Number != 2 {
+	if again[0].EloBefore != changes[0].EloAfter || again[0].Number != 2 {
 		t.Errorf("it goes on with %+v after %+v", again[0], changes[0])
 	}
 	v3 := c.live(p.ID, "anna-bot")
 	_, third := c.finished("tebes-4", v3.ID, first)
-	if third[0].Before != again[0].After {
-		t.Errorf("the next version starts at %v, want %v", third[0].Before, again[0].After)
+	if third[0].EloBefore != again[0].EloAfter {
+		t.Errorf("the next version starts at %v, want %v", third[0].EloBefore, again[0].EloAfter)
 	}
 	kit.Must(t, c.Bots.Withdraw(bg, v1.BotID))
-	kit.Must(t, c.Bots.Use(bg, v1.BotID, 2))
+	kit.Must(t, c.Bots.UseVersion(bg, v1.BotID, 2))
 	c.wantPlaying(v1.BotID, "version 2 of a bot that was withdrawn", 2, 1)
 	wantSound(t, c.Store)
 
-	wantError(t, c.Bots.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
+	wantError(t, c.Bots.UseVersion(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
 	failed := c.submitted(p.ID, "anna-bot")
 	kit.Must(t, c.Versions.Fail(bg, failed.ID, phrase.Plain("no")))
-	wantError(t, c.Bots.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
+	wantError(t, c.Bots.UseVersion(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
 }
 
 // The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
@@ -200,7 +200,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 	fails := func(by ladder.Person, name string) ladder.Version {
 		t.Helper()
 		v := kit.Get[ladder.Version](t)(add(by, name))
-		kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+		kit.Must(t, c.Versions.StartStage(bg, v.ID, "unpack"))
 		kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("secret")))
 		return v
 	}
@@ -209,7 +209,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 	if v := fails(p[0], "good-name"); v.Number != 2 || v.BotID != first.BotID {
 		t.Errorf("its owner's next version is %+v", v)
 	}
-	c.clock.skip(versionsTime - time.Minute)
+	c.clock.skip(versionLimitPeriod - time.Minute)
 	_, err := add(p[1], "good-name")
 	wantError(t, err, ladder.Conflict, `bot "good-name" is somebody else's: choose another name`)
 	c.clock.skip(time.Minute)
@@ -239,7 +239,7 @@ func TestSameUpload(t *testing.T) {
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
-	_, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, Keep: func() error { t.Error("it is kept again"); return nil }}, lots)
+	_, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, StoreUpload: func() error { t.Error("it is kept again"); return nil }}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
 	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, lots) // in another archive
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
@@ -264,7 +264,7 @@ func TestNamesThatComeAndGo(t *testing.T) {
 		v, err := c.Versions.Add(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
 		if err == nil {
 			n++
-			kit.Must(t, c.Versions.BeginStage(bg, v.ID, "unpack"))
+			kit.Must(t, c.Versions.StartStage(bg, v.ID, "unpack"))
 			kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("no")))
 		}
 	}
@@ -280,7 +280,7 @@ func TestRemoteThatRests(t *testing.T) {
 	p, first := c.people("anna", "ben"), c.ids("@first")[0]
 	connect := func() ladder.Version {
 		t.Helper()
-		return kit.Get[ladder.Version](t)(c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", New: true}, lots))
+		return kit.Get[ladder.Version](t)(c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", ForceNew: true}, lots))
 	}
 	v := connect()
 	waits, plays := c.unrated(p[1].ID, v.ID, first), c.unrated(p[1].ID, v.ID, first)
@@ -294,15 +294,15 @@ func TestRemoteThatRests(t *testing.T) {
 		}
 	}
 	wantDropped(waits.ID)
-	kit.Get[bool](t)(c.Matches.Break(bg, plays.ID, 1, phrase.Plain("stop"), false))
+	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, plays.ID, 1, phrase.Plain("stop"), false))
 	wantDropped(plays.ID)
 	l := testLadders(t)[0]
 	_, err := c.Matches.Add(bg, NewMatch{
-		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p[1].ID,
+		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p[1].ID,
 	})
 	wantError(t, err, ladder.Conflict,
 		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
-	kit.Must(t, c.Bots.Use(bg, v.BotID, v.Number))
+	kit.Must(t, c.Bots.UseVersion(bg, v.BotID, v.Number))
 	c.unrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)
 }

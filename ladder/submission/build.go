@@ -70,7 +70,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 		return summary, err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
-	err = s.Store.Versions.SetBuilt(ctx, s.version.ID, store.Built{
+	err = s.Store.Versions.SetBuildInfo(ctx, s.version.ID, store.BuildInfo{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
 		Needs: needsOf(s.made.dir, m.Run),
 	})

@@ -75,7 +75,7 @@ func TestSweepBuilds(t *testing.T) {
 	w.aged(old.Hash, 31*day)
 
 	// A match that waits needs the old version.
-	m, err := w.Store.Matches.Add(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
+	m, err := w.Store.Matches.Add(t.Context(), store.NewMatch{RequestedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
 	kit.Must(t, err)
 	w.sweep(rules, old.Hash, live.Hash)
 	kit.Must(t, w.Store.Matches.Cancel(t.Context(), m.ID, w.person.ID, phrase.Plain("")))

@@ -13,7 +13,7 @@ func TestEvents(t *testing.T) {
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, map[string]string{"timba.toml": "build = [\"false\"]\nrun = [\"./bot\"]"}))
 	mine := func(e events.Event) bool {
-		return e.Version == v.ID && (e.Kind == events.SubmissionMoved || e.Kind == events.VersionMoved)
+		return e.Version == v.ID && (e.Kind == events.SubmissionChanged || e.Kind == events.VersionChanged)
 	}
 	told, stop := w.Store.Events().Subscribe(100, mine)
 	next, _ := w.Store.Events().Subscribe(1, mine)

@@ -68,7 +68,7 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 // their upload when they are gone. They stay there until the context has ended. An error
 // is a failure of our own.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
-	if v.House() {
+	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
 		house.Bot.Temp = p.Dir.Temp()
 		return house.Bot, err
@@ -88,7 +88,7 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
 	if err != nil {
 		return match.Bot{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
 	}
-	return match.Bot{Name: v.Bot, Version: v.Shown(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
+	return match.Bot{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
 // Restore makes the directory of a version, which is none of the house, again from its upload, when it is gone. What

@@ -65,7 +65,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", level)
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
-	w := &world{Pipeline: New(shared.Store, shared.Config), t: t, person: shared.Person("ana", false)}
+	w := &world{Pipeline: New(shared.Store, shared.Config), t: t, person: shared.AddPerson("ana", false)}
 	w.Level, w.Check.Quick, w.Check.Waits.Pause = level, true, 10*time.Millisecond
 	w.Check.Waits.Patience, w.Check.Waits.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
 	w.timeout = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
@@ -106,7 +106,7 @@ func (w *world) addData(bot string, data []byte) ladder.Version {
 	w.t.Helper()
 	upload := kit.Get[*bundle.Upload](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
 	defer upload.Discard()
-	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Keep: upload.Keep}
+	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, StoreUpload: upload.Keep}
 	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 
@@ -158,7 +158,7 @@ done
 func logs(stages []ladder.Stage) string {
 	var b strings.Builder
 	for _, s := range stages {
-		fmt.Fprintf(&b, "--- %s %v %q %s\n%s\n", s.Name, s.OK, s.Summary, s.Ended.Sub(s.Began).Round(time.Millisecond), s.Log)
+		fmt.Fprintf(&b, "--- %s %v %q %s\n%s\n", s.Name, s.OK, s.Summary, s.EndedAt.Sub(s.StartedAt).Round(time.Millisecond), s.Log)
 	}
 	return b.String()
 }

@@ -52,7 +52,7 @@ func TestCalledOff(t *testing.T) {
 		t.Errorf("it is %+v\n%s", v, logs(stages))
 	}
 	// A version that has arrived stays where it is.
-	if again, stages := w.run(v); again.State != ladder.Live || !again.Began.Equal(v.Began) || len(stages) != 4 {
+	if again, stages := w.run(v); again.State != ladder.Live || !again.LiveAt.Equal(v.LiveAt) || len(stages) != 4 {
 		t.Errorf("run again it is %+v", again)
 	}
 }

@@ -44,9 +44,9 @@ type Pipeline struct {
 	Store  *store.Store
 	Dir    datadir.Dir
 	Config *config.Config
-	Check  check.Options // Defaults, but for the clock, which is that of the ladders
-	Room   ladder.Room   // the memory that bots and builds share
-	Level  sandbox.Level // that this machine's sandbox has
+	Check  check.Options       // Defaults, but for the clock, which is that of the ladders
+	Room   ladder.MemoryBudget // the memory that bots and builds share
+	Level  sandbox.Level       // that this machine's sandbox has
 	Log    *slog.Logger
 
 	Now func() time.Time // the clock
@@ -105,7 +105,7 @@ func (p *Pipeline) Memory() (most int64, err error) {
 			return 0, err
 		}
 		if p.fits(v) == nil {
-			most = max(most, p.Room.Rotation(v, []bool{false, true}))
+			most = max(most, p.Room.RotationMemory(v, []bool{false, true}))
 		}
 	}
 	return most, nil
@@ -119,7 +119,7 @@ func (p *Pipeline) fits(v *rules.Variant) error {
 
 // Standing reports whether a version can be started without a build.
 func (p *Pipeline) Standing(v ladder.Version) bool {
-	if v.House() {
+	if v.IsHouse() {
 		return true
 	}
 	_, err := os.Stat(p.Dir.Bot(v.Hash))
@@ -224,7 +224,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 			return false, err
 		}
 	}
-	if err := s.Store.Versions.BeginStage(ctx, s.version.ID, st.name); err != nil {
+	if err := s.Store.Versions.StartStage(ctx, s.version.ID, st.name); err != nil {
 		return false, err
 	}
 	log := s.transcript()
@@ -244,7 +244,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, short(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
-	if kept := s.Store.Versions.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
+	if kept := s.Store.Versions.FinishStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
 	}
 	if no == nil {

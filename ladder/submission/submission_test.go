@@ -38,7 +38,7 @@ func TestStartersGoLive(t *testing.T) {
 			continue
 		}
 		for i, want := range []string{Unpack, Build, Check, Trial} {
-			if s := stages[i]; s.Name != want || !s.OK || s.Summary.IsZero() || s.Log == "" || s.Ended.IsZero() {
+			if s := stages[i]; s.Name != want || !s.OK || s.Summary.IsZero() || s.Log == "" || s.EndedAt.IsZero() {
 				t.Errorf("%s: stage %d is %+v", name, i, s)
 			}
 			if strings.Contains(stages[i].Log, string(w.Dir)) {

@@ -48,7 +48,7 @@ func (t *transcript) String() string {
 
 // clean returns plain text from anything: UTF-8 that shows, lines and tabs.
 func (t *transcript) clean(text string) string {
-	text = string(datadir.Private([]byte(text)))
+	text = string(datadir.HideBotPaths([]byte(text)))
 	for _, s := range t.secrets {
 		text = strings.ReplaceAll(text, s, "")
 	}

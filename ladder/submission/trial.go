@@ -164,7 +164,7 @@ func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot
 	}
 	err = match.Play(ctx, func(game *referee.Result) error {
 		for i, log := range game.Logs {
-			game.Logs[i] = datadir.Private(log)
+			game.Logs[i] = datadir.HideBotPaths(log)
 		}
 		tally.Add(game)
 		return done(game)

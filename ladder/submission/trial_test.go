@@ -108,7 +108,7 @@ func TestTrialWithoutRoom(t *testing.T) {
 	w := newWorld(t)
 	manifest := "games = [\"podrida\"]\nrun = [\"sh\", \"bot.sh\"]\n"
 	v := w.built(w.add("mine", fileTree(t, map[string]string{"timba.toml": manifest, "bot.sh": shell("")})))
-	w.Room = ladder.Room{Total: 512 << 20, Bot: 256 << 20}
+	w.Room = ladder.MemoryBudget{Total: 512 << 20, Bot: 256 << 20}
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
 	log := s.transcript()
 	summary := kit.Get[phrase.Text](t)(s.trial(t.Context(), log)).String()

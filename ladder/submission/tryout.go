@@ -58,7 +58,7 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	need := max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot, p.Room.Rotation(v, []bool{false, against.House()}))
+	need := max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot, p.Room.RotationMemory(v, []bool{false, against.IsHouse()}))
 	if p.Room.Total > 0 && need > p.Room.Total {
 		return 0, ladder.Errorf(ladder.Invalid, "test against a house bot", "a match against %s can use %d MiB, and all bots together have %d MiB",
 			against.Bot, need>>20, p.Room.Total>>20)
@@ -149,7 +149,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {
-				if t.Against.House() && f.HouseFailed() {
+				if t.Against.IsHouse() && f.HouseFailed() {
 					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
 				}
 				continue

@@ -80,7 +80,7 @@ func (d *display) watch(ctx context.Context, finished <-chan events.Event, sent 
 
 // finish shows a finished match and, without a terminal, from time to time the standings.
 func (d *display) finish(ctx context.Context, e events.Event) error {
-	d.finished += 1 + e.Missed
+	d.finished += 1 + e.MissedEvents
 	if err := d.report(ctx, e); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (d *display) bots(ctx context.Context) (all [][]string, err error) {
 				continue
 			}
 			mark := ""
-			if s.Provisional() && s.Bot != ladder.Anchor {
+			if s.IsProvisional() && s.Bot != ladder.Anchor {
 				mark = "?"
 			}
 			parts = append(parts, fmt.Sprintf("%s %.0f%s ", s.Bot, s.Rating(), mark))
@@ -183,7 +183,7 @@ func (d *display) report(ctx context.Context, e events.Event) error {
 			d.names[c.VersionID] = v.Bot
 		}
 		provisional := slices.ContainsFunc(places, func(s ladder.Standing) bool {
-			return s.VersionID == c.VersionID && s.Provisional()
+			return s.VersionID == c.VersionID && s.IsProvisional()
 		})
 		parts = append(parts, change(d.names[c.VersionID], c, provisional))
 	}
@@ -197,11 +197,11 @@ func (d *display) report(ctx context.Context, e events.Event) error {
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:
-		return fmt.Sprintf("%s %.0f (fixed) ", bot, c.After)
+		return fmt.Sprintf("%s %.0f (fixed) ", bot, c.EloAfter)
 	case provisional:
-		return fmt.Sprintf("%s %.0f (provisional) ", bot, c.After)
+		return fmt.Sprintf("%s %.0f (provisional) ", bot, c.EloAfter)
 	}
-	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.After, c.After-c.Before)
+	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.EloAfter, c.EloAfter-c.EloBefore)
 }
 
 // draw shows the best bots of each ladder, a line each, and the last news on a terminal.

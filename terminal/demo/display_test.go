@@ -33,9 +33,9 @@ func TestChange(t *testing.T) {
 		provisional bool
 		want        string
 	}{
-		{"x", ladder.Change{Before: 1000, After: 1609}, true, "x 1609 (provisional) "},
-		{"x", ladder.Change{Before: 1609, After: 1650}, false, "x 1650 (+41) "},
-		{ladder.Anchor, ladder.Change{Before: 1000, After: 1000}, true, "@random 1000 (fixed) "},
+		{"x", ladder.Change{EloBefore: 1000, EloAfter: 1609}, true, "x 1609 (provisional) "},
+		{"x", ladder.Change{EloBefore: 1609, EloAfter: 1650}, false, "x 1650 (+41) "},
+		{ladder.Anchor, ladder.Change{EloBefore: 1000, EloAfter: 1000}, true, "@random 1000 (fixed) "},
 	} {
 		if got := change(c.bot, c.change, c.provisional); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.change, got, c.want)

@@ -153,7 +153,7 @@ func accessCases() map[string]accessCase {
 func (w *world) asked(by string) ladder.Match {
 	w.tb.Helper()
 	m := kit.Get[ladder.Match](w.tb)(w.Store.Matches.Add(bg, store.NewMatch{
-		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: w.person(by),
+		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: w.person(by),
 	}))
 	return m
 }
@@ -161,7 +161,7 @@ func (w *world) asked(by string) ladder.Match {
 // adasLive returns the name of a new bot of ada's with a live version.
 func (w *world) adasLive() string {
 	v := w.version(fresh("adasbot"))
-	w.Live(v.ID, store.Built{Hash: hashOf(2), Command: []string{"./bot"}})
+	w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(2), Command: []string{"./bot"}})
 	return v.Bot
 }
 
@@ -181,7 +181,7 @@ func (w *world) stranger() string {
 
 // wanted returns the status that a route should answer somebody.
 func (rt route) wanted(c accessCase, who, scope string) int {
-	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.Covers(rt.scope)
+	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.HasScope(rt.scope)
 	switch {
 	case who == "" && rt.scope != "":
 		return http.StatusUnauthorized

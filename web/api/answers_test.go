@@ -161,7 +161,7 @@ func TestAskedMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	ask := call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: `{"ladder":"teeko","bots":["adabot","@first"]}`}
-	w.Config.Limits.Unrated = 3
+	w.Config.Limits.UnratedMatches = 3
 	for range 3 {
 		get[wire.Match](w, ask)
 	}

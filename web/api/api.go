@@ -94,7 +94,7 @@ func (a *API) enter(rt route) http.Handler {
 		w = middleware.RequestOf(r).RecordAnswer(w)
 		err := a.Middleware.Bearer(w, r)
 		if err == nil && rt.scope != "" {
-			err = middleware.RequestOf(r).Must(rt.scope, rt.pattern)
+			err = middleware.RequestOf(r).CheckScope(rt.scope, rt.pattern)
 		}
 		if err == nil {
 			err = rt.serve(w, r)

@@ -35,11 +35,11 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
-		Bundle: v.Bundle, SHA256: v.Hash, Created: v.Created, Began: v.Began, Ended: v.Ended,
+		Bundle: v.Bundle, SHA256: v.Hash, Created: v.CreatedAt, Began: v.LiveAt, Ended: v.EndedAt,
 	}
 	if own {
 		doc.Reason = v.Reason.String()
-		if !v.House() && !v.Remote {
+		if !v.IsHouse() && !v.Remote {
 			doc.Submission = v.ID
 		}
 	}
@@ -88,13 +88,13 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	for i, b := range bots {
 		ids[i] = b.ID
 	}
-	last, err := a.Store.Versions.Last(r.Context(), ids)
+	last, err := a.Store.Versions.LastOfBots(r.Context(), ids)
 	if err != nil {
 		return nil, err
 	}
 	people, docs := a.names(), make([]wire.Bot, len(bots))
 	for i, b := range bots {
-		doc := wire.Bot{Name: b.Name, House: b.House(), Created: b.Created, Withdrawn: b.Withdrawn}
+		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), Created: b.CreatedAt, Withdrawn: b.WithdrawnAt}
 		if doc.Owner, err = people.of(r.Context(), b.PersonID); err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func (a *API) getVersion(r *http.Request) (doc wire.Version, err error) {
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
-	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.Began, Ended: s.Ended, Summary: s.Summary.String()}
+	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.StartedAt, Ended: s.EndedAt, Summary: s.Summary.String()}
 	if log {
 		doc.Log = s.Log
 	}
@@ -244,7 +244,7 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 // putLive makes an earlier version live again.
 func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
-		return a.Service.Use(ctx, by, bot, asked.Version)
+		return a.Service.UseVersion(ctx, by, bot, asked.Version)
 	})(r)
 }
 

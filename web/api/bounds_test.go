@@ -56,7 +56,7 @@ func TestAskForTooMuchMemory(t *testing.T) {
 	// limit: limits.memory
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.api.Service.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20}
+	w.api.Service.Memory = ladder.MemoryBudget{Total: 799 << 20, Bot: 512 << 20}
 	ask := func(bots string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: `{"game":"tute","deals":1,"options":{"players":"4"},"bots":[` + bots + `]}`})
 		return rec.Code, rec.Body.String()
@@ -66,7 +66,7 @@ func TestAskForTooMuchMemory(t *testing.T) {
 	if code != http.StatusBadRequest || !strings.Contains(said, "its 4 bots can use 800 MiB at once, 512 MiB each, and all bots together have 799 MiB") {
 		t.Errorf("%d %s", code, said)
 	}
-	w.api.Service.Room.Total = 800 << 20
+	w.api.Service.Memory.Total = 800 << 20
 	if code, said := ask(`"adabot","@random","@first","@greedy"`); code != http.StatusAccepted {
 		t.Errorf("%d %s", code, said)
 	}
@@ -83,7 +83,7 @@ func TestCancel(t *testing.T) {
 	}
 	waits, runs := w.asked("ada"), w.asked("ada")
 	seed := referee.NewSeed()
-	kit.Must(t, w.Store.Matches.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
+	kit.Must(t, w.Store.Matches.Start(bg, []store.MatchStart{{Match: runs.ID, Seed: seed}})[0].Err)
 	for _, who := range []string{"bob all", "bob submit", "root submit"} {
 		if code, said := cancel(waits, who); code != http.StatusForbidden || !strings.Contains(said, "only who asked for match") {
 			t.Errorf("%s: %d %s", who, code, said)
@@ -132,8 +132,8 @@ func TestBlockEndsAll(t *testing.T) {
 	root := w.person("root")
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
 	seed := referee.NewSeed()
-	kit.Must(t, w.Store.Matches.Begin(bg, []store.Start{{Match: runs.ID, Seed: seed}})[0].Err)
-	kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Matches.Start(bg, []store.MatchStart{{Match: runs.ID, Seed: seed}})[0].Err)
+	kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
 	if w.woken.Load() == 0 {
 		t.Error("the runner was not woken")
@@ -160,6 +160,6 @@ func TestBlockEndsAll(t *testing.T) {
 // houseMatch returns a match between house bots that somebody asks for.
 func (w *world) houseMatch(by int64) store.NewMatch {
 	return store.NewMatch{
-		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.houseVersion("@first")}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: by,
+		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.houseVersion("@first")}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: by,
 	}
 }

@@ -251,7 +251,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%+v", cancelled)
 	}
 	kit.Must(t, w.Store.Versions.SetState(bg, w.waits.ID, ladder.Queued))
-	kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
 	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
 		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
 	}
@@ -267,7 +267,7 @@ func TestWithdrawal(t *testing.T) {
 	w := newWorld(t, nil)
 	name := w.adasLive()
 	v := w.version(name)
-	w.Live(v.ID, store.Built{Hash: hashOf(2), Command: []string{"./bot"}})
+	w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(2), Command: []string{"./bot"}})
 	change := func(method, path, body string) wire.Bot {
 		t.Helper()
 		return get[wire.Bot](w, call{method: method, path: "/api/v1/bots/" + name + path, who: "ada submit", body: body})

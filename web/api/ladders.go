@@ -14,7 +14,7 @@ import (
 func ladderDoc(l store.LadderInfo) wire.Ladder {
 	return wire.Ladder{
 		Name: l.Name, Title: l.Title, Game: l.Game, Options: l.Options, Clock: l.Clock,
-		Deals: l.Deals, Slots: l.Bots, Active: l.Active, Matches: l.Finished,
+		Deals: l.Deals, Slots: l.Bots, Active: l.Active, Matches: l.FinishedMatches,
 	}
 }
 
@@ -32,7 +32,7 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
 		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
-		Active: s.Active, Last: s.Last,
+		Active: s.Active, Last: s.LastMatchAt,
 	}
 	if s.Fit != nil || s.PlusMinus != nil {
 		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}

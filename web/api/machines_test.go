@@ -19,18 +19,18 @@ func (w *world) machines() ([]ladder.Machine, error) {
 	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	about := ladder.Machine{
 		State: ladder.MachineReady, Version: "1.2.3", Protocol: 77, OS: "linux", Arch: "arm64", Sandbox: "full",
-		Interpreters: map[string]string{"python3": "3.12.9"}, Cores: 4, Memory: 12345678912, Seen: at, Added: at.Add(-time.Hour),
+		Interpreters: map[string]string{"python3": "3.12.9"}, Cores: 4, Memory: 12345678912, LastReportAt: at, AddedAt: at.Add(-time.Hour),
 	}
 	local, paused, leaves, old := about, about, about, about
-	local.Name, local.Local, local.Added = "local", true, time.Time{}
+	local.Name, local.Local, local.AddedAt = "local", true, time.Time{}
 	local.Playing = []ladder.MachineMatch{{
-		Match: w.running.ID, Attempt: 1, Ladder: w.running.Ladder, Bots: w.running.Bots, Numbers: w.running.Numbers, Began: at,
+		Match: w.running.ID, Attempt: 1, Ladder: w.running.Ladder, Bots: w.running.Bots, Numbers: w.running.Numbers, StartedAt: at,
 	}}
-	local.Finished, local.LastHour, local.Void, local.Starved, local.Broken = 100, 60, 5, 4, 987
-	paused.Name, paused.State, paused.Reason, paused.Until = "lab-1", ladder.MachinePaused, phrase.Plain("it could not play a match"), at.Add(time.Minute)
+	local.FinishedMatches, local.MatchesLastHour, local.VoidGames, local.StarvedGames, local.BrokenAttempts = 100, 60, 5, 4, 987
+	paused.Name, paused.State, paused.Reason, paused.PausedUntil = "lab-1", ladder.MachinePaused, phrase.Plain("it could not play a match"), at.Add(time.Minute)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
 	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, phrase.Plain("timba 1.2.3 on \"lab-3\" has protocol 77")
-	away := ladder.Machine{Name: "lab-4", State: ladder.MachineAway, Added: at}
+	away := ladder.Machine{Name: "lab-4", State: ladder.MachineAway, AddedAt: at}
 	return []ladder.Machine{local, paused, leaves, old, away}, nil
 }
 
@@ -57,7 +57,7 @@ func TestMachines(t *testing.T) {
 func TestAttemptsNameTheirMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	b := w.Store.Matches.Begin(bg, []store.Start{{
+	b := w.Store.Matches.Start(bg, []store.MatchStart{{
 		New: &store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, w.houseVersion("@first")}}, Machine: "lab-1", Seed: referee.NewSeed(),
 	}})[0]
 	kit.Must(t, b.Err)

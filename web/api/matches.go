@@ -19,8 +19,8 @@ import (
 
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	return wire.Change{
-		Slot: c.Slot, Bot: bot, Version: version, Before: c.Before, After: c.After, K: c.K,
-		Score: c.Score, Expected: c.Expected, Deals: c.Deals,
+		Slot: c.Slot, Bot: bot, Version: version, Before: c.EloBefore, After: c.EloAfter, K: c.K,
+		Score: c.Score, Expected: c.ExpectedScore, Deals: c.Deals,
 	}
 }
 
@@ -28,7 +28,7 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
-		State: string(m.State), Reason: m.Reason.String(), Created: m.Created, Began: m.Began, Finished: m.Finished, Order: m.Order,
+		State: string(m.State), Reason: m.Reason.String(), Created: m.CreatedAt, Began: m.StartedAt, Finished: m.FinishedAt, Order: m.Order,
 		Versions: make([]wire.Ref, len(m.Versions)),
 	}
 	for i := range m.Versions {
@@ -38,7 +38,7 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 		doc.Changes = append(doc.Changes, changeDoc(c, m.Bots[c.Slot], m.Numbers[c.Slot]))
 	}
 	var err error
-	doc.AskedBy, err = people.of(ctx, m.AskedBy)
+	doc.AskedBy, err = people.of(ctx, m.RequestedBy)
 	return doc, err
 }
 
@@ -93,7 +93,7 @@ func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Ma
 }
 
 func (a *API) listMatches(r *http.Request, q matchQuery, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
-	f.State, f.Before = q.State, int64(q.From)
+	f.State, f.BeforeID = q.State, int64(q.From)
 	f.Limit = q.Limit + 1 // one more shows whether another page follows
 	list, err := a.Store.Matches.List(r.Context(), f)
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, e
 		}
 	}
 	for _, t := range m.Attempts {
-		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason.String()}
+		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.StartedAt, Ended: t.EndedAt, Reason: t.Reason.String()}
 		if t.Seed != nil {
 			attempt.Seed = t.Seed.String()
 		}

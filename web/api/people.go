@@ -10,13 +10,13 @@ import (
 
 // PersonDoc returns the document of a person.
 func PersonDoc(p ladder.Person) wire.Person {
-	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
+	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.CreatedAt, Blocked: p.BlockedAt}
 }
 
 func tokenDoc(t ladder.Token) wire.Token {
 	return wire.Token{
-		ID: t.ID, Label: t.Label, Scope: string(t.Scope), Created: t.Created,
-		Used: t.Used, Expires: t.Expires, Revoked: t.Revoked,
+		ID: t.ID, Label: t.Label, Scope: string(t.Scope), Created: t.CreatedAt,
+		Used: t.UsedAt, Expires: t.ExpiresAt, Revoked: t.RevokedAt,
 	}
 }
 
@@ -56,7 +56,7 @@ func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Messag
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
-		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text().String(), Created: m.Created, Seen: m.Seen})
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text().String(), Created: m.CreatedAt, Seen: m.SeenAt})
 	}
 	if after > 0 {
 		page.Next = middleware.CursorOf("message", after)
@@ -65,7 +65,7 @@ func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Messag
 }
 
 func (a *API) putSeen(_ http.ResponseWriter, r *http.Request, seen wire.SeenMessages) (none, error) {
-	return none{}, a.Store.People.SetSeen(r.Context(), middleware.RequestOf(r).Person.ID, seen.First, seen.Last)
+	return none{}, a.Store.People.MarkSeen(r.Context(), middleware.RequestOf(r).Person.ID, seen.First, seen.Last)
 }
 
 func (a *API) deleteMyToken(r *http.Request) error {
@@ -85,7 +85,7 @@ func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewTo
 
 // InviteDoc returns the document of an invite.
 func InviteDoc(i ladder.Invite) wire.Invite {
-	return wire.Invite{ID: i.ID, Name: i.Name, By: i.From, Created: i.Created, Expires: i.Expires}
+	return wire.Invite{ID: i.ID, Name: i.Name, By: i.Issuer, Created: i.CreatedAt, Expires: i.ExpiresAt}
 }
 
 func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
@@ -96,7 +96,7 @@ func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewI
 // setBlocked blocks or unblocks the person that the path names.
 func (a *API) setBlocked(out bool) endpoint {
 	return answer(func(r *http.Request) (wire.Person, error) {
-		p, err := a.Service.Block(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), out)
+		p, err := a.Service.SetBlocked(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), out)
 		return PersonDoc(p), err
 	})
 }

@@ -122,7 +122,7 @@ func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) err
 	w.Header().Set("Content-Disposition", "attachment; filename=match-"+strconv.FormatInt(m.ID, 10)+".zip")
 	z := zip.NewWriter(w)
 	err = a.Store.Matches.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.Finished})
+		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.FinishedAt})
 		if err != nil {
 			return gone(err)
 		}

@@ -120,14 +120,14 @@ func (a *API) routes() []route {
 			summary: "Withdraw a bot",
 			about: "The bot plays no more; its history, its ratings and its name stay. Its live version becomes `retired`. While a " +
 				"submission of the bot is on its way, the answer is a conflict.",
-			answer: "The bot.", endpoint: answer(a.changeBot(a.Service.Withdraw)),
+			answer: "The bot.", endpoint: answer(a.changeBot(a.Service.WithdrawBot)),
 		},
 		{
 			pattern: "DELETE /api/v1/bots/{bot}/withdrawal", id: "restore", tags: "bots",
 			scope: ladder.ScopeSubmit, owner: true,
 			summary: "Bring a withdrawn bot back",
 			about:   "The version that was live when the bot was withdrawn is live again, with its rating.",
-			answer:  "The bot.", endpoint: answer(a.changeBot(a.Service.Restore)),
+			answer:  "The bot.", endpoint: answer(a.changeBot(a.Service.RestoreBot)),
 		},
 		{
 			pattern: "PUT /api/v1/bots/{bot}/live", id: "useVersion", tags: "bots",

@@ -124,7 +124,7 @@ func TestSameFiles(t *testing.T) {
 	hash, err := trees.HashSource(dir)
 	kit.Must(t, err)
 	v := w.version("same")
-	w.Live(v.ID, store.Built{Hash: hash, Command: []string{"./bot.py"}})
+	w.MakeLive(v.ID, store.BuildInfo{Hash: hash, Command: []string{"./bot.py"}})
 	var zipped bytes.Buffer
 	z := zip.NewWriter(&zipped)
 	f, err := z.Create("bot.py")

@@ -53,7 +53,7 @@ func TestWaiting(t *testing.T) {
 			w.inFlight()
 		}
 		begin(tag)
-		kit.Must(t, w.Store.Versions.BeginStage(bg, w.waits.ID, "unpack"))
+		kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
@@ -135,7 +135,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
-			w.api.Service.Changes = hub
+			w.api.Service.Events = hub
 			began := time.Now()
 			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
 			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {

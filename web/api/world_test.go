@@ -133,7 +133,7 @@ func (w *world) skip(d time.Duration) {
 
 func (w *world) people() {
 	for _, name := range []string{"ada", "bob", "root"} {
-		p := w.Person(name, name == "root")
+		p := w.AddPerson(name, name == "root")
 		for _, scope := range scopes {
 			key, _, err := w.Store.Sessions.AddToken(bg, p.ID, "test", scope, time.Time{})
 			kit.Must(w.tb, err)
@@ -150,10 +150,10 @@ func (w *world) person(name string) int64 {
 func hashOf(n byte) string { return referee.Commitment(rules.Seed{n}).String() }
 
 func (w *world) bots() {
-	w.House(func(string) string { return hashOf(0) })
+	w.SyncHouseBots(func(string) string { return hashOf(0) })
 	w.live = w.version("adabot")
 	w.staged(w.live, true)
-	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
+	w.MakeLive(w.live.ID, store.BuildInfo{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
 	kit.Must(w.tb, w.Store.Versions.Fail(bg, w.failed.ID, phrase.Plain("build: exit status 1")))
@@ -170,10 +170,10 @@ func (w *world) version(bot string) ladder.Version {
 // staged takes a version through its first stages, the second of which may fail.
 func (w *world) staged(v ladder.Version, ok bool) {
 	w.tb.Helper()
-	kit.Must(w.tb, w.Store.Versions.BeginStage(bg, v.ID, "unpack"))
-	kit.Must(w.tb, w.Store.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))
-	kit.Must(w.tb, w.Store.Versions.BeginStage(bg, v.ID, "build"))
-	kit.Must(w.tb, w.Store.Versions.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: phrase.Plain("cc -O2"), Log: "bot.c:1: secret of ada\n"}))
+	kit.Must(w.tb, w.Store.Versions.StartStage(bg, v.ID, "unpack"))
+	kit.Must(w.tb, w.Store.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))
+	kit.Must(w.tb, w.Store.Versions.StartStage(bg, v.ID, "build"))
+	kit.Must(w.tb, w.Store.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: phrase.Plain("cc -O2"), Log: "bot.c:1: secret of ada\n"}))
 }
 
 func (w *world) matches() {
@@ -182,14 +182,14 @@ func (w *world) matches() {
 	kit.Must(w.tb, err)
 	w.rated = w.finish(m)
 	m, err = w.Store.Matches.Add(bg, store.NewMatch{
-		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
+		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: w.person("ada"),
 	})
 	kit.Must(w.tb, err)
 	w.unrated = w.finish(m)
 	w.running, err = w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
 	seed := rules.Seed{byte(w.running.ID)}
-	err = w.Store.Matches.Begin(bg, []store.Start{{Match: w.running.ID, Seed: seed}})[0].Err
+	err = w.Store.Matches.Start(bg, []store.MatchStart{{Match: w.running.ID, Seed: seed}})[0].Err
 	kit.Must(w.tb, err)
 	_, err = w.Store.Matches.Add(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
 	kit.Must(w.tb, err)
@@ -209,7 +209,7 @@ func (w *world) houseVersion(name string) int64 {
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
-	kit.Must(w.tb, w.Store.Matches.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
+	kit.Must(w.tb, w.Store.Matches.Start(bg, []store.MatchStart{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	kit.Must(w.tb, err)
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}

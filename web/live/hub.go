@@ -224,7 +224,7 @@ func (h *Hub) Run(ctx context.Context) error {
 
 // handleEvent handles an event.
 func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
-	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Missed > 0 {
+	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.MissedEvents > 0 {
 		h.closeEndedMatches(ctx)
 	}
 	h.pages.markByEvent(ctx, e)

@@ -134,14 +134,14 @@ func (p *pages) wakeRenderer() {
 // markByEvent marks the pages that an event moves.
 func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	switch e.Kind {
-	case events.SubmissionMoved, events.QueueMoved, events.AccessEnded:
+	case events.SubmissionChanged, events.QueueChanged, events.AccessEnded:
 		return
 	}
 	p.mu.Lock()
 	bots := slices.ContainsFunc(slices.Collect(maps.Keys(p.all)), func(k pageKey) bool { return strings.HasPrefix(k.topic, "bot/") })
 	p.mu.Unlock()
-	all := e.Missed > 0 || e.Kind == events.VersionMoved
-	moved := map[string]bool{"home": true, "ladder/" + e.Ladder: e.Kind != events.MatchBegan}
+	all := e.MissedEvents > 0 || e.Kind == events.VersionChanged
+	moved := map[string]bool{"home": true, "ladder/" + e.Ladder: e.Kind != events.MatchStarted}
 	if bots && e.Match != 0 {
 		if m, err := p.hub.Store.Matches.Find(ctx, e.Match); err == nil {
 			for _, name := range m.Bots {

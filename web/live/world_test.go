@@ -65,7 +65,7 @@ func inWorld(t *testing.T, toml string, limits live.Limits, f func(t *testing.T,
 
 func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
-	w.House(func(name string) string { return strings.Repeat("0", 64) })
+	w.SyncHouseBots(func(name string) string { return strings.Repeat("0", 64) })
 	w.hub = live.NewHub(live.Options{Store: w.Store, Limits: limits, Hold: 10 * time.Millisecond})
 	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil

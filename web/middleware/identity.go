@@ -29,7 +29,7 @@ func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return m.count(w, RequestOf(r), err)
 	}
-	return m.Identify(w, r, token, m.Service.Bearer)
+	return m.Identify(w, r, token, m.Service.TokenActor)
 }
 
 // Identify finds out who asks, by a key that find knows, "" for none, and counts the request against the limit

@@ -19,7 +19,7 @@ import (
 // A person and an address have few uploads at the same time, and none that is too slow.
 func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := RequestOf(r)
-	if err := m.Service.MaySubmit(in.Actor, u.Bot, size); err != nil {
+	if err := m.Service.CheckSubmit(in.Actor, u.Bot, size); err != nil {
 		return v, err
 	}
 	leave, err := m.Uploads.Enter(in.Visitor())
@@ -38,7 +38,7 @@ func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Li
 	c, err := socket.Upgrade(w, r, l)
 	if by := RequestOf(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
 		go func() {
-			if why := m.Service.AwaitEnd(by, c.Done()); why != nil {
+			if why := m.Service.AwaitAccessEnd(by, c.Done()); why != nil {
 				c.Shut(socket.CloseRefused, why.Error())
 			}
 		}()
@@ -61,7 +61,7 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, v, err := m.Service.Upload(r.Context(), RequestOf(r).Actor, r.PathValue("bot"), int(number))
+	f, v, err := m.Service.OpenUpload(r.Context(), RequestOf(r).Actor, r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}

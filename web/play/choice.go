@@ -66,12 +66,12 @@ func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 		} else if s.Version, err = x.tables.liveVersion(ctx, other, c.Game); err != nil {
 			return err
 		} else {
-			house[seat] = s.Version.House()
+			house[seat] = s.Version.IsHouse()
 		}
 	}
 	first := x.Seats[c.Seat]
 	first.Player, first.taken, first.seatStored = who, true, true
-	x.memory = x.tables.Room.Rotation(x.Variant, house) - int64(people)*ladder.HouseMemory // people need none
+	x.memory = x.tables.Room.RotationMemory(x.Variant, house) - int64(people)*ladder.HouseMemory // people need none
 	if most := x.tables.Limits.Memory; most > 0 && x.memory > most {
 		return ladder.Errorf(ladder.Invalid, "try fewer players, or house bots", "the bots of this game may need %d MiB, and games against people have %d", x.memory>>20, most>>20)
 	}
@@ -80,9 +80,9 @@ func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 
 // liveVersion returns the live version of a bot that can sit at a table.
 func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
-	v, err := t.Store.Versions.Live(ctx, name)
+	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
-		err = v.AtOnce(game)
+		err = v.CheckTablePlay(game)
 	}
 	return v, err
 }

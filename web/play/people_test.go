@@ -33,12 +33,12 @@ var four = play.Choice{
 var two = play.Choice{Game: "brisca", OtherPlayers: []string{play.Invited}}
 
 // broken returns why a game was broken.
-func (w *world) broken(x *play.Table) ladder.Breaking {
+func (w *world) broken(x *play.Table) ladder.BreakReason {
 	w.t.Helper()
 	<-x.Done()
 	p, err := w.Store.Plays.Find(w.t.Context(), x.ID)
 	w.must(err)
-	return p.Broken
+	return p.BreakReason
 }
 
 // The others sit after who opens a table, whichever seat that is: in teams the second one is the partner.
@@ -91,7 +91,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("the replay has the seats %+v", r.Seats)
 		}
 		for _, one := range who[:2] {
-			list, err := w.Store.Plays.OfPerson(t.Context(), one.Person.ID, false, 0, 10)
+			list, err := w.Store.Plays.ListByPerson(t.Context(), one.Person.ID, false, 0, 10)
 			w.must(err)
 			if len(list) != 1 || len(list[0].People()) != 2 || len(list[0].Bots()) != 2 || list[0].People()[1].Record.Games != 1 {
 				t.Errorf("the games of %s are %+v", one.Person.Name, list)
@@ -116,7 +116,7 @@ func TestPeopleDoNotCome(t *testing.T) {
 		wantError(t, cancelled.Cancel(guest(1, "10.0.0.1")), ladder.Forbidden, "only who has opened a table can cancel it")
 		wantError(t, absent.Cancel(guest(3, "10.0.0.3")), ladder.Conflict, "this game has begun")
 		w.must(cancelled.Cancel(guest(2, "10.0.0.2")))
-		for x, want := range map[*play.Table]ladder.Breaking{waits: ladder.BrokenByWait, cancelled: ladder.BrokenByCancel, absent: ladder.BrokenByAbsence} {
+		for x, want := range map[*play.Table]ladder.BreakReason{waits: ladder.BrokenByWait, cancelled: ladder.BrokenByCancel, absent: ladder.BrokenByAbsence} {
 			if got := w.broken(x); got != want {
 				t.Errorf("a game is broken by %q, want %q", got, want)
 			}
@@ -440,7 +440,7 @@ func TestBlockedUnknown(t *testing.T) {
 		if x.HasResigned(0) {
 			t.Error("somebody has resigned who is not blocked")
 		}
-		w.must(good.People.Block(t.Context(), p.ID, true))
+		w.must(good.People.SetBlocked(t.Context(), p.ID, true))
 		bubble.Settle()
 		if !x.HasResigned(0) {
 			t.Error("somebody who is blocked plays on")

@@ -33,7 +33,7 @@ import (
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
-	Room    ladder.Room                                              // for the memory of one bot
+	Room    ladder.MemoryBudget                                      // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error) // in its sandbox
 	Log     *slog.Logger
 	// OnChange is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
@@ -95,7 +95,7 @@ func New(o Options) *Tables {
 
 // breakError is the error of a game that ends for nobody.
 type breakError struct {
-	cause ladder.Breaking
+	cause ladder.BreakReason
 	text  string
 }
 
@@ -144,7 +144,7 @@ func (t *Tables) endBlocked(ctx context.Context) {
 			if id == 0 {
 				continue
 			}
-			if p, err := t.Store.People.Find(ctx, id); err != nil || p.Blocked.IsZero() {
+			if p, err := t.Store.People.Find(ctx, id); err != nil || p.BlockedAt.IsZero() {
 				continue
 			}
 			if len(people) > 1 && !x.Waiting() {
@@ -280,7 +280,7 @@ func (t *Tables) ClaimSeat(ctx context.Context, x *Table, who service.Actor) (ke
 		return "", err
 	}
 	newGuest := who.Person.ID == 0 && who.Session == 0
-	key, session, err := t.Store.Plays.Sit(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
+	key, session, err := t.Store.Plays.SitDown(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
 	x.finishClaim(seat, session, err == nil)
 	return key, err
 }

@@ -266,8 +266,8 @@ func TestHouseFails(t *testing.T) {
 		<-x.Done()
 		p, err := w.Store.Plays.Find(t.Context(), x.ID)
 		w.must(err)
-		if cause, bot := p.Broken.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Seats[0].Session != 1 {
-			t.Errorf("the game of session %d is %s by %q", p.Seats[0].Session, p.State, p.Broken)
+		if cause, bot := p.BreakReason.Cause(); p.State != ladder.PlayBroken || cause != ladder.BrokenByBot || bot != x.Seats[1].Version.Bot || p.Seats[0].Session != 1 {
+			t.Errorf("the game of session %d is %s by %q", p.Seats[0].Session, p.State, p.BreakReason)
 		}
 	})
 }
@@ -315,8 +315,8 @@ func TestAway(t *testing.T) {
 			t.Errorf("the faults are %v", r.Faults)
 		}
 		<-never.Done()
-		if p, err := w.Store.Plays.Find(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByNobody {
-			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.Broken, err)
+		if p, err := w.Store.Plays.Find(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.BreakReason != ladder.BrokenByNobody {
+			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.BreakReason, err)
 		}
 	})
 }
@@ -437,7 +437,7 @@ func TestGuestSignsIn(t *testing.T) {
 		if r := w.kept(x); r.Seats[0].Name != "anna" {
 			t.Errorf("in the replay the person is %q", r.Seats[0].Name)
 		}
-		if list, err := w.Store.Plays.OfPerson(t.Context(), p.ID, false, 0, 10); err != nil || len(list) != 2 {
+		if list, err := w.Store.Plays.ListByPerson(t.Context(), p.ID, false, 0, 10); err != nil || len(list) != 2 {
 			t.Errorf("the person's games are %+v, %v", list, err)
 		}
 	})
@@ -482,8 +482,8 @@ func TestRestart(t *testing.T) {
 		w.stop()
 		w = newWorld(t, dir, limits)
 		for _, id := range []string{x.ID, killed.ID} {
-			if p, err := w.Store.Plays.Find(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.Broken != ladder.BrokenByStop {
-				t.Errorf("the game is %q by %q, %v", p.State, p.Broken, err)
+			if p, err := w.Store.Plays.Find(t.Context(), id); err != nil || p.State != ladder.PlayBroken || p.BreakReason != ladder.BrokenByStop {
+				t.Errorf("the game is %q by %q, %v", p.State, p.BreakReason, err)
 			}
 		}
 		bot, err := w.Store.Bots.Find(t.Context(), "@greedy")

@@ -140,7 +140,7 @@ func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
 	defer x.mu.Unlock()
 	free := func(kept bool) int {
 		return slices.IndexFunc(x.Seats, func(s *Seat) bool {
-			return s.stream != nil && !s.taken && (kept && s.ReservedFor.Same(who) || !kept && s.ReservedFor == service.Actor{})
+			return s.stream != nil && !s.taken && (kept && s.ReservedFor.IsSame(who) || !kept && s.ReservedFor == service.Actor{})
 		})
 	}
 	if seat = free(true); seat < 0 {
@@ -239,7 +239,7 @@ func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
 	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
 		return nil
 	}
-	if err := x.tables.Store.Plays.Give(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
+	if err := x.tables.Store.Plays.ClaimSeat(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -253,7 +253,7 @@ func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
 func (x *Table) Seat(who service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Same(who) })
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.IsSame(who) })
 }
 
 // SeatView is what all see of a seat.
@@ -545,9 +545,9 @@ func (x *Table) storeResult(g *referee.Result) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
 	for _, f := range g.Faults {
-		if s := x.Seats[f.Seat]; s.stream == nil && s.Version.House() && f.HouseFailed() {
+		if s := x.Seats[f.Seat]; s.stream == nil && s.Version.IsHouse() && f.HouseFailed() {
 			return &breakError{
-				ladder.BrokenByBot + ":" + ladder.Breaking(s.Version.Bot),
+				ladder.BrokenByBot + ":" + ladder.BreakReason(s.Version.Bot),
 				fmt.Sprintf("house bot %q failed: %v", s.Version.Bot, f),
 			}
 		}

@@ -43,7 +43,7 @@ func checkRequest(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
 	}
-	if err := middleware.RequestOf(r).Must(ladder.ScopeSubmit, Path); err != nil {
+	if err := middleware.RequestOf(r).CheckScope(ladder.ScopeSubmit, Path); err != nil {
 		return err
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -61,7 +61,7 @@ type connectRequest struct {
 }
 
 func parseRequest(q url.Values) (a connectRequest, err error) {
-	a.Bot, a.Label, a.New, a.instance = q.Get(paramBot), q.Get(paramLabel), q.Get(paramNew) == "1", q.Get(paramInstance)
+	a.Bot, a.Label, a.ForceNew, a.instance = q.Get(paramBot), q.Get(paramLabel), q.Get(paramNew) == "1", q.Get(paramInstance)
 	if !plainInstance.MatchString(a.instance) {
 		return a, ladder.Errorf(ladder.Invalid, "connect with timba connect", "instance cannot be %.80q", a.instance)
 	}
@@ -174,7 +174,7 @@ func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
 			continue
 		}
 		if b.version.Bot == ask.Bot {
-			if b.version.Owner == person && b.isConnected() && b.instance != ask.instance && !ask.New {
+			if b.version.Owner == person && b.isConnected() && b.instance != ask.instance && !ask.ForceNew {
 				return ladder.Errorf(ladder.Conflict, "end the program that connects it, or wait some seconds if that is gone", "bot %q is connected already", ask.Bot)
 			}
 			continue

@@ -189,7 +189,7 @@ func (h *Hub) endSession(version int64, s *session) {
 // live, until the context ends.
 func (h *Hub) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
-		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
+		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
 	})
 	defer stop()
 	check := time.Tick(checkTime)
@@ -200,7 +200,7 @@ func (h *Hub) Run(ctx context.Context) error {
 				news = nil
 				continue
 			}
-			if e.Kind == events.VersionMoved {
+			if e.Kind == events.VersionChanged {
 				h.checkVersions(ctx)
 			} else {
 				h.reportResult(e)
@@ -248,7 +248,7 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	r := &Result{Match: m.ID, Ladder: m.Ladder, Text: text}
 	for _, c := range m.Changes {
 		if c.Slot == slot {
-			r.Score, r.Before, r.After = c.Score, c.Before, c.After
+			r.Score, r.Before, r.After = c.Score, c.EloBefore, c.EloAfter
 		}
 	}
 	return r

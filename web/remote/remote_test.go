@@ -172,7 +172,7 @@ func TestLost(t *testing.T) {
 			t.Errorf("with a second to come back the match ends after %v", took)
 		}
 		m, list := w.match(t, match, true)
-		if !strings.Contains(m.Reason.String(), "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.Distinct < 1 || m.Distinct > 2 {
+		if !strings.Contains(m.Reason.String(), "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.DistinctDeals < 1 || m.DistinctDeals > 2 {
 			t.Errorf("match %+v has %d games", m, len(list))
 		}
 		replay, err := w.Store.Matches.Replay(t.Context(), list[len(list)-1].ID)
@@ -209,7 +209,7 @@ func TestAskedWhileAway(t *testing.T) {
 		bubble.Until(t, "the bot is away", func() bool { return !w.Online(v.ID) })
 		berta, _ := w.person(t, "berta", ladder.ScopeSubmit)
 		asked := kit.Get[ladder.Match](t)(w.Store.Matches.Add(t.Context(), store.NewMatch{
-			Versions: []int64{random.ID, v.ID}, Game: "tebes", Clock: w.Config.Ladders[0].Clock, Deals: 1, AskedBy: berta.ID,
+			Versions: []int64{random.ID, v.ID}, Game: "tebes", Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: berta.ID,
 		}))
 		time.Sleep((comeback - 1) * time.Second)
 		if m, _ := w.match(t, asked.ID, false); m.State != ladder.Waiting {

@@ -87,7 +87,7 @@ house = ["@random"]
 func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
-	w.House(func(string) string { return strings.Repeat("0", 64) })
+	w.SyncHouseBots(func(string) string { return strings.Repeat("0", 64) })
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
 		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},

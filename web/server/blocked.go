@@ -14,12 +14,12 @@ const blockedInterval = 500 * time.Millisecond
 // monitorBlocked ends what people have going on whom others than this server have blocked, until
 // the context ends. wake looks at the matches anew.
 func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
-	known, err := s.Store.People.Blocked(ctx)
+	known, err := s.Store.People.BlockedTimes(ctx)
 	if err != nil {
 		s.Log.Warn("who is blocked cannot be read", "err", err)
 	}
 	return runEvery(ctx, time.Tick(blockedInterval), func() {
-		now, err := s.Store.People.Blocked(ctx)
+		now, err := s.Store.People.BlockedTimes(ctx)
 		if err != nil { // the disk may be full, which the runner says
 			return
 		}

@@ -61,7 +61,7 @@ const minBotMemory = 128 << 20
 
 // lowerBotMemory lowers what a bot may use until the bots of every ladder fit into the room, where the
 // configuration allows that, and says so.
-func lowerBotMemory(c *config.Config, room *ladder.Room) (notice string, err error) {
+func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot has beside its memory
 	least := int64(c.Limits.Memory)
 	for _, l := range c.Ladders {
@@ -71,7 +71,7 @@ func lowerBotMemory(c *config.Config, room *ladder.Room) (notice string, err err
 		}
 		least = min(least, (room.Total/int64(v.Players)-beside)>>20<<20)
 	}
-	if !c.Fit || room.Bot == 0 || least >= int64(c.Limits.Memory) || least < minBotMemory {
+	if !c.MemoryUnset || room.Bot == 0 || least >= int64(c.Limits.Memory) || least < minBotMemory {
 		return "", nil
 	}
 	notice = fmt.Sprintf("a bot may use %d MiB of memory, not %d: all bots together have %d MiB; limits.memory in %s sets it",
@@ -83,7 +83,7 @@ func lowerBotMemory(c *config.Config, room *ladder.Room) (notice string, err err
 // memoryOf returns the memory that bots have, by the configuration or as much as the
 // machine can give, and a notice if a bot has less of it than usual. A ladder whose matches
 // never fit into it is refused.
-func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice string, err error) {
+func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)
 	switch {
@@ -119,14 +119,14 @@ const (
 
 // reservePlayMemory returns the memory of people's games, and takes it off the room of matches; 0: as much
 // as they want.
-func reservePlayMemory(c *config.Config, room *ladder.Room) int64 {
+func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
 	}
 	spare := room.Total
 	for _, x := range c.Ladders {
 		if v, err := x.Variant(); err == nil { // memoryOf has checked it
-			spare = min(spare, room.Total-room.Rotation(v, make([]bool, x.Bots)))
+			spare = min(spare, room.Total-room.RotationMemory(v, make([]bool, x.Bots)))
 		}
 	}
 	memory := max(min(room.Total/playShare, spare), minPlayMemory)
@@ -135,7 +135,7 @@ func reservePlayMemory(c *config.Config, room *ladder.Room) int64 {
 }
 
 // memoryAdvice says what to change for a match of some bots to fit.
-func memoryAdvice(room ladder.Room, c *config.Config, bots int) string {
+func memoryAdvice(room ladder.MemoryBudget, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}
 	if fits := size.Bytes(room.Total/int64(bots)-beside) >> 20 << 20; fits >= config.MinMemory {

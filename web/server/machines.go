@@ -109,7 +109,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 	}
 	list = []wire.Machine{}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
-		list = append(list, api.MachineDoc(ladder.Machine{Name: name, State: ladder.MachineAway, Added: added[name]}, true))
+		list = append(list, api.MachineDoc(ladder.Machine{Name: name, State: ladder.MachineAway, AddedAt: added[name]}, true))
 	}
 	return list, false, nil
 }

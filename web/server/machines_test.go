@@ -32,7 +32,7 @@ func TestReadMachines(t *testing.T) {
 	}
 	kit.Must(t, keys.Remove("lab-2"))
 	kit.Must(t, writeMachines(dir, now, func() ([]ladder.Machine, error) {
-		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}, {Name: "lab-2", State: ladder.MachineReady, Added: now}}, nil
+		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}, {Name: "lab-2", State: ladder.MachineReady, AddedAt: now}}, nil
 	}))
 	list, runs, err = ReadMachines(dir, now.Add(machinesMaxAge-1))
 	if kit.Must(t, err); !runs || len(list) != 1 || list[0].Name != "local" || list[0].Operator.Memory != 5 {

@@ -83,7 +83,7 @@ type Server struct {
 	Token string
 	// Notice says what the server has changed for this machine, "" for nothing.
 	Notice       string
-	room         ladder.Room
+	room         ladder.MemoryBudget
 	tables       *play.Tables
 	tryouts      *tryout.Tryouts
 	dayStarts    <-chan time.Time // when days begin; tests replace it
@@ -162,7 +162,7 @@ func (s *Server) open() error {
 	if s.Store, err = store.Open(string(s.Dir), s.Database); err != nil {
 		return err
 	}
-	if err := datadir.Empty(s.Dir.Temp()); err != nil { // an earlier server may have been killed
+	if err := datadir.EmptyDir(s.Dir.Temp()); err != nil { // an earlier server may have been killed
 		return dataError(err)
 	}
 	if err := writeNew(s.Dir.Config(), config.DefaultTOML()); err != nil {
@@ -176,7 +176,7 @@ func (s *Server) open() error {
 			return err
 		}
 	}
-	if s.Config.LocalGuests {
+	if s.Config.GuestsUnset {
 		s.Config.Play.Guests = s.onLoopback()
 	}
 	return nil
@@ -331,7 +331,7 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
-		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Room: s.room, Gone: s.remotes.Gone}),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.Gone}),
 		Registerer: registry,
 		Proxies:    s.HTTP.Proxies,
 		Pace:       s.HTTP.Pace,

@@ -24,7 +24,7 @@ func (s *Server) maintainStorage(ctx context.Context, p *submission.Pipeline) er
 }
 
 func (s *Server) moveDocuments(ctx context.Context) error {
-	moved, err := s.Store.Move(ctx, s.Config.Storage)
+	moved, err := s.Store.MoveDocuments(ctx, s.Config.Storage)
 	if moved.Matches > 0 {
 		s.Log.Info("replays and logs of old matches are moved to files", "matches", moved.Matches, "size", bundle.Size(moved.Bytes), "files", moved.Files)
 	}

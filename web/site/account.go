@@ -44,7 +44,7 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
 			if seat.PersonID == p.ID {
-				out = append(out, ownPlay{play, seat.Seat, ladder.PlayResult(seat.Record), seat.Sat})
+				out = append(out, ownPlay{play, seat.Seat, ladder.PlayResult(seat.Record), seat.SatDownAt})
 				break
 			}
 		}
@@ -63,14 +63,14 @@ func (s *Site) getAccount(v *visit) error {
 	for i, b := range bots {
 		ids[i] = b.ID
 	}
-	last, err := s.Store.Versions.Last(v.ctx(), ids)
+	last, err := s.Store.Versions.LastOfBots(v.ctx(), ids)
 	if err != nil {
 		return err
 	}
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
 	}
-	plays, err := s.Store.Plays.OfPerson(v.ctx(), v.Person.ID, false, 0, botPlays)
+	plays, err := s.Store.Plays.ListByPerson(v.ctx(), v.Person.ID, false, 0, botPlays)
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (s *Site) getAccount(v *visit) error {
 	if err := v.query().Err(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.Seen.IsZero() }) {
+	if slices.ContainsFunc(page.Messages, func(m ladder.Message) bool { return m.SeenAt.IsZero() }) {
 		first, last := page.Messages[len(page.Messages)-1].ID, page.Messages[0].ID
-		if err := s.Store.People.SetSeen(v.ctx(), v.Person.ID, first, last); err != nil {
+		if err := s.Store.People.MarkSeen(v.ctx(), v.Person.ID, first, last); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ type botPage struct {
 	Matches   []shownMatch
 	Forfeits  []forfeit
 	People    rules.Record // against people
-	Plays     []ladder.PlayAgainst
+	Plays     []ladder.PlayAgainstBot
 	Messages  []ladder.Message
 	Links     links
 }
@@ -83,7 +83,7 @@ func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 
 // ownerName returns the name of a bot's owner, "" for a house bot.
 func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
-	if b.House() {
+	if b.IsHouse() {
 		return "", nil
 	}
 	p, err := s.Store.People.Find(v.ctx(), b.PersonID)
@@ -126,7 +126,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
 			X: float64(p.Count), Y: p.Elo,
-			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Count", p.Count, "Version", p.Version, "Day", p.At.Format("2006-01-02")),
+			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Count", p.Count, "Version", p.Version, "Day", p.FinishedAt.Format("2006-01-02")),
 		})
 		if i > 0 && p.Version != points[i-1].Version {
 			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
@@ -167,7 +167,7 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 	if page.People, err = s.Store.Plays.RecordAgainstPeople(v.ctx(), page.Bot.ID); err != nil || page.People.Games == 0 {
 		return err
 	}
-	page.Plays, err = s.Store.Plays.Against(v.ctx(), page.Bot.ID, botPlays)
+	page.Plays, err = s.Store.Plays.ListAgainstBot(v.ctx(), page.Bot.ID, botPlays)
 	return err
 }
 
@@ -216,7 +216,7 @@ func (s *Site) postUse(v *visit) error {
 		return err
 	}
 	return s.postBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
-		return s.Service.Use(ctx, by, bot, int(number))
+		return s.Service.UseVersion(ctx, by, bot, int(number))
 	})(v)
 }
 
@@ -246,7 +246,7 @@ func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 	}
 	for _, lost := range list {
 		f := forfeit{Forfeit: lost}
-		if f.Note, err = s.firstNote(v, lost.Game, lost.Seat); err != nil {
+		if f.Note, err = s.firstNote(v, lost.GameID, lost.Seat); err != nil {
 			return nil, err
 		}
 		out = append(out, f)

@@ -19,8 +19,8 @@ func TestBotPagesInBrowser(t *testing.T) {
 	in := webtest.Start(t)
 	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.MakeLive("quiet", store.Built{Language: "Go"})
-	p := s.Ladder.Person("newcomer", false)
+	s.MakeLive("quiet", store.BuildInfo{Language: "Go"})
+	p := s.Ladder.AddPerson("newcomer", false)
 	s.Ladder.Submit(p.ID, "waits", webtest.Hash)
 	b := webtest.Open(t, in, s.URL+"/sign-in")
 	look := func(name, path string) {

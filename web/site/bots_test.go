@@ -37,7 +37,7 @@ var hostile = map[string]string{
 func lola(s *webtest.StaticWorld) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	first := s.MakeLive("lola", store.Built{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
+	first := s.MakeLive("lola", store.BuildInfo{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
 	random, greedy := s.Version("@random"), s.Version("@greedy")
 	for range 3 {
 		s.Play("brisca", []int64{first.ID, random}, nil)
@@ -50,10 +50,10 @@ func lola(s *webtest.StaticWorld) {
 		{Name: "check", OK: true, Summary: phrase.New("passes all %d checks", 31), Log: "ok\n"},
 		{Name: "trial", OK: true, Summary: phrase.New("%d games against %s in 1 match, no fault", 10, "@random")},
 	} {
-		s.Must(s.Store.Versions.BeginStage(ctx, v.ID, st.Name))
-		s.Must(s.Store.Versions.EndStage(ctx, v.ID, st))
+		s.Must(s.Store.Versions.StartStage(ctx, v.ID, st.Name))
+		s.Must(s.Store.Versions.FinishStage(ctx, v.ID, st))
 	}
-	v = s.Ladder.Live(v.ID, store.Built{Label: "2.0", Hash: webtest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
+	v = s.Ladder.MakeLive(v.ID, store.BuildInfo{Label: "2.0", Hash: webtest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
 	for range 4 {
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.House("greedy")})
 	}
@@ -75,10 +75,10 @@ func TestBotPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.MakeLive("idle", store.Built{Language: "Go"})
+	s.MakeLive("idle", store.BuildInfo{Language: "Go"})
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
-	other, bob := s.Ladder.Person("bob", false), s.Client()
+	other, bob := s.Ladder.AddPerson("bob", false), s.Client()
 	s.SignIn(bob, s.NewToken(other, ladder.ScopeSubmit))
 	_, games := s.LastFinished("tebes-4")
 	fault := games[0]
@@ -157,7 +157,7 @@ func TestBotActions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	bob := s.Ladder.Person("bob", false)
+	bob := s.Ladder.AddPerson("bob", false)
 	own, other, reader, nobody := s.Client(), s.Client(), s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
 	s.SignIn(other, s.NewToken(bob, ladder.ScopeSubmit))
@@ -165,7 +165,7 @@ func TestBotActions(t *testing.T) {
 	state := func() string {
 		b := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "lola"))
 		list := kit.Get[[]ladder.Version](t)(s.Store.Versions.List(t.Context(), b.ID, 0, -1))
-		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.Withdrawn.IsZero())
+		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.WithdrawnAt.IsZero())
 	}
 	for _, x := range []struct {
 		name   string
@@ -208,7 +208,7 @@ func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
 	lola(s)
-	s.MakeLive("quiet", store.Built{Language: "Go"})
+	s.MakeLive("quiet", store.BuildInfo{Language: "Go"})
 	c := s.Client()
 	for path, text := range map[string]string{
 		"/bots/lola/badge.svg": "brisca: rating ", "/bots/lola/badge.svg?ladder=tebes-4": "tebes-4: rating ", "/bots/quiet/badge.svg?ladder=teams": "quiet, teams: not rated",
@@ -292,7 +292,7 @@ func TestPublicAddress(t *testing.T) {
 			}
 		}
 		admin := s.Client()
-		s.SignIn(admin, s.NewToken(s.Ladder.Person("root", true), ladder.ScopeAll))
+		s.SignIn(admin, s.NewToken(s.Ladder.AddPerson("root", true), ladder.ScopeAll))
 		form := url.Values{"days": {"7"}}
 		made := s.Post(admin, "/account/invites", form.Encode()).Body
 		if want := `value="` + x.want + "/join#"; x.configured != "" && !strings.Contains(made, want) {
@@ -309,12 +309,12 @@ func TestHostileBots(t *testing.T) {
 	random := s.Version("@random")
 	for name, text := range hostile {
 		bot, own := "bot-"+name, s.Client()
-		p := s.Ladder.Person(name, false)
+		p := s.Ladder.AddPerson(name, false)
 		s.SignIn(own, s.NewToken(p, ladder.ScopeRead))
 		v := s.Ladder.Submit(p.ID, bot, webtest.Hash)
-		s.Must(s.Store.Versions.BeginStage(ctx, v.ID, "build"))
-		s.Must(s.Store.Versions.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))
-		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
+		s.Must(s.Store.Versions.StartStage(ctx, v.ID, "build"))
+		s.Must(s.Store.Versions.FinishStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: phrase.Plain(text)}))
+		s.Ladder.MakeLive(v.ID, store.BuildInfo{Label: text, Hash: webtest.Hash, Language: text, Command: []string{text}})
 		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
 		s.Play("brisca", []int64{v.ID, random}, map[int64]webtest.Player{v.ID: webtest.Illegal(move, text)})
 		_, err := s.Store.Versions.Suspend(ctx, v.ID, 0, phrase.Plain(text))

@@ -141,11 +141,11 @@ func matchStates(s *webtest.StaticWorld) map[string]string {
 			continue
 		}
 		seed := referee.NewSeed()
-		err = s.Store.Matches.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
+		err = s.Store.Matches.Start(ctx, []store.MatchStart{{Match: m.ID, Seed: seed}})[0].Err
 		s.Must(err)
 		switch state {
 		case "interrupted":
-			_, err = s.Store.Matches.Break(ctx, m.ID, 1, phrase.New("the server stopped"), false)
+			_, err = s.Store.Matches.InterruptAttempt(ctx, m.ID, 1, phrase.New("the server stopped"), false)
 		case "cancelled":
 			err = s.Store.Matches.Cancel(ctx, m.ID, 0, phrase.New("cancelled: %s is blocked", "ada"))
 		}

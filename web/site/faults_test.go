@@ -53,7 +53,7 @@ func TestFaultOnAllPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := webtest.NewStaticWorld(t, nil)
-			v := s.MakeLive("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+			v := s.MakeLive("lola", store.BuildInfo{Language: "Python", Command: []string{"python3", "bot.py"}})
 			m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash(log)})
 			g := kit.Get[[]ladder.Game](t)(s.Store.Matches.Games(t.Context(), m.ID))[0]
 			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Matches.Replay(t.Context(), g.ID))))
@@ -82,7 +82,7 @@ func TestFaultOnAllPages(t *testing.T) {
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	v := s.MakeLive("lola", store.Built{Language: "Python", Command: []string{"python3", "bot.py"}})
+	v := s.MakeLive("lola", store.BuildInfo{Language: "Python", Command: []string{"python3", "bot.py"}})
 	m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash("")})
 	kit.Get[bool](t)(s.Store.Versions.Suspend(t.Context(), v.ID, m.ID, phrase.Plain("too many faults\n"+strings.Repeat("a line of its stderr\n", 60)+"the end")))
 	own := s.Client()

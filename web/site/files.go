@@ -20,7 +20,7 @@ func (s *Site) getFiles(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f, version, err := s.Service.Upload(v.ctx(), v.Actor, v.r.PathValue("bot"), int(number))
+	f, version, err := s.Service.OpenUpload(v.ctx(), v.Actor, v.r.PathValue("bot"), int(number))
 	if err != nil {
 		return err
 	}

@@ -42,29 +42,29 @@ func pagesOf(v *visit, text string) map[string]any {
 	at := time.Unix(1_800_000_000, 0)
 	v.Problem = &middleware.Problem{Text: phrase.Plain(text), Problem: wire.Problem{Hint: text}, Remedy: phrase.Plain(text)}
 	name := text[:min(len(text), 64)] // names of bots, people and ladders are short
-	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, Created: at}
-	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: phrase.Plain(text), Hash: text, Created: at}
+	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, CreatedAt: at}
+	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Retired, Reason: phrase.Plain(text), Hash: text, CreatedAt: at}
 	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
-	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
+	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, CreatedAt: at, FinishedAt: at, Changes: []ladder.Change{{}, {}}}
 	listed := store.ListedBot{Bot: b, Owner: name, Number: 1, State: ladder.Live, Language: text, Label: text}
 	ch := chart{Title: text, XTitle: text, Points: []point{{X: 1, Y: 1, Label: text}, {X: 2, Y: 2, Label: text}}, Marks: []mark{{1.5, text}}}
 	return map[string]any{
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
 			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: phrase.Plain(text), Created: at}}, Links: v.links(name),
-			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Note: faultNote{Text: phrase.Plain(text), Advice: []phrase.Text{phrase.Plain(text)}, Log: text}}},
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: phrase.Plain(text), CreatedAt: at}}, Links: v.links(name),
+			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, GameName: name}, Note: faultNote{Text: phrase.Plain(text), Advice: []phrase.Text{phrase.Plain(text)}, Log: text}}},
 		},
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
-		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: phrase.Plain(text), Log: text, Ended: at}}},
+		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: phrase.Plain(text), Log: text, EndedAt: at}}},
 		"person": personPage{
-			Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
+			Person: ladder.Person{Name: name, CreatedAt: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
 			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, Own: 1, Result: ladder.PlayWin}}},
 		},
 		"people": peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
 		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
-			Name: name, State: ladder.MachineRefused, Reason: phrase.Plain(text), Version: text, Arch: text, Sandbox: text, Seen: at,
-			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, Began: at}},
+			Name: name, State: ladder.MachineRefused, Reason: phrase.Plain(text), Version: text, Arch: text, Sandbox: text, LastReportAt: at,
+			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, StartedAt: at}},
 		}}}},
 		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},
 	}
@@ -129,7 +129,7 @@ func FuzzPages(f *testing.F) {
 		}
 		wellFormed(t, badgeOf(ladder.Standing{Ladder: text, Bot: text, Elo: 1, Matches: 1, Rank: 1}))
 		b := ladder.Bot{Name: text}
-		feed, err := v.feedOf(b, text, []ladder.Match{{ID: 1, Ladder: text, Bots: []string{text}, Changes: []ladder.Change{{}}}}, []ladder.Version{{Bot: text, Number: 1, Label: text, Language: text, Began: time.Unix(1, 0)}})
+		feed, err := v.feedOf(b, text, []ladder.Match{{ID: 1, Ladder: text, Bots: []string{text}, Changes: []ladder.Change{{}}}}, []ladder.Version{{Bot: text, Number: 1, Label: text, Language: text, LiveAt: time.Unix(1, 0)}})
 		kit.Must(t, err)
 		wellFormed(t, feed)
 	})

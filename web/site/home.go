@@ -32,7 +32,7 @@ func (s *Site) getHome(v *visit) error {
 }
 
 func (s *Site) homeData(ctx context.Context) (homePage, error) {
-	page := homePage{Open: s.Config.Open()}
+	page := homePage{Open: s.Config.HasOpenRegistration()}
 	var err error
 	if page.Games, err = s.gameLadders(ctx); err != nil {
 		return page, err

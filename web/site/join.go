@@ -23,7 +23,7 @@ func (s *Site) getJoin(v *visit) error {
 	if v.Person.ID != 0 {
 		return v.redirect(cmp.Or(next, "/account"))
 	}
-	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open(), Next: next})
+	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
 }
 
 // cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
@@ -36,7 +36,7 @@ func cameFrom(next string) string {
 
 // postJoin opens an account, and shows its token.
 func (s *Site) postJoin(v *visit) error {
-	page := joinPage{Open: s.Config.Open(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
+	page := joinPage{Open: s.Config.HasOpenRegistration(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Admit(v.w, v.Address)
 	if err == nil {
 		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)

@@ -119,7 +119,7 @@ func TestNoEnglishLeft(t *testing.T) {
 	for _, path := range matchStates(s) {
 		queue = append(queue, path)
 	}
-	boss := s.Ladder.Person("boss", true)
+	boss := s.Ladder.AddPerson("boss", true)
 	bossToken := s.NewToken(boss, ladder.ScopeAll)
 	mux := http.NewServeMux()
 	for pattern := range site.Patterns() {

@@ -33,7 +33,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 	for n := range 30 {
 		c := w.Client() // without an account
 		if n%2 == 0 {
-			p := w.Ladder.Person(fmt.Sprintf("pupil-%d", n), false)
+			p := w.Ladder.AddPerson(fmt.Sprintf("pupil-%d", n), false)
 			w.SignIn(c, w.NewToken(p, ladder.ScopeSubmit))
 		}
 		for _, page := range pages {

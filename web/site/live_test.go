@@ -230,10 +230,10 @@ func TestWatchEnds(t *testing.T) {
 			s.Must(s.Store.Sessions.RevokeToken(t.Context(), p.ID, k.ID))
 		},
 		"person-blocked": func(p ladder.Person, _ ladder.Token, _, _ *http.Client) {
-			s.Must(s.Store.People.Block(t.Context(), p.ID, true))
+			s.Must(s.Store.People.SetBlocked(t.Context(), p.ID, true))
 		},
 	} {
-		p := s.Ladder.Person(what, false)
+		p := s.Ladder.AddPerson(what, false)
 		browsers, sockets := [2]*http.Client{}, [2]*websocket.Conn{}
 		var first ladder.Token
 		for i := range browsers {

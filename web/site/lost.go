@@ -30,7 +30,7 @@ type lostGame struct {
 // getLost lists the games that a bot has lost, those of the last match first.
 func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	page, before := lostPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
-	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Before: before, Limit: lostMatches + 1})
+	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, BeforeID: before, Limit: lostMatches + 1})
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	for i, m := range list {
 		ids[i] = m.ID
 	}
-	games, err := s.Store.Matches.GamesOf(v.ctx(), ids)
+	games, err := s.Store.Matches.GamesByMatch(v.ctx(), ids)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (s *Site) getMachines(v *visit) error {
 			page.Cores += m.Cores
 		}
 		page.Playing += len(m.Playing)
-		page.LastHour += m.LastHour
+		page.LastHour += m.MatchesLastHour
 		row := machineRow{Machine: m, More: max(0, len(m.Playing)-machineMatches)}
 		row.Playing = m.Playing[:min(len(m.Playing), machineMatches)]
 		rows = append(rows, row)

@@ -23,20 +23,20 @@ func withMachines(o *site.Options) {
 func machinesInAllStates() []ladder.Machine {
 	at := time.Now().Add(-time.Minute)
 	about := ladder.Machine{
-		State: ladder.MachineReady, Version: "1.2.3", Protocol: 77, OS: "plan9", Arch: "amd64", Sandbox: "full", Cores: 4, Memory: 12345678912, Seen: at, Added: at,
-		Interpreters: map[string]string{"python3": "3.12.9"}, Finished: 12345, LastHour: 678, Void: 9, Starved: 8, Broken: 98765,
+		State: ladder.MachineReady, Version: "1.2.3", Protocol: 77, OS: "plan9", Arch: "amd64", Sandbox: "full", Cores: 4, Memory: 12345678912, LastReportAt: at, AddedAt: at,
+		Interpreters: map[string]string{"python3": "3.12.9"}, FinishedMatches: 12345, MatchesLastHour: 678, VoidGames: 9, StarvedGames: 8, BrokenAttempts: 98765,
 	}
 	local, paused, leaves, old := about, about, about, about
 	local.Name, local.Local = "local", true
 	for i := range 7 {
 		local.Playing = append(local.Playing, ladder.MachineMatch{
-			Match: int64(i + 1), Attempt: 1, Ladder: "brisca", Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: at,
+			Match: int64(i + 1), Attempt: 1, Ladder: "brisca", Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, StartedAt: at,
 		})
 	}
-	paused.Name, paused.State, paused.Reason, paused.Until = strings.Repeat("lab-", 10), ladder.MachinePaused, phrase.New("it could not play a match"), at.Add(time.Hour)
+	paused.Name, paused.State, paused.Reason, paused.PausedUntil = strings.Repeat("lab-", 10), ladder.MachinePaused, phrase.New("it could not play a match"), at.Add(time.Hour)
 	leaves.Name, leaves.State = "lab-2", ladder.MachineDraining
 	old.Name, old.State, old.Reason = "lab-3", ladder.MachineRefused, phrase.New("timba %s on %q has protocol %d, and the server has %d: install the server's version", "0.1", "lab-3", 77, 1)
-	return []ladder.Machine{local, paused, leaves, old, {Name: "lab-4", State: ladder.MachineAway, Added: at}}
+	return []ladder.Machine{local, paused, leaves, old, {Name: "lab-4", State: ladder.MachineAway, AddedAt: at}}
 }
 
 // The page of machines names what each plays and why one gets nothing, and shows nothing that only
@@ -95,7 +95,7 @@ func TestNoMachines(t *testing.T) {
 func TestMatchNamesItsMachine(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
-	b := w.Store.Matches.Begin(t.Context(), []store.Start{{
+	b := w.Store.Matches.Start(t.Context(), []store.MatchStart{{
 		New: &store.NewMatch{Ladder: "brisca", Versions: []int64{w.Version("@first"), w.Version("@greedy")}}, Machine: "lab-2", Seed: referee.NewSeed(),
 	}})[0]
 	w.Must(b.Err)

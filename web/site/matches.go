@@ -75,7 +75,7 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 		return nil, 0, nil
 	}
 	look := store.MatchFilter{
-		Ladder: f.Ladder, Bot: f.Bot, State: ladder.MatchState(f.State), Before: f.before, Limit: matchesRows + 1,
+		Ladder: f.Ladder, Bot: f.Bot, State: ladder.MatchState(f.State), BeforeID: f.before, Limit: matchesRows + 1,
 		Unrated: f.Rated == "no" && f.Bot == "",
 	}
 	for read := 0; read < matchesRead; read += look.Limit {
@@ -95,9 +95,9 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 		if len(list) < look.Limit {
 			return found, 0, nil
 		}
-		look.Before = list[len(list)-1].ID
+		look.BeforeID = list[len(list)-1].ID
 	}
-	return found, look.Before, nil
+	return found, look.BeforeID, nil
 }
 
 // shownMatch is a match with how it ended.
@@ -185,7 +185,7 @@ func (s *Site) shown(ctx context.Context, list []ladder.Match) ([]shownMatch, er
 			ids = append(ids, m.ID)
 		}
 	}
-	games, err := s.Store.Matches.GamesOf(ctx, ids)
+	games, err := s.Store.Matches.GamesByMatch(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

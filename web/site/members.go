@@ -49,7 +49,7 @@ func (s *Site) postBlock(v *visit) error {
 	if !blocked && v.r.PathValue("what") != "unblock" {
 		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
 	}
-	if _, err := s.Service.Block(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
+	if _, err := s.Service.SetBlocked(v.ctx(), v.Actor, v.field("name"), blocked); err != nil {
 		return err
 	}
 	return v.redirect("/account/people")

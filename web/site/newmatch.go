@@ -29,7 +29,7 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
 		return err
 	}
-	page.Limit = s.Config.Limits.Unrated
+	page.Limit = s.Config.Limits.UnratedMatches
 	return v.form(http.StatusOK, "newmatch", page, refused)
 }
 

@@ -105,7 +105,7 @@ func ordinal(v *visit, rank int) string {
 // seatIn returns the seat at which a visitor played, -1 if there is none.
 func seatIn(v *visit, p ladder.Play) int {
 	for _, s := range p.People() {
-		if (service.Actor{Person: ladder.Person{ID: s.PersonID}, Session: s.Session}).Same(v.Actor) {
+		if (service.Actor{Person: ladder.Person{ID: s.PersonID}, Session: s.Session}).IsSame(v.Actor) {
 			return s.Seat
 		}
 	}
@@ -169,11 +169,11 @@ func (o *over) sides(p ladder.Play, variant *rules.Variant, r *referee.Replay, n
 
 // ratingOf returns the rating of the person at a seat after the game and what it has moved: "1662 (+162)"; "" for none.
 func ratingOf(p ladder.Play, seat int) string {
-	i := slices.IndexFunc(p.Seats, func(s ladder.PlaySeat) bool { return s.Seat == seat && s.After != 0 })
+	i := slices.IndexFunc(p.Seats, func(s ladder.PlaySeat) bool { return s.Seat == seat && s.RatingAfter != 0 })
 	if i < 0 {
 		return ""
 	}
-	before, after := math.Round(p.Seats[i].Before), math.Round(p.Seats[i].After)
+	before, after := math.Round(p.Seats[i].RatingBefore), math.Round(p.Seats[i].RatingAfter)
 	return fmt.Sprintf("%.0f (%+.0f)", after, after-before)
 }
 

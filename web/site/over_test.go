@@ -159,7 +159,7 @@ func TestOverBroken(t *testing.T) {
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
 	bot := kit.Get[ladder.Bot](t)(s.Store.Bots.Find(t.Context(), "@random"))
 	for i, c := range []struct {
-		why  ladder.Breaking
+		why  ladder.BreakReason
 		want string
 	}{
 		{ladder.BrokenByStop, "The server stopped during this game."}, {ladder.BrokenByBlock, "The operator blocked the person who played."},

@@ -46,7 +46,7 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 		page.Difference = list[0]
 		page.Bounded = whole(list[0].PlusMinus()) != none
 	}
-	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Against: page.Other.ID, Before: before, Limit: pairMatches + 1})
+	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Opponent: page.Other.ID, BeforeID: before, Limit: pairMatches + 1})
 	if err != nil {
 		return err
 	}

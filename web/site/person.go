@@ -38,7 +38,7 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
 	}
-	list, err := s.Store.Bots.OfPerson(v.ctx(), p, before, personBots+1)
+	list, err := s.Store.Bots.ListByPerson(v.ctx(), p, before, personBots+1)
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	if page.Ratings, err = s.Store.People.RatingsOf(v.ctx(), id); err != nil {
 		return err
 	}
-	if page.Records, err = s.Store.Plays.Records(v.ctx(), id); err != nil {
+	if page.Records, err = s.Store.Plays.RecordsOfPerson(v.ctx(), id); err != nil {
 		return err
 	}
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
-	list, err := s.Store.Plays.OfPerson(v.ctx(), id, true, before, playsOfPerson+1)
+	list, err := s.Store.Plays.ListByPerson(v.ctx(), id, true, before, playsOfPerson+1)
 	p := &page.Plays
 	p.List, p.First, p.Next = older(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
 	return err

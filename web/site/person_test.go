@@ -34,7 +34,7 @@ func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) 
 	_, _, err := s.Store.Plays.Add(s.T.Context(), p, netip.Addr{}, 0, false)
 	s.Must(err)
 	if people[1].ID != 0 {
-		_, _, err = s.Store.Plays.Sit(s.T.Context(), id, other, netip.Addr{}, 0, false)
+		_, _, err = s.Store.Plays.SitDown(s.T.Context(), id, other, netip.Addr{}, 0, false)
 		s.Must(err)
 	}
 	return v
@@ -44,7 +44,7 @@ func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) 
 // and one that goes on.
 func met(s *webtest.StaticWorld) {
 	s.T.Helper()
-	bob, carla := s.Ladder.Person("bob", false), s.Ladder.Person("carla", false)
+	bob, carla := s.Ladder.AddPerson("bob", false), s.Ladder.AddPerson("carla", false)
 	finish := func(id, game string, ranks []int, people ...ladder.Person) {
 		s.Must(s.Store.Plays.Finish(s.T.Context(), id, openPlay(s, id, game, people...), ranks, nil))
 	}

@@ -283,7 +283,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 			if slices.ContainsFunc(versions, func(b ladder.Version) bool { return b.Bot == name }) {
 				continue
 			}
-			b, err := s.Store.Versions.Live(v.ctx(), name)
+			b, err := s.Store.Versions.FindLive(v.ctx(), name)
 			if err == nil {
 				versions = append(versions, b)
 			} else if ladder.CodeOf(err) != ladder.NotFound {
@@ -307,7 +307,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 			if level.Number == house.DefaultLevel {
 				middle = b.Bot
 			}
-		case b.House():
+		case b.IsHouse():
 			page.House = append(page.House, playBot{Name: b.Bot})
 		default:
 			page.Bots = append(page.Bots, playBot{Name: b.Bot})

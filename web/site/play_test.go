@@ -387,7 +387,7 @@ func TestPlayManyBots(t *testing.T) {
 	})
 	s.Ladder.Config.Limits.Bots, s.Ladder.Config.Limits.Versions = 1000, 1000
 	for i := range 500 {
-		s.MakeLive(fmt.Sprintf("bot-%d", i), store.Built{Games: []string{"brisca"}})
+		s.MakeLive(fmt.Sprintf("bot-%d", i), store.BuildInfo{Games: []string{"brisca"}})
 	}
 	for _, field := range []string{"bot", "bot2"} {
 		a := s.Get(s.Client(), "/play?game=brisca&"+field+"=bot-499")

@@ -17,7 +17,7 @@ type playedPage struct {
 	Seat    int         // of which the card tells
 	Offer   *play.Table // a rematch that waits for people
 	Over    *over       // nil: the game is broken
-	Cause   ladder.Breaking
+	Cause   ladder.BreakReason
 	Culprit string // the bot that was the cause
 	Review  bool   // the address has a position: the card would be in the way
 }
@@ -37,7 +37,7 @@ func (s *Site) played(v *visit, id string) error {
 	}
 	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
-		page.Cause, page.Culprit = cmp.Or(page.Broken, ladder.BrokenByFailure).Cause() // one that is open could not be ended
+		page.Cause, page.Culprit = cmp.Or(page.BreakReason, ladder.BrokenByFailure).Cause() // one that is open could not be ended
 		page.Culprit = botTitle(v.words, page.Culprit)
 		return v.page(http.StatusOK, "played", page)
 	}

@@ -99,7 +99,7 @@ func badgeOf(p ladder.Standing) []byte {
 	rating := "rating " + whole(p.Rating())
 	switch {
 	case p.Matches == 0:
-	case p.Provisional():
+	case p.IsProvisional():
 		right = rating + " provisional"
 	case p.Rank > 0:
 		right = fmt.Sprintf("%s · #%d", rating, p.Rank)
@@ -184,13 +184,13 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 		f.Entries = append(f.Entries, v.matchEntry(b, m))
 	}
 	for _, x := range versions {
-		if !x.Began.IsZero() { // what never went live is its owner's
+		if !x.LiveAt.IsZero() { // what never went live is its owner's
 			f.Entries = append(f.Entries, v.versionEntry(x))
 		}
 	}
 	slices.SortStableFunc(f.Entries, func(a, b atomEntry) int { return b.at.Compare(a.at) })
 	f.Entries = f.Entries[:min(feedEntries, len(f.Entries))]
-	f.Updated = stampOf(b.Created)
+	f.Updated = stampOf(b.CreatedAt)
 	if len(f.Entries) > 0 {
 		f.Updated = f.Entries[0].Updated
 	}
@@ -211,12 +211,12 @@ func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	on := cmp.Or(m.Ladder, m.Game)
 	address := fmt.Sprintf("%s/matches/%d", v.origin(), m.ID)
 	e := atomEntry{
-		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), Updated: stampOf(m.Finished),
-		Link: atomLink{Href: address}, Summary: v.t("feed.unrated"), at: m.Finished,
+		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), Updated: stampOf(m.FinishedAt),
+		Link: atomLink{Href: address}, Summary: v.t("feed.unrated"), at: m.FinishedAt,
 	}
 	for slot, c := range m.Changes {
 		if m.Bots[slot] == b.Name {
-			e.Summary = v.t("feed.moved", "From", whole(c.Before), "To", whole(c.After))
+			e.Summary = v.t("feed.moved", "From", whole(c.EloBefore), "To", whole(c.EloAfter))
 		}
 	}
 	return e
@@ -225,7 +225,7 @@ func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 func (v *visit) versionEntry(x ladder.Version) atomEntry {
 	address := fmt.Sprintf("%s/versions/%d", v.links(x.Bot).Page, x.Number)
 	return atomEntry{
-		ID: address, Title: v.t("feed.version", "Bot", x.Bot, "Version", x.Number), Updated: stampOf(x.Began),
-		Link: atomLink{Href: address}, Summary: cut(80, strings.TrimSpace(x.Label+" "+x.Language)), at: x.Began,
+		ID: address, Title: v.t("feed.version", "Bot", x.Bot, "Version", x.Number), Updated: stampOf(x.LiveAt),
+		Link: atomLink{Href: address}, Summary: cut(80, strings.TrimSpace(x.Label+" "+x.Language)), at: x.LiveAt,
 	}
 }

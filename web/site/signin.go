@@ -29,7 +29,7 @@ func (s *Site) postSignIn(v *visit) error {
 	}
 	v.setCookie(sessionCookie, key, sessionAge) // the one before has ended
 	if v.Session != 0 && v.Person.ID == 0 {     // a guest, whose games are theirs
-		who, err := s.Service.Visitor(v.ctx(), key)
+		who, err := s.Service.SessionActor(v.ctx(), key)
 		if err != nil {
 			return err
 		}

@@ -185,7 +185,7 @@ func sessions(t *testing.T, w *webtest.StaticWorld) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
-	all, bob := w.NewToken(w.Ada, ladder.ScopeAll), w.Ladder.Person("bob", false)
+	all, bob := w.NewToken(w.Ada, ladder.ScopeAll), w.Ladder.AddPerson("bob", false)
 	browsers := map[string]*http.Client{}
 	for name, token := range map[string]string{"here": all, "second": all, "third": all, "reading": w.NewToken(w.Ada, ladder.ScopeRead), "bob": w.NewToken(bob, ladder.ScopeAll)} {
 		browsers[name] = w.Client()

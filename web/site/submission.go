@@ -72,7 +72,7 @@ func tagOf(p service.Progress) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
 	for _, s := range p.Stages {
-		fmt.Fprintf(h, " %s %t %s %q %q", s.Name, s.OK, s.Ended, s.Summary, s.Log)
+		fmt.Fprintf(h, " %s %t %s %q %q", s.Name, s.OK, s.EndedAt, s.Summary, s.Log)
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
@@ -91,7 +91,7 @@ func steps(doc service.Progress) (list []step) {
 			switch {
 			case s.OK:
 				s.State = "ok"
-			case s.Ended.IsZero() && !doc.Done:
+			case s.EndedAt.IsZero() && !doc.Done:
 				s.State = "running"
 			default:
 				s.State = "failed"

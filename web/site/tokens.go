@@ -35,7 +35,7 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 	}
 	now := s.Service.Now()
 	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
-		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(now)
+		return !t.RevokedAt.IsZero() || !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now)
 	})
 	if page.Made != "" {
 		v.w.Header().Set("Cache-Control", "no-store")

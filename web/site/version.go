@@ -23,10 +23,10 @@ func (p versionPage) Kept() bool {
 }
 
 // Usable reports whether the owner can make the version live again.
-func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.Withdrawn.IsZero() }
+func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.WithdrawnAt.IsZero() }
 
 // usable reports whether a version has played and does not play now.
-func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.House() }
+func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.IsHouse() }
 
 // getVersion shows one version of a bot.
 func (s *Site) getVersion(v *visit, b ladder.Bot) error {

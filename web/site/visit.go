@@ -47,7 +47,7 @@ func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
 	s.headers(w.Header())
 	v.Route = rt.pattern
 	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
-	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.Visitor)
+	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.SessionActor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
 		v.forget()
 		v.ended, err = true, nil

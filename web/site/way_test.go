@@ -319,7 +319,7 @@ func TestSubmissionSignedOut(t *testing.T) {
 	b.Go(fmt.Sprintf("%s/submissions/%d", s.URL, v.ID))
 	ready(b, "#progress .refresh[hidden]")
 	webtest.Eval[bool](b, "fetch('/sign-out', { method: 'POST' }).then(() => true)")
-	s.Must(s.Store.Versions.BeginStage(t.Context(), v.ID, "unpack")) // which answers the request that waits
+	s.Must(s.Store.Versions.StartStage(t.Context(), v.ID, "unpack")) // which answers the request that waits
 	ready(b, "#progress [role=alert]")
 	if text := b.Text("#progress [role=alert]"); !strings.Contains(text, "The session has ended") {
 		t.Errorf("the page says %q", text)

@@ -133,9 +133,9 @@ func (s *Site) postTest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	against, err := s.Store.Versions.Live(v.ctx(), v.field("against"))
+	against, err := s.Store.Versions.FindLive(v.ctx(), v.field("against"))
 	if err == nil {
-		err = against.AtOnce(w.game.Name)
+		err = against.CheckTablePlay(w.game.Name)
 	}
 	id := ""
 	if err == nil {

@@ -111,7 +111,7 @@ func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.New
 
 // Add takes a tryout in, in place of the last one of its owner, and returns its ID.
 func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
-	if err := who.Must(ladder.ScopeSubmit, "to test a bot"); err != nil {
+	if err := who.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
 	}
 	memory, err := x.Memory(t.Game, t.Against)
@@ -129,7 +129,7 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if n.leave, err = x.places.Enter(admission.Visitor{Person: who.Person.ID}); err != nil {
 		return "", err
 	}
-	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner.Same(who) && o.IsDone() })
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner.IsSame(who) && o.IsDone() })
 	x.all = append(x.all, n)
 	x.Wake()
 	return n.id, nil
@@ -245,7 +245,7 @@ func newGame(g *referee.Result) Game {
 // find returns a tryout of somebody.
 func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
-		if n.id == id && n.owner.Same(who) {
+		if n.id == id && n.owner.IsSame(who) {
 			return n, nil
 		}
 	}

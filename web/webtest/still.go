@@ -45,9 +45,9 @@ func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	t.Helper()
 	s := &StaticWorld{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
 	s.Store = s.Ladder.Store
-	s.Ladder.House(func(string) string { return Hash })
+	s.Ladder.SyncHouseBots(func(string) string { return Hash })
 	s.Must(s.Store.Ladders.Sync(t.Context(), s.Ladder.Config.Ladders))
-	s.Ada = s.Ladder.Person("ada", false)
+	s.Ada = s.Ladder.AddPerson("ada", false)
 	s.AdaToken = s.NewToken(s.Ada, ladder.ScopeSubmit)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: s.Store, Config: s.Ladder.Config}), Log: log})
@@ -86,7 +86,7 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 }
 
 // MakeLive makes a version of a bot of ada live.
-func (s *StaticWorld) MakeLive(bot string, b store.Built) ladder.Version {
+func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
 	if x, err := s.Store.Bots.Find(s.T.Context(), bot); err == nil {
@@ -97,7 +97,7 @@ func (s *StaticWorld) MakeLive(bot string, b store.Built) ladder.Version {
 	if b.Hash == "" {
 		b.Hash = Hash
 	}
-	return s.Ladder.Live(v.ID, b)
+	return s.Ladder.MakeLive(v.ID, b)
 }
 
 // Player plays as a bot; log is its stderr.
@@ -135,7 +135,7 @@ func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player
 	m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: on, Versions: versions})
 	s.Must(err)
 	seed := referee.NewSeed()
-	err = s.Store.Matches.Begin(ctx, []store.Start{{Match: m.ID, Seed: seed}})[0].Err
+	err = s.Store.Matches.Start(ctx, []store.MatchStart{{Match: m.ID, Seed: seed}})[0].Err
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)

@@ -246,7 +246,7 @@ func (w *World) await(finished <-chan events.Event, matches int) {
 		list := kit.Get[[]store.LadderInfo](w.T)(w.Server.Store.Ladders.List(w.T.Context()))
 		missing := 0
 		for _, l := range list {
-			missing += max(0, matches-int(l.Finished))
+			missing += max(0, matches-int(l.FinishedMatches))
 		}
 		if missing == 0 {
 			return

@@ -201,7 +201,7 @@ func (o localAdmin) Block(ctx context.Context, name string, out bool) (wire.Pers
 	if err != nil {
 		return wire.Person{}, err
 	}
-	if err := o.People.Block(ctx, p.ID, out); err != nil {
+	if err := o.People.SetBlocked(ctx, p.ID, out); err != nil {
 		return wire.Person{}, err
 	}
 	p, err = o.People.Find(ctx, p.ID)

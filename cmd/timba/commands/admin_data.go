@@ -108,8 +108,8 @@ func verify(cmd *cobra.Command, s *store.Store, _ []string) (verifyDocument, err
 		err = cli.ErrFault
 	}
 	for i, d := range found {
-		if d.Where == store.OtherFormula {
-			found[i].What += ": timba admin rerate computes them again"
+		if d.Place == store.OtherFormula {
+			found[i].Description += ": timba admin rerate computes them again"
 		}
 	}
 	return verifyDocument{append([]store.Difference{}, found...)}, err
@@ -117,8 +117,8 @@ func verify(cmd *cobra.Command, s *store.Store, _ []string) (verifyDocument, err
 
 // rerateDocument is the document of `timba admin rerate --json`.
 type rerateDocument struct {
-	DryRun  bool            `json:"dry_run"`
-	Ladders []store.Rerated `json:"ladders"`
+	DryRun  bool                  `json:"dry_run"`
+	Ladders []store.ReratedLadder `json:"ladders"`
 }
 
 func newRerate(f *adminFlags) *cobra.Command {
@@ -144,7 +144,7 @@ func newRerate(f *adminFlags) *cobra.Command {
 		if errors.Is(err, context.Canceled) {
 			err = cli.ErrNoVerdict
 		}
-		r.Ladders = append([]store.Rerated{}, r.Ladders...)
+		r.Ladders = append([]store.ReratedLadder{}, r.Ladders...)
 		return r, err
 	}, func(w io.Writer, r rerateDocument) {
 		for _, l := range r.Ladders {
@@ -154,8 +154,8 @@ func newRerate(f *adminFlags) *cobra.Command {
 }
 
 // showRerated shows the versions of a ladder whose ratings change.
-func showRerated(w io.Writer, r store.Rerated, dry bool) {
-	changed := slices.DeleteFunc(slices.Clone(r.Versions), func(v store.ReratedVersion) bool { return v.Before == v.After })
+func showRerated(w io.Writer, r store.ReratedLadder, dry bool) {
+	changed := slices.DeleteFunc(slices.Clone(r.Versions), func(v store.ReratedVersion) bool { return v.EloBefore == v.EloAfter })
 	would := ""
 	if dry {
 		would = " would"
@@ -163,7 +163,7 @@ func showRerated(w io.Writer, r store.Rerated, dry bool) {
 	fmt.Fprintf(w, "%s: %s, %s of %s%s change\n", r.Ladder, text.Count(int(r.Matches), "match"), text.Count(len(changed), "rating"), text.Count(len(r.Versions), "version"), would)
 	if len(changed) > 0 {
 		text.Rows(w, "bot|version|matches|before|after|change", changed, func(v store.ReratedVersion) []any {
-			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.Before), fmt.Sprintf("%.1f", v.After), fmt.Sprintf("%+.1f", v.After-v.Before)}
+			return []any{v.Bot, v.Number, v.Matches, fmt.Sprintf("%.1f", v.EloBefore), fmt.Sprintf("%.1f", v.EloAfter), fmt.Sprintf("%+.1f", v.EloAfter-v.EloBefore)}
 		})
 	}
 }
@@ -238,11 +238,11 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	if doc.Parts, err = storageParts(s.Dir(), doc.Bytes, others); err != nil {
 		return doc, err
 	}
-	if free, disk, err := datadir.Free(string(s.Dir())); err == nil {
+	if free, disk, err := datadir.FreeSpace(string(s.Dir())); err == nil {
 		doc.Free, doc.Disk = &free, &disk
 	}
 	doc.Forecast = forecast(doc.Usage, doc.Free)
-	doc.Due, err = dueStorage(ctx, s, c, doc.At)
+	doc.Due, err = dueStorage(ctx, s, c, doc.MeasuredAt)
 	return doc, err
 }
 
@@ -288,22 +288,22 @@ const minForecastSpan = time.Hour
 
 // forecast goes by the last week, or by the time since the first match if that is shorter.
 func forecast(u store.Usage, free *int64) (f storageForecast) {
-	span := u.At.Sub(u.First)
-	if u.First.IsZero() || span < minForecastSpan {
+	span := u.MeasuredAt.Sub(u.FirstMatchAt)
+	if u.FirstMatchAt.IsZero() || span < minForecastSpan {
 		return f
 	}
 	f.Days = min(span, 7*24*time.Hour).Hours() / 24
 	daily := float64(u.Week.Bytes+u.Week.Uploads) / f.Days
 	f.Daily, f.Monthly, f.Yearly = int64(daily), int64(30*daily), int64(365*daily)
 	if free != nil && daily >= 1 {
-		days := math.Round(float64(*free+u.Unused)/daily*10) / 10
+		days := math.Round(float64(*free+u.UnusedBytes)/daily*10) / 10
 		f.Full = &days
 	}
 	return f
 }
 
 func dueStorage(ctx context.Context, s *store.Store, c *config.Config, now time.Time) (due storageDue, err error) {
-	moved, err := s.WouldMove(ctx, c.Storage)
+	moved, err := s.EstimateMove(ctx, c.Storage)
 	if err != nil {
 		return due, err
 	}
@@ -324,7 +324,7 @@ const maxTables = 12
 
 func (d storage) show(w io.Writer) {
 	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
-	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.Unused))
+	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.UnusedBytes))
 	if d.Free != nil {
 		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.Size(*d.Free), bundle.Size(*d.Disk))
 	}
@@ -344,7 +344,7 @@ func (d storage) show(w io.Writer) {
 	} else {
 		size := func(bytes float64) string { return bundle.Size(int64(bytes)) }
 		text.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
-			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.Unpacked)}
+			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.UnpackedBytes)}
 		})
 	}
 	showGrowth(w, "day", d.Day)

@@ -186,7 +186,7 @@ func isProvisional(s wire.Standing) bool {
 	if s.Fit != nil {
 		place.PlusMinus = s.Fit.PlusMinus
 	}
-	return place.Provisional()
+	return place.IsProvisional()
 }
 
 func newBotsChange(name, short string, change func(c *client.Client, ctx context.Context, bot string) (wire.Bot, error)) *cobra.Command {

@@ -73,7 +73,7 @@ func TestServeBusy(t *testing.T) {
 			continue
 		}
 		finished++
-		most = max(most, m.Finished.Sub(m.Began))
+		most = max(most, m.FinishedAt.Sub(m.StartedAt))
 	}
 	if finished == 0 {
 		t.Error("no match is finished")

@@ -147,7 +147,7 @@ func (c *chaos) check(t *testing.T) {
 func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 	t.Helper()
 	for i, a := range m.Attempts {
-		if last := i == len(m.Attempts)-1; last != (a.Reason.IsZero()) || a.Ended.IsZero() || a.Seed == nil {
+		if last := i == len(m.Attempts)-1; last != (a.Reason.IsZero()) || a.EndedAt.IsZero() || a.Seed == nil {
 			t.Errorf("match %d has %d attempts, and of them %+v", m.ID, len(m.Attempts), a)
 		}
 	}
