@@ -8,17 +8,15 @@ import (
 	"sync"
 )
 
-// samples is how many resamples Bootstrap fits.
+// samples is the number of resamples that Bootstrap fits.
 const samples = 1000
 
-// Bootstrap returns the ratings of FitPairs with 95 % intervals from refitting with
-// the deals weighted at random: the Bayesian bootstrap (Rubin 1981), which for
-// a likelihood is the weighted likelihood bootstrap (Newton and Raftery 1994).
-// Each deal, with all its duels, has a weight from the exponential
-// distribution, and so have the virtual half wins and half losses of each bot:
-// without that, the interval of a bot that won everything would be a point. Weights
-// are never 0, so no resample loses the deals that connect two bots. The same deals have the same
-// intervals on any machine.
+// Bootstrap returns the ratings of FitPairs with 95 % intervals from repeated fits with randomly weighted
+// deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted likelihood bootstrap
+// (Newton and Raftery 1994). Each deal, with all its duels, has a weight from the exponential distribution.
+// So have the virtual half wins and half losses of each bot, since otherwise the interval of a bot that won
+// everything would be a point. Weights are never 0, so no resample loses the deals that connect two bots. The
+// same deals give the same intervals on every machine.
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
@@ -40,8 +38,8 @@ func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
 	return out
 }
 
-// resample fits every sample, on all processors; each sample has its own generator,
-// so the result does not depend on which processor takes it.
+// resample fits every resample, on all processors, and returns the ratings by resample and bot. Each resample
+// has its own random generator, so that the result does not depend on how the work is divided.
 func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	fits := make([][]float64, samples)
 	workers := min(runtime.GOMAXPROCS(0), samples)
@@ -63,9 +61,9 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draw is a duel.
+// draw is a duel, in the form that resamples need.
 type draw struct {
-	pair  int // in the fit
+	pair  int // index in Fit.pairs
 	score float64
 }
 
@@ -85,10 +83,10 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	return draws
 }
 
-// weigh sets the model's counts to one resample's. A virtual half win of A
-// over B is one of A's wins and one of B's losses: it has the weight of both.
+// weigh sets the model's counts to those of one random resample. A virtual half win of A over B is also a
+// half loss of B, so it has the product of both weights.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
-	// The model's scratch by bot is free until it is maximised.
+	// The model does not use these slices until it is maximized.
 	win, loss := m.step, m.trial
 	for i := range win {
 		win[i], loss[i] = r.ExpFloat64(), r.ExpFloat64()
@@ -107,7 +105,7 @@ func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	}
 }
 
-// quantile interpolates between the sorted values.
+// quantile returns the p-quantile of sorted values by linear interpolation.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := int(at)

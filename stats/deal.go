@@ -7,13 +7,13 @@ import (
 
 // Seat is the result of one seat in one game.
 type Seat struct {
-	Bot    int     // the bot that played it
-	Side   int     // its team, or the seat itself
-	Rank   int     // 1 is best, ties share; team-mates have the same
-	Points float64 // of the game
+	Bot    int // number of the bot that played the seat
+	Side   int // number of its team, or of the seat itself
+	Rank   int // 1 is best; ties and team-mates have the same rank
+	Points float64
 }
 
-// Seats returns the results of the seats of a game, from what each of them has.
+// Seats combines slices by seat into the results of the seats of a game.
 func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) []Seat {
 	seats := make([]Seat, len(bots))
 	for i, bot := range bots {
@@ -22,16 +22,14 @@ func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) [
 	return seats
 }
 
-// DealResult collects the games of one deal, rotation by rotation. Its zero value
-// is an empty result.
+// DealResult collects the games of one deal, one for each rotation. The zero value is empty.
 type DealResult struct {
 	sums map[[2]int]Duel
 }
 
-// Add adds one game. Two seats are opponents when their sides differ. Two bots score
-// by the ranks of their best seats, among those that are opponents; their points are
-// those of their whole sides, the mean over these seats. Seats of the same bot are
-// never compared.
+// Add adds one game. Two seats are opponents if their sides differ. The score of two bots compares the ranks
+// of their best seats among the seats that are opponents. Their points are the mean, over these pairs of
+// seats, of the points of the whole sides. Two seats of the same bot are never compared.
 func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {
@@ -60,12 +58,12 @@ func (s *DealResult) Add(seats []Seat) {
 	}
 }
 
-// Deal returns the deal so far: its duels with A < B, in the order of the bots.
+// Deal returns the result of the games added so far. Its duels have A < B and are sorted by A, then B.
 func (s *DealResult) Deal() Deal {
 	deal := make(Deal, 0, len(s.sums))
 	for _, d := range s.sums {
 		n := float64(d.Games)
-		// A mean of halves is at most 1, but that of thirds may round above it.
+		// A mean of halves is at most 1, but a mean of thirds may round above it.
 		d.Score, d.Points = min(d.Score/n, 1), d.Points/n
 		deal = append(deal, d)
 	}
@@ -75,7 +73,7 @@ func (s *DealResult) Deal() Deal {
 	return deal
 }
 
-// add adds the scores, points and counts of a duel to those of its pair.
+// add adds the counts, scores and points of d to the sum for the same two bots.
 func add(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]
@@ -86,7 +84,7 @@ func add(to map[[2]int]Duel, d Duel) {
 	to[key] = sum
 }
 
-// RankScore returns the score of a seat with rank a against one with rank b: 1, ½ or 0.
+// RankScore returns the score of a seat with rank a against one with rank b: 1, 0.5 or 0.
 func RankScore(a, b int) float64 {
 	switch {
 	case a < b:

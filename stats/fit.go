@@ -6,53 +6,52 @@ import (
 	"slices"
 )
 
-// Pair is the deals between two bots in counts, which is all that a fit needs.
-// Counts of separate deals can be added.
+// Pair summarizes the deals between two bots by counts. The counts of separate deals can be added.
 type Pair struct {
 	A, B    int
 	Deals   float64
-	Score   float64 // sum of A's scores over the deals, 0..Deals
-	Squares float64 // sum of their squares, for Intervals; a fit ignores it
+	Score   float64 // sum of A's scores, from 0 to Deals
+	Squares float64 // sum of the squares of A's scores, for Intervals; ratings ignore it
 }
 
-// Bout is a match between two teams in counts: some deals of the same members.
+// Bout is a match between two teams, summarized by counts over deals with the same members.
 type Bout struct {
-	A, B  []int // the members by number from 0, at least one each
+	A, B  []int // numbers of the members, from 0; at least one in each team
 	Deals float64
-	Score float64 // sum of A's scores over the deals, 0..Deals
+	Score float64 // sum of A's scores, from 0 to Deals
 }
 
-// Anchor fixes the rating of one bot, to which the others are relative.
+// Anchor fixes the rating of one bot; all other ratings are relative to it.
 type Anchor struct {
 	Bot int
 	Elo float64
 }
 
-// prior is how many virtual deals a bot has tied, on average, against the opponents that it met, in
-// proportion to their deals. It keeps the rating of a bot that won or lost everything finite, and
-// is small compared with any useful test. Ties against a bot of average strength would compress the
-// ratings of a whole ladder, where most bots meet only bots of similar strength; these do not.
+// prior is the number of virtual tied deals that each bot has, on average, against the opponents that it has
+// played, in proportion to the deals with each. It keeps the rating of a bot that won or lost everything
+// finite, and is small compared with any useful test. Ties against a bot of average strength would compress
+// the ratings of a ladder, because most bots play only against bots of similar strength.
 const prior = 1.0
 
-// Fit is the ratings of a tournament.
+// Fit is the result of estimating ratings.
 type Fit struct {
-	Elo []float64 // by bot
-	// Deals a bot has played, one for every opponent in it, or for every bout of teams.
+	Elo []float64 // ratings by bot
+	// Deals counts the deals of each bot. In pairs a deal counts once for every opponent, in bouts once.
 	Deals []float64
-	// Group is, by bot, the lowest bot that it is connected with through deals. The
-	// deals do not compare bots of different groups: each group has the same mean.
+	// Group has, for each bot, the lowest number among the bots that deals connect it with, directly or
+	// through other bots. Ratings of different groups cannot be compared: each group has the same mean.
 	Group []int
 
-	pairs   []Pair    // merged, with deals; none where teams play
-	bouts   []Bout    // with deals
-	virtual []float64 // by pair or bout, the prior's deals
-	nats    []float64
+	pairs   []Pair    // with at least one deal; empty for bouts
+	bouts   []Bout    // with at least one deal
+	virtual []float64 // by pair or bout, number of virtual deals of the prior
+	nats    []float64 // ratings in log-odds, with mean 0 in each group
 	anchor  *Anchor
 }
 
-// FitPairs returns the ratings under which the counts are most likely: the
-// Bradley-Terry model with a tie as half a win, and the prior. Two bots may be in
-// several pairs, in either order. Without an anchor the ratings have mean 0.
+// FitPairs returns the most likely ratings for the counts, in the Bradley-Terry model with a tie as half a
+// win and with the prior. The bots are numbered from 0 to bots-1. The same two bots may be in several pairs,
+// in either order. If anchor is nil, the ratings have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, p := range pairs {
@@ -67,10 +66,10 @@ func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	return f.maximize()
 }
 
-// FitBouts returns the ratings under which the bouts of teams are most likely. It is the model
-// of FitPairs with the mean of a team's members as its strength: a member's rating is what it adds
-// to its teams, twice as much in a team of two. Duels between the members would not be enough:
-// they ignore the partners, and count one result several times.
+// FitBouts returns the most likely ratings for bouts of teams. The model is that of FitPairs, with the mean
+// rating of a team's members as its strength. A member's rating is what it adds to its teams, twice as much
+// in a team of two. FitPairs with the duels between members would ignore the partners and count one result
+// several times.
 func FitBouts(bots int, bouts []Bout, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, b := range bouts {
@@ -93,7 +92,7 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// addDeals notes that some bots have played deals with each other.
+// addDeals counts deals that the bots have played with each other and joins their groups.
 func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
@@ -110,8 +109,8 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the virtual deals of a pair or bout with some deals: half of each bot's, in
-// proportion to its deals. The other half is that of its opponents.
+// virtualDeals returns the number of virtual deals of a pair or bout: half of each bot's virtual deals, in
+// proportion to its deals. Its opponents have the other half.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -145,7 +144,7 @@ func (f *Fit) model() *model {
 	return m
 }
 
-// center shifts each group to the mean 0.
+// center shifts the ratings of each group to mean 0.
 func (f *Fit) center(nats []float64) {
 	sum, size := make([]float64, len(nats)), f.sizes()
 	for i, r := range nats {
@@ -157,7 +156,7 @@ func (f *Fit) center(nats []float64) {
 	}
 }
 
-// sizes returns how many bots each group has.
+// sizes returns, indexed by group, the number of bots in each.
 func (f *Fit) sizes() []float64 {
 	size := make([]float64, len(f.Group))
 	for _, g := range f.Group {
@@ -166,7 +165,7 @@ func (f *Fit) sizes() []float64 {
 	return size
 }
 
-// scale converts centred log-odds into Elo relative to the anchor.
+// scale converts centered log-odds to Elo relative to the anchor.
 func (f *Fit) scale(nats []float64) []float64 {
 	zero, elo := 0.0, 0.0
 	if f.anchor != nil {
@@ -179,7 +178,7 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// Count returns the counts of the deals by pair, in the order of the bots.
+// Count summarizes deals by pair of bots, sorted by A, then B.
 func Count(deals []Deal) []Pair {
 	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
@@ -191,12 +190,12 @@ func Count(deals []Deal) []Pair {
 	return slices.SortedFunc(maps.Values(sums), func(x, y Pair) int { return cmp.Or(x.A-y.A, x.B-y.B) })
 }
 
-// Reverse returns the same pair from B's view.
+// Reverse returns the same pair from the view of B.
 func (p Pair) Reverse() Pair {
 	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
 }
 
-// each calls do with every member and its part in the team's lead.
+// each calls do with every member and its weight in the difference between the teams' strengths.
 func (b Bout) each(do func(bot int, part float64)) {
 	for _, bot := range b.A {
 		do(bot, 1/float64(len(b.A)))
@@ -206,7 +205,7 @@ func (b Bout) each(do func(bot int, part float64)) {
 	}
 }
 
-// lead returns the sum of the values by the members' parts.
+// lead returns the mean of A's values minus that of B's.
 func (b Bout) lead(values []float64) float64 {
 	sum := 0.0
 	b.each(func(bot int, part float64) { sum += part * values[bot] })

@@ -8,28 +8,29 @@ import (
 )
 
 const (
-	// maxDense is how many bots have their curvature inverted as a whole, which takes 32 bytes for
-	// every two of them.
+	// maxDense is the maximum number of bots in pairs for which one dense matrix, the Hessian, is inverted.
+	// That takes 32 bytes times the square of their number.
 	maxDense = 1500
-	// ridge is the precision, in log-odds, of the prior of a member of teams about the mean: a
-	// deviation of 17,000 Elo. It decides only what no bout does, such as which of two permanent
-	// partners is better.
+	// ridge is the precision, in log-odds, of a weak prior for members of teams around the mean: a standard
+	// deviation of 17,000 Elo. It decides only what no bout decides, such as which of two permanent partners
+	// is better.
 	ridge = 1e-4
-	// maxHalfWidth is half the width of an interval, in Elo, that only the ridge bounds.
+	// maxHalfWidth is the half width of an interval, in Elo, above which only the ridge bounds it. Such an
+	// interval becomes infinite.
 	maxHalfWidth = 5000
 )
 
-// Intervals returns the ratings with their 95 % intervals from the counts alone,
-// by the sandwich estimator: the inverse Hessian on both sides of the observed
-// variance of the scores about their expectation. The virtual deals count as random too.
+// Intervals returns the ratings with their 95 % intervals, from the counts alone. It uses the sandwich
+// estimator: the inverse Hessian on both sides of the observed variance of the scores around their
+// expectation. The virtual deals count as random too.
 //
-// The unit of pairs is the deal, since duplicate deals vary much less than coin flips. It assumes that
-// duels of the same deal are independent; Bootstrap, which needs the deals, does not. The unit of
-// teams is the bout, since its deals have the members in common.
+// For pairs the unit is the deal, because duplicate deals vary much less than coin flips. This assumes that
+// duels of the same deal are independent; Bootstrap does not, but needs the deals themselves. For teams the
+// unit is the bout, because its deals have the same members.
 //
-// Time grows with bots³ and bots×pairs: about a second for 1,000 bots. Of more than maxWhole bots in
-// pairs each has its row of the inverse found by itself: time grows with bots×pairs, memory with their
-// sum.
+// The time grows with bots³ and bots×pairs, to about a second for 1,000 bots. With more than maxDense bots in
+// pairs, the row of the inverse is computed for each bot separately. Then the time grows with bots×pairs, and
+// the memory with bots+pairs.
 func (f *Fit) Intervals() ([]Estimate, error) {
 	if len(f.nats) == 0 {
 		return nil, nil
@@ -51,8 +52,8 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	}), nil
 }
 
-// intervals is Intervals, given what finds the row of the inverse of a bot, less that of the anchor if
-// there is one.
+// intervals computes Intervals. The function row sets c to the row of the inverse Hessian for bot i, minus
+// the row of the anchor if there is one.
 func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	variance := f.pairVariance()
 	if f.bouts != nil {
@@ -63,7 +64,7 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	for i, elo := range f.Elo {
 		h := math.Inf(1)
 		if f.bounded(i) {
-			row(i, c) // of the inverse for ratings relative to the group's mean
+			row(i, c) // the inverse for ratings relative to the mean of the group
 			h = z95 * eloPerNat * math.Sqrt(variance(c))
 		}
 		if h > maxHalfWidth {
@@ -74,8 +75,7 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	return out
 }
 
-// rowSolver returns what finds the row of the inverse of a bot, less that of the anchor if there is
-// one, by conjugate gradients.
+// rowSolver returns a row function for intervals that solves for each row by conjugate gradients.
 func (f *Fit) rowSolver() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
@@ -108,8 +108,8 @@ func (f *Fit) rowSolver() func(i int, c []float64) {
 	}
 }
 
-// bounded reports whether the deals bound a bot's rating: it has met another bot, and
-// the anchor, if any, is in its group.
+// bounded reports whether the deals bound the rating of a bot: the bot has played and, if there is an anchor,
+// both are in the same group.
 func (f *Fit) bounded(bot int) bool {
 	if a := f.anchor; a != nil {
 		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
@@ -117,9 +117,9 @@ func (f *Fit) bounded(bot int) bool {
 	return f.Deals[bot] > 0
 }
 
-// inverseHessian returns the pseudo-inverse of minus the Hessian: the Laplacian of
-// each group is made regular by adding the projection on its constant vector, which
-// is subtracted from the inverse again. What bouts of teams leave open the ridge bounds.
+// inverseHessian returns the pseudo-inverse of the negated Hessian. The matrix of each group is singular;
+// adding the projection on the group's constant vector makes it regular, and the projection is subtracted
+// from the inverse again. The ridge bounds what bouts of teams leave open.
 func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	n := len(f.nats)
 	m := f.model()
@@ -159,7 +159,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	return mat.DenseCopyOf(inverse), nil
 }
 
-// addConstant adds times the projection on each group's constant vector.
+// addConstant adds, for each group, a multiple of the projection on the group's constant vector.
 func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	size := f.sizes()
 	for i, g := range f.Group {
@@ -171,9 +171,10 @@ func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	}
 }
 
-// pairVariance returns what computes the variance of a contrast in the ratings, from that of each
-// pair's summed score about its expectation and of each bot's virtual half wins and half losses. A
-// fit reduces the variance by one deal for every free rating; the usual factor corrects for that.
+// pairVariance returns a function that computes the variance of a linear combination of the ratings, with
+// coefficients c, from the variance of the summed score of each pair around its expectation and that of each
+// bot's virtual half wins and half losses. A fit reduces the variance by one deal for every free rating; the
+// usual factor corrects for that.
 func (f *Fit) pairVariance() func(c []float64) float64 {
 	bots := float64(len(f.nats))
 	deals := prior * bots
@@ -203,8 +204,8 @@ func (f *Fit) pairVariance() func(c []float64) float64 {
 	}
 }
 
-// boutVariance is pairVariance of teams: from the square of each bout's score less its expectation,
-// inflated by one bout for every free rating, its virtual deals, and the ridge.
+// boutVariance is pairVariance for teams. It uses the squared difference of each bout's score from its
+// expectation, corrected for one bout for every free rating, the virtual deals of the bout, and the ridge.
 func (f *Fit) boutVariance() func(c []float64) float64 {
 	n := float64(len(f.bouts))
 	inflate := n / max(n-float64(len(f.nats))+1, n/2)

@@ -2,22 +2,20 @@ package stats
 
 import "math"
 
-// model is the log-likelihood of ratings in log-odds (nats):
-//
-//	sum over pairs of  won*log g(d) + lost*log g(-d)      d = r[A]-r[B]
-//
-// with g the logistic function; d of a bout is the lead of its teams. Where won and lost are above
-// 0 it is strictly concave but for what no d depends on: a constant added to a whole group of
-// connected bots, or the difference of bots that always are partners. Minus its Hessian is the sum
-// over pairs of the weight (won+lost)*g(d)*g(-d) times the square of d's gradient: the Laplacian of
-// their graph.
+// model is the log-likelihood of ratings r in log-odds (nats):
+// sum over pairs of  wins*log g(d) + losses*log g(-d)      d = r[A]-r[B]
+// where g is the logistic function. For a bout, d is the difference between the strengths of its teams. If
+// wins and losses are above 0, the function is strictly concave, except in directions in which no d changes:
+// a constant added to a whole group of connected bots, or the difference of bots that are always partners.
+// The negated Hessian is the sum over pairs of the weight (wins+losses)*g(d)*g(-d) times the square of d's
+// gradient, which is the Laplacian of the graph of pairs.
 type model struct {
-	ends         [][2]int32 // by pair
-	bouts        []Bout     // instead of pairs
-	wins, losses []float64  // by pair, of its A, with the virtual deals
-	weight       []float64
+	ends         [][2]int32 // the two bots of each pair
+	bouts        []Bout     // instead of pairs, for teams
+	wins, losses []float64  // of A, by pair or bout, with the virtual deals
+	weight       []float64  // by pair or bout
 
-	gradient    []float64 // by bot, from here on
+	gradient    []float64 // these and the following are by bot
 	diagonal    []float64
 	step, trial []float64
 	res, dir    []float64 // conjugate gradients
@@ -39,17 +37,17 @@ func newModel(bots int, pairs []Pair, bouts []Bout) *model {
 }
 
 const (
-	// converged is the Newton step at which a fit is done: 1e-6 nats are two
-	// ten-thousandths of an Elo, and the step after it would be its square.
+	// converged is the Newton step at which a fit is finished. 1e-6 nats are two ten-thousandths of an Elo,
+	// and the next step would be about the square of that.
 	converged = 1e-6
-	// maxStep limits a step to where the quadratic approximation is useful.
+	// maxStep limits a step to the range in which the quadratic approximation is useful.
 	maxStep    = 4.0
 	maxNewton  = 100
 	maxHalving = 40
 )
 
-// maximize moves r, from any start, to the maximum by a truncated Newton method: the
-// step is found by conjugate gradients and halved until it improves the value.
+// maximize moves r, from any start, to the maximum by a truncated Newton method. Each step is computed by
+// conjugate gradients and halved until it improves the value.
 func (m *model) maximize(r []float64) {
 	value := m.expand(r)
 	for range maxNewton {
@@ -85,7 +83,7 @@ func (m *model) maximize(r []float64) {
 	}
 }
 
-// expand computes value, gradient, weights and the Hessian's diagonal at r.
+// expand computes the value, the gradient, the weights and the diagonal of the Hessian at r.
 func (m *model) expand(r []float64) float64 {
 	clear(m.gradient)
 	clear(m.diagonal)
@@ -109,7 +107,7 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// pull returns the derivative by d of the value of a pair or bout, and the value, and sets the weight.
+// pull returns the derivative by d of the value of pair or bout k, and the value. It also sets the weight.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
 	g, value := curve(d, won, lost)
@@ -117,8 +115,8 @@ func (m *model) pull(k int, d float64) (pull, value float64) {
 	return won*(1-g) - lost*g, value
 }
 
-// curve returns the logistic function at d, and the log-likelihood of won and lost
-// there, without overflow at either end.
+// curve returns the logistic function at d, and the log-likelihood of wins and losses there, without
+// overflow.
 func curve(d, won, lost float64) (g, value float64) {
 	e := math.Exp(-math.Abs(d))
 	tail := math.Log1p(e)
@@ -128,12 +126,12 @@ func curve(d, won, lost float64) (g, value float64) {
 	return e / (1 + e), -won*(tail-d) - lost*tail
 }
 
-// solve sets step to the Newton step by conjugate gradients, preconditioned by
-// the diagonal; a bot without deals stays. The gradient is a sum of gradients of d, so the system
-// has solutions though it is singular. What may be left of the square of the
-// gradient is the share most, and tightens with the gradient: the first steps are cheap, and the last converge
-// faster than linearly.
-func (m *model) solve(most float64) {
+// solve sets m.step to the Newton step by conjugate gradients, preconditioned by the diagonal. A bot without
+// deals stays where it is. The system is singular, but it has solutions because the gradient is a sum of
+// gradients of d. The iteration stops when the squared residual, relative to the squared gradient, is below
+// the given share or, for small gradients, below a bound that falls with the gradient. Therefore the first
+// Newton steps are cheap, and the last converge faster than linearly.
+func (m *model) solve(share float64) {
 	norm := 0.0
 	for i, g := range m.gradient {
 		m.step[i], m.res[i] = 0, g
@@ -141,7 +139,7 @@ func (m *model) solve(most float64) {
 		m.dir[i] = m.z[i]
 		norm += g * m.z[i]
 	}
-	rho, goal := norm, max(norm*min(most, norm), 1e-20*float64(len(m.step)))
+	rho, goal := norm, max(norm*min(share, norm), 1e-20*float64(len(m.step)))
 	for range 10 * len(m.step) {
 		if rho <= goal {
 			return
@@ -172,7 +170,7 @@ func (m *model) precondition(i int) float64 {
 	return m.res[i] / m.diagonal[i]
 }
 
-// multiply sets image to minus the Hessian times dir.
+// multiply sets m.image to the negated Hessian times m.dir.
 func (m *model) multiply() {
 	clear(m.image)
 	for k, e := range m.ends {

@@ -1,20 +1,19 @@
 package stats
 
-// Fingerprint is what the games have in common that tell the same: same bots, same
-// seats, same start, same moves, same result.
+// Fingerprint identifies the content of a game: its bots, seats, start, moves and result. Games with the same
+// Fingerprint are the same.
 type Fingerprint [16]byte
 
-// Repeats finds the deals that tell nothing new, because each of their games was
-// played before. Its zero value knows no games.
+// Repeats detects deals without new information, because each of their games was played before. The zero
+// value knows no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
-	// Distinct counts the deals with a new game, Row the deals without one that
-	// came after the last of them.
+	// Distinct counts the deals with at least one new game. InRow counts the deals without a new game since
+	// the last of those.
 	Distinct, InRow int
 }
 
-// Add takes in the next deal, all its rotations, and reports whether any of its
-// games is new.
+// Add adds the games of the next deal, in all its rotations, and reports whether any of them is new.
 func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	for _, g := range games {
 		distinct = distinct || !r.knownGames[g]
@@ -34,11 +33,10 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	return distinct
 }
 
-// patience is the least number of repeated deals in a row after which no new ones
-// are expected.
+// patience is the minimum number of repeated deals in a row after which no new ones are expected.
 const patience = 10
 
-// IsExhausted reports whether there are hardly any new deals to come: so many in a
-// row were repeated that one more deal, as likely as each of those seen, would have
-// come with a probability of 95 %.
+// IsExhausted reports whether hardly any new deals will follow. That is so after as many repeated deals in a
+// row that, if one more deal existed and were as likely as each deal seen, it would have appeared with a
+// probability of 95 %.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Model is the unit of a sequential test's hypotheses.
+// Model is the unit in which the hypotheses of a sequential test are expressed.
 type Model string
 
 const (
-	// Logistic Elo is a score through the logistic curve.
+	// Logistic Elo is the usual Elo: the logistic curve converts it to a score.
 	Logistic Model = "logistic"
-	// Normalized Elo is the effect divided by the standard deviation of a game, so
-	// that the length of a test does not depend on the game's share of ties and luck.
+	// Normalized Elo divides the effect by the standard deviation of a game. The length of a test then does
+	// not depend on how often the game is tied or decided by luck.
 	Normalized Model = "normalized"
 )
 
-// maxElo bounds both hypotheses to where scores distinguish them.
+// maxElo is the maximum absolute value of both hypotheses. Beyond it scores hardly differ.
 const maxElo = 1000
 
-// SPRT is a sequential probability ratio test of H0, the first bot is Elo0
-// stronger, against H1, it is Elo1 stronger. Alpha is the probability of accepting H1
-// when H0 is true, Beta that of accepting H0 when H1 is true.
+// SPRT is a sequential probability ratio test. Hypothesis H0 says that the first bot is stronger by Elo0, H1
+// that it is stronger by Elo1. Alpha is the probability of accepting H1 if H0 is true, Beta that of accepting
+// H0 if H1 is true.
 type SPRT struct {
 	Elo0  float64 `json:"elo0"`
 	Elo1  float64 `json:"elo1"`
@@ -32,7 +32,7 @@ type SPRT struct {
 	Model Model   `json:"model"`
 }
 
-// Verdict is the result of a sequential test so far.
+// Verdict is the decision of a sequential test so far.
 type Verdict string
 
 const (
@@ -41,16 +41,16 @@ const (
 	AcceptH1 Verdict = "H1"
 )
 
-// Progress is a sequential test after some deals.
+// Progress is the state of a sequential test after some deals.
 type Progress struct {
 	LLR     float64 `json:"llr"`   // log-likelihood ratio of H1 to H0
-	Lower   float64 `json:"lower"` // at or below it H0 is accepted
-	Upper   float64 `json:"upper"` // at or above it H1 is accepted
+	Lower   float64 `json:"lower"` // H0 is accepted if LLR is at or below it
+	Upper   float64 `json:"upper"` // H1 is accepted if LLR is at or above it
 	Verdict Verdict `json:"verdict"`
 }
 
-// ParseSPRT parses "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=logistic". The last
-// three are optional, with these values as defaults.
+// ParseSPRT parses a test such as "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=logistic". The last three parts
+// are optional; their defaults are the values shown.
 func ParseSPRT(text string) (SPRT, error) {
 	s := SPRT{Alpha: 0.05, Beta: 0.05, Model: Logistic}
 	numbers := map[string]*float64{"elo0": &s.Elo0, "elo1": &s.Elo1, "alpha": &s.Alpha, "beta": &s.Beta}
@@ -85,7 +85,7 @@ func ParseSPRT(text string) (SPRT, error) {
 	return s, s.Check()
 }
 
-// Check returns an error unless the test's parameters are valid.
+// Check returns an error unless the parameters of the test are valid.
 func (s SPRT) Check() error {
 	for i, elo := range [...]float64{s.Elo0, s.Elo1} {
 		if !(math.Abs(elo) <= maxElo) {
@@ -111,15 +111,14 @@ func (s SPRT) String() string {
 	return fmt.Sprintf("elo0=%v,elo1=%v,alpha=%v,beta=%v,model=%s", s.Elo0, s.Elo1, s.Alpha, s.Beta, s.Model)
 }
 
-// Bounds returns Wald's bounds: at or below lower H0 is accepted, at or above upper H1.
+// Bounds returns Wald's bounds. H0 is accepted at or below lower, H1 at or above upper.
 func (s SPRT) Bounds() (lower, upper float64) {
 	return math.Log(s.Beta / (1 - s.Alpha)), math.Log((1 - s.Beta) / s.Alpha)
 }
 
-// Test returns the state of the test after the tally's deals. The caller must ask
-// after every deal, in the order of the deals, not in the order in which they
-// finish, and stop at the first verdict: a test that continues after its verdict
-// has other error rates.
+// Test returns the state of the test after the deals in t. The caller must call it after every deal, in the
+// order of the deals and not in that in which they finish, and must stop at the first verdict. A test that
+// continues after a verdict has other error rates.
 func (s SPRT) Test(t *Tally) Progress {
 	lower, upper := s.Bounds()
 	p := Progress{LLR: s.llr(t), Lower: lower, Upper: upper, Verdict: Continue}
@@ -132,9 +131,9 @@ func (s SPRT) Test(t *Tally) Progress {
 	return p
 }
 
-// llr returns the generalized log-likelihood ratio: the deals' classes are a
-// multinomial whose probabilities are fitted by maximum likelihood under each
-// hypothesis (Van den Bergh, "A practical introduction to the GSPRT").
+// llr returns the generalized log-likelihood ratio. The scores of deals have a multinomial distribution,
+// whose probabilities are fitted by maximum likelihood under each hypothesis (Van den Bergh, "A practical
+// introduction to the GSPRT").
 func (s SPRT) llr(t *Tally) float64 {
 	if t.score.n == 0 {
 		return 0

@@ -1,10 +1,10 @@
-// Package stats is the statistics of matches: the Elo difference of two bots,
-// sequential tests, and the ratings of a whole tournament. It is pure computation,
-// independent of games and processes.
+// Package stats computes the statistics of matches: the Elo difference of two bots, sequential tests, and the
+// ratings of a whole tournament. It only computes, and knows nothing of games or processes.
 //
-// The unit of every statistic is the deal with all its rotations, never the
-// single game: the games of one deal share its cards, so they are not
-// independent. docs/ratings.md has the formulas, the reasons and the papers.
+// The unit of every statistic is the deal with all its rotations, never the single game. The games of a deal
+// share its cards, so they are not independent. docs/ratings.md has the formulas, the reasons and the papers.
+//
+// Begin with Tally for two bots, SPRT for a sequential test, and FitPairs for the ratings of many bots.
 package stats
 
 import (
@@ -17,44 +17,44 @@ import (
 // Confidence is the level of every interval.
 const Confidence = 0.95
 
-// eloPerNat is the factor from log-odds to Elo: 400 Elo are odds of ten to one.
+// eloPerNat converts log-odds to Elo: 400 Elo are odds of ten to one.
 const eloPerNat = 400 / math.Ln10
 
-// z95 is the two-sided 95 % quantile of the standard normal.
+// z95 is the two-sided 95 % quantile of the standard normal distribution.
 var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
 
 // Duel is the result between two bots in one deal, over all its rotations.
 type Duel struct {
-	A, B   int     // bots by number from 0
-	Games  int     // the games in which the two met
+	A, B   int     // the bots, numbered from 0
+	Games  int     // number of games in which the two were opponents
 	Score  float64 // A's mean score against B: win 1, tie 0.5, loss 0
-	Points float64 // A's mean points a game less B's
+	Points float64 // A's mean points per game minus B's
 }
 
-// Deal is one deal with all its rotations: a duel for every two of its bots
-// that met as opponents, each pair once and with A below B.
+// Deal is the result of one deal with all its rotations. It has one Duel for every two bots that were
+// opponents, with A below B.
 type Deal []Duel
 
-// Reverse returns the same duel from the other bot's view.
+// Reverse returns the same duel from the view of the other bot.
 func (d Duel) Reverse() Duel {
 	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
 }
 
-// Estimate is a figure with its 95 % interval. An end of the interval that the data
-// do not bound is infinite, which is null in JSON.
+// Estimate is a value with its 95 % interval. An end of the interval that the data do not bound is infinite;
+// in JSON it is null.
 type Estimate struct {
 	Value, Low, High float64
 }
 
-// PlusMinus returns half the interval's width: the figure after the ± sign.
+// PlusMinus returns half the width of the interval, the number after the ± sign.
 func (e Estimate) PlusMinus() float64 { return (e.High - e.Low) / 2 }
 
-// Reverse returns the estimate of the negative.
+// Reverse returns the estimate of the negated value.
 func (e Estimate) Reverse() Estimate {
 	return Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
 }
 
-// MarshalJSON returns {"value":..,"low":..,"high":..}, with null for an infinite figure.
+// MarshalJSON returns {"value":..,"low":..,"high":..}, with null for infinite numbers.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	finite := func(x float64) *float64 {
 		if math.IsInf(x, 0) || math.IsNaN(x) {
@@ -69,19 +69,19 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{finite(e.Value), finite(e.Low), finite(e.High)})
 }
 
-// Elo returns the rating difference at which the logistic curve expects a score
-// from 0 to 1; it is infinite at the ends.
+// Elo returns the rating difference for which the logistic curve predicts a score from 0 to 1. It is infinite
+// for the scores 0 and 1.
 func Elo(score float64) float64 {
 	return eloPerNat * (math.Log(score) - math.Log1p(-score))
 }
 
-// Score returns the expected score of a player that is elo points stronger.
+// Score returns the expected score of a player that is stronger by elo points.
 func Score(elo float64) float64 { return logistic(elo / eloPerNat) }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Mean returns the mean of independent values, one a deal, with Student's interval.
-// With fewer than two values the interval is unbounded.
+// Mean returns the mean of independent values, one for each deal, with Student's interval. With fewer than
+// two values the interval is unbounded.
 func Mean(values []float64) Estimate {
 	var m moments
 	for _, x := range values {
@@ -90,7 +90,7 @@ func Mean(values []float64) Estimate {
 	return m.estimate()
 }
 
-// moments has Welford's running mean and sum of squared deviations.
+// moments accumulates mean and sum of squared deviations by Welford's algorithm.
 type moments struct {
 	n        int
 	mean, ss float64

@@ -1,8 +1,8 @@
 package stats
 
-// Table returns the results of every bot against every other: cell [i][j] has bot i's
-// figures against bot j, [j][i] the same from the other side, and the diagonal is
-// empty. The figures of a pair are from the deals in which the two met.
+// Table returns the results of every bot against every other. The cell [i][j] has the results of bot i
+// against bot j, from the deals in which the two were opponents. The cells of the diagonal are those without
+// deals.
 func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {
@@ -29,7 +29,7 @@ func Table(bots int, deals []Deal) [][]Summary {
 	return table
 }
 
-// Reverse returns the summary from the other bot's view.
+// Reverse returns the summary from the view of the other bot.
 func (s Summary) Reverse() Summary {
 	n := len(s.Classes)
 	classes := make([]Class, n)

@@ -7,27 +7,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// sameScore is the distance within which two mean scores are one class: far below the
-// smallest step of any game, far above the rounding error of a mean.
+// sameScore is the difference up to which two mean scores belong to the same class. It is far below the
+// smallest step of any game and far above the rounding error of a mean.
 const sameScore = 1e-9
 
-// Class is the number of deals with one mean score. With two games a deal there are
-// the five classes of the pentanomial: 0, 0.25, 0.5, 0.75, 1.
+// Class is the number of deals with the same mean score. With two games per deal there are the five classes
+// of the pentanomial distribution: 0, 0.25, 0.5, 0.75, 1.
 type Class struct {
 	Score float64 `json:"score"`
 	Deals int     `json:"deals"`
 }
 
-// Tally has the deals between two bots, from the first one's view. Its zero value is
-// empty; adding a deal takes time in the number of classes, not of deals.
+// Tally accumulates the deals between two bots, from the view of the first. The zero value is empty. The time
+// to add a deal does not grow with the number of deals.
 type Tally struct {
-	classes []Class // by score, rising
+	classes []Class // in increasing order of Score
 	games   int
 	score   moments
 	points  moments
 }
 
-// Add adds one deal; the duel's A is the tally's first bot.
+// Add adds one deal. The duel's A must be the first bot.
 func (t *Tally) Add(d Duel) {
 	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c Class, s float64) int {
 		if c.Score < s {
@@ -47,22 +47,21 @@ func (t *Tally) Add(d Duel) {
 // Deals returns the number of deals.
 func (t *Tally) Deals() int { return t.score.n }
 
-// Summary has the figures of the first bot against the second.
+// Summary has the statistics of the first bot against the second.
 type Summary struct {
 	Deals   int      `json:"deals"`
 	Games   int      `json:"games"`
 	Classes []Class  `json:"classes"`
-	Score   Estimate `json:"score"` // mean of the deals' mean scores
-	Elo     Estimate `json:"elo"`   // the score through the logistic curve
-	// Swept reports that one side won every game: Elo.Value is then only the least
-	// value that rounds to such a score, and one end of the interval is open.
+	Score   Estimate `json:"score"` // mean of the mean scores of the deals
+	Elo     Estimate `json:"elo"`   // Score converted by the logistic curve
+	// Swept reports whether one side won every game. Then Elo.Value is only the smallest difference whose
+	// score rounds to this result, and one end of the interval is infinite.
 	Swept  bool     `json:"swept"`
 	LOS    float64  `json:"los"`    // likelihood of superiority, 0 to 1
-	Points Estimate `json:"points"` // points a game, own minus the other's
+	Points Estimate `json:"points"` // mean points per game minus those of the opponent
 }
 
-// Summary returns the figures. Without deals they are those of equal bots, with
-// unbounded intervals.
+// Summary returns the statistics. Without deals they are those of equal bots with unbounded intervals.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
 	if t.score.n == 0 {
@@ -74,16 +73,16 @@ func (t *Tally) Summary() Summary {
 	mean := t.mean()
 	s.Score = t.interval(mean)
 	s.Swept = mean == 0 || mean == 1
-	// The least score above a loss of every game is half a point in all games
-	// together; half of that is the usual continuity correction.
+	// The smallest score above 0 is half a point in all games together. Half of that is the usual continuity
+	// correction.
 	edge := 1 / (4 * float64(t.games))
 	s.Elo = Estimate{Value: Elo(min(max(mean, edge), 1-edge)), Low: Elo(s.Score.Low), High: Elo(s.Score.High)}
 	s.LOS = t.los(mean)
 	return s
 }
 
-// Pentanomial returns the numbers of deals, or pairs of games, that scored 0, 0.5, 1,
-// 1.5 and 2; ok is false unless each deal has two games.
+// Pentanomial returns the number of deals that scored 0, 0.5, 1, 1.5 and 2 points in their two games. ok is
+// false unless every deal has two games.
 func (s Summary) Pentanomial() (deals [5]int, ok bool) {
 	for _, c := range s.Classes {
 		deals[int(math.Round(4*c.Score))] += c.Deals
@@ -91,8 +90,8 @@ func (s Summary) Pentanomial() (deals [5]int, ok bool) {
 	return deals, s.Games == 2*s.Deals
 }
 
-// mean returns the mean score. It sums the classes in their order, so that its last
-// bits do not depend on the order of the deals.
+// mean returns the mean score. It sums over the classes, so that rounding does not depend on the order of the
+// deals.
 func (t *Tally) mean() float64 {
 	sum := 0.0
 	for _, c := range t.classes {
@@ -101,11 +100,10 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals returns how many all-or-nothing deals the tally is worth: the
-// deals divided by their design effect, the ratio of their variance to the
-// largest that their mean allows, m(1-m). The ratio includes one pseudo deal of
-// ratio 1, so that a few equal deals do not count as certainty; with one deal, or a
-// sweep, it is 1.
+// effectiveDeals returns the number of win-or-loss deals with the same information. It is the number of deals
+// divided by the design effect: the ratio of their variance to m(1-m), the largest that their mean m allows.
+// One pseudo deal of ratio 1 is included, so that a few equal deals do not count as certainty. With one deal,
+// or if one side won everything, the ratio is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
@@ -120,14 +118,13 @@ func (t *Tally) effectiveDeals(mean float64) float64 {
 	return n / effect
 }
 
-// interval returns Wilson's score interval on the effective number of deals, with
-// Student's quantile because the variance is estimated. It lies within 0..1
-// and contains the mean.
+// interval returns Wilson's score interval for the effective number of deals. It uses Student's quantile
+// because the variance is estimated. The interval lies within 0..1 and contains the mean.
 func (t *Tally) interval(mean float64) Estimate {
 	return wilson(mean, t.effectiveDeals(mean), float64(t.score.n))
 }
 
-// wilson returns the interval of a mean over n all-or-nothing deals, with the quantile for some
+// wilson returns Wilson's interval for the mean of n win-or-loss deals, with Student's quantile for the given
 // degrees of freedom.
 func wilson(mean, n, degrees float64) Estimate {
 	q := studentQuantile(degrees)
@@ -135,7 +132,7 @@ func wilson(mean, n, degrees float64) Estimate {
 	centre := (mean + q*q/(2*n)) / shrink
 	half := q / shrink * math.Sqrt(mean*(1-mean)/n+q*q/(4*n*n))
 	e := Estimate{Value: mean, Low: max(centre-half, 0), High: min(centre+half, 1)}
-	// At a sweep one end is the mean itself, up to rounding.
+	// If one side won everything, one end is the mean itself, up to rounding.
 	if mean == 0 {
 		e.Low = 0
 	}
@@ -145,16 +142,16 @@ func wilson(mean, n, degrees float64) Estimate {
 	return e
 }
 
-// los returns the one-sided level at which Wilson's test rejects "not better": it
-// exceeds 97.5 % exactly when the interval is above 0.5.
+// los returns the one-sided level at which Wilson's test rejects that the first bot is not better. It exceeds
+// 97.5 % exactly if the interval is above 0.5.
 func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)
 }
 
-// Proportion returns a share of n independent games, 0 to 1, with the interval that Summary.Score
-// has for as many deals of one game. Without games the interval is 0 to 1.
+// Proportion returns a share, 0 to 1, of n independent games, with the interval that Summary.Score has for n
+// deals of one game each. If n is 0, the interval is 0 to 1.
 func Proportion(share float64, n int) Estimate {
 	if n < 1 {
 		return Estimate{Low: 0, High: 1}

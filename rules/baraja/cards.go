@@ -1,5 +1,5 @@
-// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the
-// eights and nines.
+// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has
+// the Table that Brisca and Tute share, and Hidden, which deals the cards that a seat does not see at random.
 package baraja
 
 import (
@@ -10,34 +10,34 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Card is suit*12 + rank-1, so that cards in rising order are the unshuffled
-// pack: oros, copas, espadas, bastos, ranks rising. It is a card's Move as well.
+// Card is a card, encoded as suit*12 + rank-1. The cards in increasing order are the unshuffled pack: oros,
+// copas, espadas, bastos, each with increasing ranks. As a rules.Move, the same number is the move that plays
+// the card.
 type Card uint8
 
-// Suit is 0 to 3: oros, copas, espadas, bastos.
+// Suit is a suit from 0 to 3: oros, copas, espadas, bastos.
 type Suit uint8
 
 const (
-	// Cards is the number of card codes; the eights and nines are among them.
+	// Cards is the number of card codes, including the eights and nines.
 	Cards = 48
-	// Ranks is the number of ranks a suit has codes for.
+	// Ranks is the number of ranks for which a suit has codes.
 	Ranks = 12
-	// NoCard is no card at all.
+	// NoCard is the value for no card.
 	NoCard Card = 255
-	// Suits are the letters of the suits in order.
+	// Suits has the letters of the suits in order.
 	Suits = "oceb"
 )
 
-// CardOf returns the card of a rank (1 to 12) and a suit.
+// CardOf returns the card with a rank (1 to 12) and a suit.
 func CardOf(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
 
-// Rank returns 1 to 12.
+// Rank returns the rank, 1 to 12.
 func (c Card) Rank() int { return int(c)%Ranks + 1 }
 
-// Suit of the card.
 func (c Card) Suit() Suit { return Suit(c / Ranks) }
 
-// String returns rank and suit, as in 12c.
+// String returns the rank and the suit's letter, such as "12c", or "?" for a number that is not a card.
 func (c Card) String() string {
 	if c >= Cards {
 		return "?"
@@ -45,7 +45,7 @@ func (c Card) String() string {
 	return names[c]
 }
 
-// String returns the suit's letter.
+// String returns the letter of the suit.
 func (s Suit) String() string { return Suits[s : s+1] }
 
 var names = func() (n [Cards]string) {
@@ -55,7 +55,7 @@ var names = func() (n [Cards]string) {
 	return n
 }()
 
-// Parse reads a card as String writes it.
+// Parse parses a card in the form that String returns.
 func Parse(text string) (Card, error) {
 	if c := parse(text); c != NoCard {
 		return c, nil
@@ -63,7 +63,7 @@ func Parse(text string) (Card, error) {
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
 }
 
-// parse is Parse with NoCard for what is not a card.
+// parse is Parse, but returns NoCard instead of an error.
 func parse[T string | []byte](text T) Card {
 	last := len(text) - 1
 	if last < 1 || last > 2 || text[0] == '0' {
@@ -83,25 +83,24 @@ func parse[T string | []byte](text T) Card {
 	return CardOf(rank, Suit(suit))
 }
 
-// Set is a set of cards, a bit each.
+// Set is a set of cards, with one bit for each card.
 type Set uint64
 
-// Has reports whether a card is in the set.
+// Has reports whether the set contains a card.
 func (s Set) Has(c Card) bool { return s>>c&1 != 0 }
 
 // With returns the set with a card added.
 func (s Set) With(c Card) Set { return s | 1<<c }
 
-// Without returns the set less a card.
+// Without returns the set with a card removed.
 func (s Set) Without(c Card) Set { return s &^ (1 << c) }
 
-// Len returns the number of cards.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
-// First returns the lowest card of a set that is not empty.
+// First returns the lowest card of a non-empty set.
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
-// Nth returns the card of a set that n lower ones come before.
+// Nth returns the card with index n, from 0, of the set in increasing order.
 func (s Set) Nth(n int) Card {
 	for ; n > 0; n-- {
 		s &= s - 1
@@ -114,7 +113,7 @@ func (s Set) OfSuit(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 
 const suitMask Set = 1<<Ranks - 1
 
-// Moves appends the cards of a set as moves, in rising order.
+// Moves appends the cards of the set as moves, in increasing order.
 func (s Set) Moves(dst []rules.Move) []rules.Move {
 	for ; s != 0; s &= s - 1 {
 		dst = append(dst, rules.Move(s.First()))
@@ -122,7 +121,7 @@ func (s Set) Moves(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Text appends the cards joined by commas, "-" when there are none.
+// Text appends the cards joined by commas, or "-" if the set is empty.
 func (s Set) Text(dst []byte) []byte {
 	if s == 0 {
 		return append(dst, '-')
@@ -137,7 +136,7 @@ func (s Set) Text(dst []byte) []byte {
 	return dst
 }
 
-// Text appends cards in their order, joined by commas, "-" when there are none.
+// Text appends the cards in the given order, joined by commas, or "-" if there are none.
 func Text(dst []byte, cards []Card) []byte {
 	if len(cards) == 0 {
 		return append(dst, '-')
@@ -151,13 +150,12 @@ func Text(dst []byte, cards []Card) []byte {
 	return dst
 }
 
-// Pack48 and Pack40 are the packs before a shuffle.
+// Pack48 and Pack40 are the unshuffled packs. They must not be modified.
 var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)
 )
 
-// SetOf returns the set of some cards.
 func SetOf(cards []Card) (s Set) {
 	for _, c := range cards {
 		s |= c.bit()

@@ -6,9 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// FromView makes the table that a seat sees, the cards that it does not see in
-// no order: a Redeal has to follow. The points are those of the tricks. Each seat
-// was dealt so many cards.
+// FromView sets the table to a position that a seat sees, with the hidden cards in no particular order:
+// Redeal must follow. The points are only those of tricks. Each seat was dealt each cards.
 func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each int) {
 	*t = Table{Players: uint8(players)}
 	hand := ReadSet(v, "hand", set40)
@@ -38,7 +37,7 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each
 
 var set40 = SetOf(Pack40)
 
-// replayCards plays cards from the first trick on; the hands do not matter.
+// replayCards plays cards from the first trick on. It ignores the hands.
 func (t *Table) replayCards(cards []Card, each int) {
 	dealt := int(t.Players) * each
 	t.End = uint8(TableCards - (TableCards-dealt)%int(t.Players))
@@ -54,8 +53,7 @@ func (t *Table) replayCards(cards []Card, each int) {
 	}
 }
 
-// readKnown reads the cards known of each hand, and sets the hand of the seat
-// that sees.
+// readKnown reads the publicly known cards of each hand, and sets the hand of the observing seat.
 func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	text := v.Value("known")
 	all := SetOf(t.Pack[:t.PlayedCount])
@@ -73,7 +71,7 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	t.Hands[seat] = hand
 }
 
-// dealHidden fills the other hands and the stock with the cards that are not seen.
+// dealHidden fills the other hands and the stock with the unseen cards.
 func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	for _, known := range t.KnownCards {
 		seen |= known
@@ -105,7 +103,7 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	}
 }
 
-// handSize returns how many cards a seat holds by now.
+// handSize returns the number of cards that a seat must hold now.
 func (t *Table) handSize(seat int) int {
 	tricks := int(t.PlayedCount-t.InTrick) / int(t.Players)
 	size := int(t.Next)/int(t.Players) - tricks
@@ -115,7 +113,7 @@ func (t *Table) handSize(seat int) int {
 	return size
 }
 
-// trickCard returns the card of a seat in the trick, NoCard where it has none.
+// trickCard returns the card of a seat in the current trick, or NoCard.
 func (t *Table) trickCard(seat int) Card {
 	n := (seat + int(t.Players) - int(t.Leader)) % int(t.Players)
 	if n >= int(t.InTrick) {
@@ -124,7 +122,7 @@ func (t *Table) trickCard(seat int) Card {
 	return t.Trick()[n]
 }
 
-// HandAndTrickCard returns the hand of a seat and its card in the trick, if it has played one.
+// HandAndTrickCard returns the hand of a seat and its card in the current trick, if it has played one.
 func (t *Table) HandAndTrickCard(seat int) Set {
 	if c := t.trickCard(seat); c != NoCard {
 		return t.Hands[seat].With(c)
@@ -132,7 +130,7 @@ func (t *Table) HandAndTrickCard(seat int) Set {
 	return t.Hands[seat]
 }
 
-// ReadCard reads a key whose value is a card of the pack.
+// ReadCard reads a key whose value must be a card of the pack.
 func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	c := parse(v.Value(key))
 	if v.Err() != nil || c == NoCard || !pack.Has(c) {
@@ -142,12 +140,12 @@ func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	return c
 }
 
-// ReadCards appends the cards of a list, as Text writes it, each once.
+// ReadCards appends the cards of a key whose value is a list as Text writes it. Each card may appear once.
 func ReadCards(v *rules.ViewReader, key string, dst []Card, pack Set) []Card {
 	return readCards(v, key, v.Value(key), dst, pack)
 }
 
-// ReadSet reads the cards of a list as a set.
+// ReadSet reads a key whose value is a list of cards as a set.
 func ReadSet(v *rules.ViewReader, key string, pack Set) Set {
 	return readSet(v, key, v.Value(key), pack)
 }

@@ -2,23 +2,23 @@ package baraja
 
 import "github.com/timba-arena/timba/rules"
 
-// StockPlace is the place of the cards that are not dealt; lower places are seats.
+// StockPlace is the place of the cards that are not dealt. Lower places are seats.
 const StockPlace = rules.MaxSeats
 
-// Hidden is the cards that a seat does not see. They are dealt anew to the other
-// hands and the stock.
+// Hidden deals the cards that a seat does not see at random to the other hands and the stock. Reset sets the
+// cards, Deal deals them, and AddToHands and ShuffleStock return the result.
 type Hidden struct {
-	// Forbidden is, by seat, the cards that its hand cannot hold.
+	// Forbidden has, for each place, the cards that it cannot hold.
 	Forbidden [StockPlace + 1]Set
 
-	n     int // cards
-	dealt int // of them to hands; the stock comes after these
-	cards [Cards]Card
-	place [Cards]uint8 // of each card
+	n     int          // number of hidden cards
+	dealt int          // number of hidden cards that go to hands; the rest goes to the stock
+	cards [Cards]Card  // the cards dealt to hands, then the stock
+	place [Cards]uint8 // place to which the card at the same index goes
 }
 
-// Reset sets the cards that are hidden and how many of them each hand holds: the
-// others are the stock. It reports whether there are enough.
+// Reset sets the hidden cards and the number of them in each hand. The rest is the stock. It reports whether
+// there are enough cards.
 func (h *Hidden) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
@@ -37,14 +37,14 @@ func (h *Hidden) Reset(cards Set, hands []int) bool {
 	return true
 }
 
-// AddToHands adds to each hand the cards dealt to it.
+// AddToHands adds the dealt cards to the hands.
 func (h *Hidden) AddToHands(hands []Set) {
 	for i, c := range h.cards[:h.dealt] {
 		hands[h.place[i]] |= c.bit()
 	}
 }
 
-// ShuffleStock shuffles the cards that are left as the stock and returns them.
+// ShuffleStock shuffles the cards of the stock and returns them.
 func (h *Hidden) ShuffleStock(r *rules.Rand) []Card {
 	rest := h.cards[h.dealt:h.n]
 	for i := len(rest) - 1; i > 0; i-- {
@@ -54,13 +54,13 @@ func (h *Hidden) ShuffleStock(r *rules.Rand) []Card {
 	return rest
 }
 
-// maxShuffles is how many random deals are tried before one is constructed: enough
-// where few cards are left or few are ruled out, and cheap where they are not.
+// maxShuffles is the number of random deals that are tried before one is constructed. It is enough if few
+// cards are left or few are forbidden, and costs little otherwise.
 const maxShuffles = 24
 
-// Deal deals the cards to places that may have them, and reports whether that is
-// possible. All allowed shuffles are equally likely; after too many that are not
-// allowed, it constructs a deal, which is nearly uniform.
+// Deal deals the cards to places that may hold them, and reports whether that is possible. All allowed deals
+// are equally likely if one of the first random deals is allowed. Otherwise it constructs a deal, which is
+// nearly uniformly distributed.
 func (h *Hidden) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
@@ -70,7 +70,7 @@ func (h *Hidden) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random, and stops at the first card that is not allowed.
+// shuffle deals at random and reports whether the deal is allowed. It stops at the first forbidden card.
 func (h *Hidden) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -82,8 +82,7 @@ func (h *Hidden) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds an allowed deal, in random order, and mixes it. It reports whether there
-// is one.
+// Construct finds an allowed deal in random order and mixes it. It reports whether there is one.
 func (h *Hidden) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false
@@ -92,8 +91,8 @@ func (h *Hidden) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match returns the cards to places that may have them, in random order, moving
-// cards already given where that is needed.
+// match assigns the cards to places that may hold them, in random order, and moves cards that were assigned
+// before where necessary.
 func (h *Hidden) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -109,7 +108,7 @@ func (h *Hidden) match(r *rules.Rand) bool {
 		rest[i] = rest[n-1]
 	}
 	n := 0
-	for _, set := range m.assigned { // places stay in their order
+	for _, set := range m.assigned { // places keep their order
 		for ; set != 0; set &= set - 1 {
 			h.cards[n] = set.First()
 			n++
@@ -118,15 +117,16 @@ func (h *Hidden) match(r *rules.Rand) bool {
 	return true
 }
 
-// matching is a deal in the making, as Kuhn's algorithm makes it.
+// matching is a deal under construction, by Kuhn's algorithm for bipartite matching.
 type matching struct {
 	hidden   *Hidden
 	assigned [StockPlace + 1]Set
-	room     [StockPlace + 1]int // cards that a place still needs
+	room     [StockPlace + 1]int // number of cards that each place still needs
 	rand     *rules.Rand
 }
 
-// assign finds a place for a card; the places in tried are not looked at again.
+// assign finds a place for a card and reports whether it could. It does not try the places in tried, which
+// has one bit for each place.
 func (m *matching) assign(c Card, tried *uint16) bool {
 	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {
@@ -150,13 +150,12 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 	return false
 }
 
-// mixRounds is how often mix goes through the cards.
+// mixRounds is how many times mix goes through the cards.
 const mixRounds = 4
 
-// mix swaps random cards and moves others round by threes, where that is
-// allowed: swaps alone would not reach all deals. Each step is as likely as
-// the one that undoes it, so no deal is favoured in the long run; for that the
-// swap and the round must not share a draw.
+// mix swaps random cards and rotates others by threes, if that is allowed. Swaps alone would not reach all
+// deals. Each step is as likely as the one that reverts it, so in the long run all deals are equally likely.
+// That requires that a swap and a rotation do not use the same random number.
 func (h *Hidden) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {
@@ -171,17 +170,16 @@ func (h *Hidden) mix(r *rules.Rand) {
 	}
 }
 
-// canPlace reports whether the card at j may be at i.
+// canPlace reports whether the card at index j may go to the place of index i.
 func (h *Hidden) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
-// maxRedeals is how many deals of the hidden cards Redeal tries.
+// maxRedeals is the maximum number of deals that Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that a seat cannot see anew: the stock without the
-// trump card, and the other hands without the cards that all know. Hands keep
-// their sizes and have none of the cards that they cannot hold, by seat; the game
-// reports whether the table is possible. All such tables are about as likely. It
-// reports whether it has found one, and leaves the table as it was if not.
+// Redeal deals the cards that a seat cannot see anew: the stock without the trump card, and the other hands
+// without the cards that all seats know. Hands keep their sizes, and get none of the cards in cannot, by
+// seat. A deal counts only if possible, which sees the new table, returns true. All such tables are about
+// equally likely. Redeal reports whether it found one; if not, it leaves the table unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())
@@ -218,7 +216,7 @@ func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r
 	return false
 }
 
-// stock returns the cards to be drawn without the trump card.
+// stock returns the cards to be drawn, without the trump card.
 func (t *Table) stock() []Card {
 	if !t.TrumpOnTable() {
 		return nil
@@ -226,8 +224,8 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.Next : TableCards-1]
 }
 
-// writeDeal writes the hands of all but one seat to where LogDeal reads them; the
-// cards kept stay in their places.
+// writeDeal writes the hands of all seats but one to the part of Pack from which LogDeal reads them. The
+// cards in kept stay in their places.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.Next] {

@@ -7,7 +7,7 @@ import (
 
 var noYes = []string{"no", "yes"}
 
-// TableOptions returns the options that Brisca and Tute have in common.
+// TableOptions returns the options that Brisca and Tute share.
 func TableOptions() []rules.Option {
 	return []rules.Option{
 		{Name: "players", Min: 2, Max: TableSeats, Default: 2, Help: "how many seats play"},
@@ -19,24 +19,25 @@ func TableOptions() []rules.Option {
 	}
 }
 
-// TableRules is those options, resolved. It is comparable.
+// TableRules has the values of the options of TableOptions. It is comparable.
 type TableRules struct {
 	Players   uint8 // 2 to 4
-	Teams     bool  // with four players
+	Teams     bool  // only with four players
 	Exchange  bool
 	Last10    bool
 	BlackHand bool
-	Hunt3     bool // with two players
+	Hunt3     bool // only with two players
 }
 
 const (
-	// AllPoints is what the cards are worth; winning at once gives as much.
+	// AllPoints is the sum of the values of all cards. A win at once gives the same number of points.
 	AllPoints = 120
-	// LastBonus is what the option last10 adds.
+	// LastBonus is the number of points that the option last10 adds to the last trick.
 	LastBonus = 10
 )
 
-// ReadTableRules resolves the options: teams are for four, the hunt is for two.
+// ReadTableRules returns the rules for the settings. It returns an error for teams without four players, and
+// for the hunt without two players. The name of the game is for the error.
 func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {
@@ -56,8 +57,8 @@ func (r TableRules) Sides() int {
 	return int(r.Players)
 }
 
-// MaxPlies returns how many cards are played and trumps exchanged: for the 7, and
-// for the 2 where that is not yet the trump.
+// MaxPlies returns the maximum number of moves: all cards are played, and the trump card may be exchanged
+// first for the 7, then for the 2.
 func (r TableRules) MaxPlies() int {
 	if r.Exchange {
 		return len(Pack40) + 2
@@ -65,7 +66,7 @@ func (r TableRules) MaxPlies() int {
 	return len(Pack40)
 }
 
-// Bonus returns what the last trick is worth besides its cards.
+// Bonus returns the points of the last trick in addition to its cards.
 func (r TableRules) Bonus() int16 {
 	if r.Last10 {
 		return LastBonus

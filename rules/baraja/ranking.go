@@ -6,15 +6,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Ranking is how the cards of a suit rank in a game. Its tables have 64 entries so that
-// an index &63 needs no check.
+// Ranking is the order of the cards of a suit in a game. Its tables have 64 entries so that an index &63
+// needs no bounds check.
 type Ranking struct {
-	Strength [64]uint8 // by card: 1 for the weakest of its suit, 0 for a card that the game does without
-	Above    [64]Set   // by card: the cards of its suit that are stronger
-	ranks    []int     // the strongest first
+	Strength [64]uint8 // by card: 1 for the weakest card of a suit, 0 for a card that the game does not use
+	Above    [64]Set   // by card: the stronger cards of its suit
+	ranks    []int     // from the strongest to the weakest
 }
 
-// NewRanking returns the ranking of some ranks, the strongest first.
+// NewRanking returns the ranking with the given ranks, from the strongest to the weakest.
 func NewRanking(ranks ...int) (r Ranking) {
 	r.ranks = ranks
 	for suit := range Suit(4) {
@@ -28,18 +28,18 @@ func NewRanking(ranks ...int) (r Ranking) {
 	return r
 }
 
-// Display returns how a trick game is shown.
+// Display returns the description of how a trick game with this ranking is drawn.
 func (r *Ranking) Display() *rules.Cards {
 	ranks := slices.Clone(r.ranks)
 	slices.Reverse(ranks)
 	return &rules.Cards{Hand: "hand", Trick: "trick", Ranks: ranks}
 }
 
-// TrickRanking is how the cards rank in Brisca and Tute.
+// TrickRanking is the ranking of Brisca and Tute.
 var TrickRanking = NewRanking(1, 3, 12, 11, 10, 7, 6, 5, 4, 2)
 
 var (
-	// Twelves and Elevens are the kings and the horses.
+	// Twelves and Elevens are the kings and the horses of all suits.
 	Twelves = ofRank(12)
 	Elevens = ofRank(11)
 
@@ -48,22 +48,22 @@ var (
 	black  = blackTable()
 )
 
-// Strength orders the cards of a suit in Brisca and Tute: 1 (the 2) to 10 (the
-// 1), and 0 for the eights and nines, which they do without.
+// Strength returns the strength of a card within its suit in Brisca and Tute: from 1 for a 2 to 10 for a 1,
+// and 0 for the eights and nines, which these games do not use.
 func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 
-// Value returns the points that a card brings in Brisca and Tute.
+// Value returns the points of a card in Brisca and Tute.
 func Value(c Card) int { return int(values[c&63]) }
 
-// BeatingCards returns the cards that would win from the card that is winning a trick of
-// Brisca or Tute.
+// BeatingCards returns the cards that would beat winning, the card that is winning a trick of Brisca or Tute.
 func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
-// Duties are sets of cards, the more pressing first: a seat plays from the first of them that
-// its hand meets, or anything. A struct of so few fields stays in registers.
+// Duties says which cards a seat must play, as sets in order of priority. The seat must play a card of the
+// first set from which it holds any; if it holds none, it may play anything. A struct with few fields stays
+// in registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
-// Playable returns what may be played from a hand.
+// Playable returns the cards that may be played from a hand.
 func (d Duties) Playable(hand Set) Set {
 	switch {
 	case hand&d.First != 0:
@@ -78,11 +78,11 @@ func (d Duties) Playable(hand Set) Set {
 	return hand
 }
 
-// All returns the sets in their order.
+// All returns the sets in order of priority.
 func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
-// Pairs returns the 12 and 11 of each suit of which a hand holds both, but for the suits that
-// are done, a bit each.
+// Pairs returns the 12s and 11s of each suit of which the hand holds both. It omits the suits in done, which
+// has one bit for each suit.
 func Pairs(hand Set, done uint8) (pairs Set) {
 	for p := hand & (hand >> 1) & Elevens; p != 0; p &= p - 1 { // a 12 is the bit above its 11
 		if c := p.First(); done>>c.Suit()&1 == 0 {
@@ -129,5 +129,5 @@ func blackTable() (t [4]Set) {
 	return t
 }
 
-// bit returns the set of one card; the shift by less than 64 is a single instruction.
+// bit returns the set that contains only c. A shift by less than 64 is a single instruction.
 func (c Card) bit() Set { return 1 << (c & 63) }

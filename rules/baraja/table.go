@@ -6,46 +6,44 @@ import (
 )
 
 const (
-	// TableSeats is the most seats a Table has.
+	// TableSeats is the maximum number of seats at a Table.
 	TableSeats = 4
-	// TableCards is the size of the pack of a Table.
+	// TableCards is the number of cards in the pack of a Table.
 	TableCards = 40
-	// SwapMove and the card given is the move that takes the trump card from
-	// the table.
+	// SwapMove plus a card is the move that exchanges that card for the trump card on the table.
 	SwapMove rules.Move = Cards
 )
 
-// Table is what Brisca and Tute have in common: hands, a stock that ends in the
-// trump card, the trick being played and points. Its methods make one step each
-// and know no options; the games put them together.
+// Table is the state that Brisca and Tute share: the hands, the stock, which ends in the trump card, the
+// current trick and the points. Each of its methods makes one step and knows no options; the games combine
+// them.
 //
-// Pack holds two things. The cards played, in order, fill it from the front: the
-// current trick is the last InTrick of them. The stock fills the back, next card
-// first, with the trump card in the last place. They cannot meet, for a card is
-// dealt or drawn before it is played. As long as no card is played, the front
-// is the deal: card j of a seat at j*Players+seat.
+// Pack holds two things. The cards that were played, in order, fill it from the front; the current trick is
+// the last InTrick of them. The stock fills the back, with the next card to draw first and the trump card in
+// the last place. The two cannot overlap because a card is dealt or drawn before it is played. Until the
+// first card is played, the front has the deal: card j of a seat is at j*Players+seat.
 type Table struct {
 	Hands      [TableSeats]Set   // by seat
-	KnownCards [TableSeats]Set   // by seat: the cards that all know to be in the hand
-	Pack       [TableCards]Card  // see above
+	KnownCards [TableSeats]Set   // by seat: the cards that all seats know to be in the hand
+	Pack       [TableCards]Card  // the cards played and the stock, see above
 	Points     [TableSeats]int16 // by seat
-	Plies      uint16            // moves made
+	Plies      uint16            // number of moves made
 
 	Mover       int8  // the seat to move, or rules.Over
-	Players     uint8 // seats in use
+	Players     uint8 // number of seats in use
 	Leader      uint8 // the seat that leads the current trick
-	Winner      uint8 // the seat that is winning it
-	Best        Card  // the card that is winning it
-	Pot         uint8 // the value of its cards
-	InTrick     uint8 // its cards so far
-	PlayedCount uint8 // cards played in all
-	Next        uint8 // place in Pack of the next card to draw
-	End         uint8 // place behind the last card that will be drawn: 40, or 39 with the trump card left over
-	Trump       Card  // the trump card: it keeps its name here when it has been drawn
-	trumps      Suit  // its suit
+	Winner      uint8 // the seat that is winning the current trick
+	Best        Card  // the card that is winning the current trick
+	Pot         uint8 // points of the cards in the current trick
+	InTrick     uint8 // number of cards in the current trick
+	PlayedCount uint8 // number of cards played in the game
+	Next        uint8 // index in Pack of the next card to draw
+	End         uint8 // index after the last card that will be drawn: 40, or 39 if the trump card is never drawn
+	Trump       Card  // the trump card, also after it was drawn
+	trumps      Suit  // suit of the trump card
 }
 
-// Shuffle lays out a new table's pack as rules.Shuffle orders it.
+// Shuffle sets Pack to a pack shuffled by rules.Shuffle.
 func (t *Table) Shuffle(src *rules.Stream) {
 	t.Pack = pack40
 	rules.Shuffle(src, t.Pack[:])
@@ -53,9 +51,8 @@ func (t *Table) Shuffle(src *rules.Stream) {
 
 var pack40 = [TableCards]Card(Pack40)
 
-// Deal deals each seat its cards from Pack, one at a time from seat 0, and turns
-// up the trump card. The rest of the table must be zero. The trump card is drawn
-// last, or never when the draws do not come out even.
+// Deal deals each seat its cards from Pack, one at a time from seat 0, and turns up the trump card. All other
+// fields must be zero. The trump card is drawn last, or never if the remaining cards cannot be drawn evenly.
 func (t *Table) Deal(players, each int) {
 	n := 0
 	for range each {
@@ -71,7 +68,7 @@ func (t *Table) Deal(players, each int) {
 	t.End = uint8(TableCards - (TableCards-n)%players)
 }
 
-// SetTrump sets the trump card and with it the suit of trumps.
+// SetTrump sets the trump card and the suit of trumps.
 func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
 
 // Trumps returns the suit of trumps.
@@ -80,18 +77,18 @@ func (t *Table) Trumps() Suit { return t.trumps }
 // TrumpOnTable reports whether the trump card still lies on the table.
 func (t *Table) TrumpOnTable() bool { return t.Next < TableCards }
 
-// Trick returns the cards of the current trick, from the leader.
+// Trick returns the cards of the current trick, that of the leader first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.InTrick : t.PlayedCount] }
 
-// Play is a card that was played, and the trick before it.
+// Play is a card that was played, with the state of its trick before it.
 type Play struct {
 	Seat int
 	Card Card
-	Led  Card // the first card of the trick; NoCard where this one is
-	Best Card // the card that was winning the trick
+	Led  Card // the first card of the trick; NoCard if this card is the first
+	Best Card // the card that was winning the trick; meaningless if this card is the first
 }
 
-// Plays yields the cards played, with those of the current trick.
+// Plays yields the cards played in the game, including those of the current trick, in order.
 func (t *Table) Plays(yield func(Play) bool) {
 	seat, winner, place := uint8(0), uint8(0), uint8(0)
 	led, best := NoCard, NoCard
@@ -112,7 +109,7 @@ func (t *Table) Plays(yield func(Play) bool) {
 	}
 }
 
-// PlayedBy sets, by seat, the cards that were played, with those of the current trick.
+// PlayedBy sets cards, by seat, to the cards played in the game, including those of the current trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
 	for p := range t.Plays {
@@ -120,11 +117,11 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// Stock returns how many cards are still to be drawn.
+// Stock returns the number of cards that will still be drawn.
 func (t *Table) Stock() int { return int(t.End - t.Next) }
 
-// Unseen returns the cards that a seat has not seen, but for the trump card: those
-// that all know to be in a hand are among them.
+// Unseen returns the cards that a seat has never seen, without the trump card. They include cards that all
+// seats know to be in another hand.
 func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
 }
@@ -144,8 +141,8 @@ func (t *Table) Turn() int { return int(t.Mover) }
 // Ply returns the number of moves made.
 func (t *Table) Ply() int { return int(t.Plies) }
 
-// PlayCard plays a card from the hand of the seat to move and reports whether that completes
-// the trick; if not, the next seat is to move.
+// PlayCard plays a card from the hand of the seat to move and reports whether that completes the trick. If
+// not, the next seat is to move.
 func (t *Table) PlayCard(c Card) bool {
 	seat := uint8(t.Mover)
 	t.Hands[seat%TableSeats] &^= c.bit()
@@ -167,11 +164,11 @@ func (t *Table) PlayCard(c Card) bool {
 	return false
 }
 
-// IsLastTrick reports whether a complete trick was the last.
+// IsLastTrick reports whether the complete trick is the last of the game.
 func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.End }
 
-// CollectTrick gives the complete trick to its winner, who leads the next, or ends
-// the game after the last one, to whose points the bonus is added.
+// CollectTrick gives the points of the complete trick to its winner, who leads the next trick. After the last
+// trick it adds the bonus and ends the game.
 func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	won := int16(t.Pot)
 	if t.IsLastTrick() {
@@ -188,15 +185,15 @@ func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	}
 }
 
-// IsHunt3 reports whether the winner of a complete trick of two has hunted the 3 of trumps:
-// it was led and the 1 put on it, or the reverse in the last trick.
+// IsHunt3 reports whether the complete trick of two players is a hunt of the 3 of trumps: the 3 was led and
+// the 1 of trumps put on it or, in the last trick, the reverse.
 func (t *Table) IsHunt3() bool {
 	led, put := t.Pack[t.PlayedCount-2], t.Pack[t.PlayedCount-1]
 	one, three := CardOf(1, t.trumps), CardOf(3, t.trumps)
 	return led == three && put == one || led == one && put == three && t.IsLastTrick()
 }
 
-// DrawCards lets every seat draw a card, the leader first, while the stock lasts.
+// DrawCards makes every seat draw a card, the leader first, if the stock is not empty.
 func (t *Table) DrawCards(log *rules.Log) {
 	if t.Next >= t.End {
 		return
@@ -229,8 +226,7 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	}
 }
 
-// LegalSwaps returns the card, if there is one, that the seat to move may give for the
-// trump card under the option of exchange.
+// LegalSwaps returns the card that the seat to move may exchange for the trump card, if it holds that card.
 func (t *Table) LegalSwaps() Set {
 	if !t.TrumpOnTable() {
 		return 0
@@ -238,8 +234,8 @@ func (t *Table) LegalSwaps() Set {
 	return t.Hands[t.Mover] & swapPrice(t.Trump)
 }
 
-// swapPrice returns the card that the trump card may be had for: the 7 of its suit for
-// 1, 3, 12, 11 and 10, the 2 for 7, 6, 5 and 4, nothing for the 2.
+// swapPrice returns the card for which the trump card may be exchanged: the 7 of its suit for 1, 3, 12, 11
+// and 10, the 2 for 7, 6, 5 and 4, and none for the 2.
 func swapPrice(trump Card) Set {
 	switch trump.Rank() {
 	case 2:
@@ -250,7 +246,7 @@ func swapPrice(trump Card) Set {
 	return CardOf(7, trump.Suit()).bit()
 }
 
-// Swap takes the trump card for a card of the seat to move, which stays to move.
+// Swap exchanges a card of the seat to move for the trump card. The same seat stays to move.
 func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
 	t.KnownCards[t.Mover] = t.KnownCards[t.Mover].Without(c).With(t.Trump)
@@ -261,8 +257,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap reports why the seat to move may not give a card for the trump card,
-// nil if it may.
+// CheckSwap returns nil if the seat to move may exchange a card for the trump card. Otherwise the error says
+// why it may not. exchange is the option of that name.
 func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
@@ -280,8 +276,8 @@ func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	return nil
 }
 
-// FindInstantWins returns the seats that hold what wins at once: 1, 3 and 12 of trumps, all
-// four 12s or all four 11s. It logs them in order from the leader.
+// FindInstantWins returns the seats that win at once by their hands: with 1, 3 and 12 of trumps if blackhand,
+// and with all four 12s or all four 11s if tute. It logs them in order from the leader.
 func (t *Table) FindInstantWins(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
 	seat := t.Leader
@@ -309,7 +305,8 @@ func logInstant(seat int, why string, log *rules.Log) {
 	log.Add(rules.AllSeats, "instant", seat, why)
 }
 
-// HasInstantWin reports whether a seat has held what wins at once since the trick began.
+// HasInstantWin reports whether any seat has held a hand that wins at once, as in FindInstantWins, since the
+// current trick began.
 func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	if !blackhand && !tute {
 		return false
@@ -324,15 +321,13 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	return false
 }
 
-// WinHunt ends the game for the winner of the trick just collected, who has
-// hunted the 3 of trumps.
+// WinHunt ends the game. The winner of the trick just collected, a hunt of the 3 of trumps, gets full points.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
-// WinAtOnce ends the game: the seats that won have the full points each, the
-// others none.
+// WinAtOnce ends the game. Each of the seats that won gets full points, the others 0.
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0

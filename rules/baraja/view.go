@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LogDeal logs each seat's deal, which it alone sees, and the trump card. No move
-// may have been made yet.
+// LogDeal logs the cards dealt to each seat, which only that seat sees, and the trump card. It must be called
+// before the first move.
 func (t *Table) LogDeal(log *rules.Log) {
 	players := int(t.Players)
 	for seat := range players {
@@ -22,7 +22,7 @@ func (t *Table) LogDeal(log *rules.Log) {
 	log.Add(rules.AllSeats, "trump", t.Trump)
 }
 
-// View appends what a seat may know: the keys that the games have in common.
+// View appends the view of a seat, with the keys that Brisca and Tute share.
 func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, "hand="...)
 	dst = t.Hands[seat].Text(dst)
@@ -67,7 +67,7 @@ func (t *Table) leaders(dst []byte) []byte {
 	return dst
 }
 
-// separator returns what stands before item i of a list.
+// separator returns the text before item i of a list: the key before the first item, then sep.
 func separator(i int, key, sep string) string {
 	if i == 0 {
 		return key
@@ -75,8 +75,8 @@ func separator(i int, key, sep string) string {
 	return sep
 }
 
-// MoveText appends a card or a swap as the protocol writes it. What is no move
-// is written as a question mark and its number.
+// MoveText appends a card or a swap in the notation of the protocol. Any other move becomes a question mark
+// and its number.
 func MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < SwapMove:
@@ -88,7 +88,7 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove reads a card or a swap.
+// ParseMove parses a card or a swap. The name of the game is for the error.
 func ParseMove(game, text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)

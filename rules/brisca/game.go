@@ -1,5 +1,5 @@
-// Package brisca is Brisca, a trick game for 2 to 4 seats with 40 cards of the
-// Spanish pack. SPEC.md, "Brisca", has its rules.
+// Package brisca is Brisca, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The section
+// "Brisca" of SPEC.md has its rules. State embeds baraja.Table, which does most of the work.
 package brisca
 
 import (
@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	name = "brisca"
-	// handCards is the number of cards that each seat is dealt.
-	handCards = 3
+	name      = "brisca"
+	handCards = 3 // dealt to each seat
 )
 
-// Game is Brisca.
+// Game is the rules.Game of Brisca.
 var Game = &rules.Game{
 	Name:    name,
 	Texts:   rulesFiles,
@@ -30,7 +29,7 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules is the resolved options.
+// Rules has the values of the options.
 type Rules = baraja.TableRules
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// State is a position of Brisca: a value that can be copied and compared. The
-// table is open to bots and training; only the methods of State change it.
+// State is a position of Brisca. It can be copied and compared. Bots and training may read the table; only
+// the methods of State may change it.
 type State struct {
 	baraja.Table
 	rules Rules
@@ -33,13 +33,13 @@ func (s *State) begin() {
 	s.checkBlackHand(nil)
 }
 
-// Rules returns the options that the position is played with.
+// Rules returns the values of the options.
 func (s *State) Rules() Rules { return s.rules }
 
-// Points returns the points by seat.
+// Points implements rules.State.
 func (s *State) Points() []float64 { return s.FloatPoints() }
 
-// Legal appends the cards in hand, then the exchanges.
+// Legal implements rules.State. The cards come first, then the exchanges.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Mover < 0 {
 		return dst
@@ -53,7 +53,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check returns why a move is not legal, nil if it is.
+// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -69,7 +69,7 @@ func (s *State) Check(m rules.Move) error {
 	return phrase.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
 }
 
-// Apply makes a legal move and logs its events unless log is nil.
+// Apply implements rules.State.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	if m >= baraja.SwapMove {
@@ -85,8 +85,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick follows the last card of a trick: points, the hunt, the draw and
-// what the new trick begins with.
+// finishTrick ends a complete trick: it counts the points, checks for a hunt, draws cards and checks for
+// hands that win at once.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -99,7 +99,7 @@ func (s *State) finishTrick(log *rules.Log) {
 	}
 }
 
-// checkBlackHand ends the game when a seat holds 1, 3 and 12 of trumps and that counts.
+// checkBlackHand ends the game if the option is set and a seat holds 1, 3 and 12 of trumps.
 func (s *State) checkBlackHand(log *rules.Log) {
 	if !s.rules.BlackHand {
 		return
@@ -109,7 +109,7 @@ func (s *State) checkBlackHand(log *rules.Log) {
 	}
 }
 
-// Clone returns an independent copy.
+// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

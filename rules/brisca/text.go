@@ -5,7 +5,7 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// LogStart logs the deal, the trump card and a win by the deal alone.
+// LogStart implements rules.State. It logs the deal, the trump card and a win by the dealt cards alone.
 func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
@@ -13,10 +13,10 @@ func (s *State) LogStart(log *rules.Log) {
 	}
 }
 
-// MoveText appends a move as the protocol writes it: 12c, or swap:7o.
+// MoveText implements rules.State. The text is a card or an exchange: 12c or swap:7o.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return baraja.MoveText(dst, m) }
 
-// ParseMove reads what MoveText writes.
+// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	return baraja.ParseMove(name, text)
 }

@@ -5,41 +5,39 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal deals again what a seat does not see: the other hands and the rest of the pack.
-// No hand gets cards with which it would have had to play another card in this round; a
-// card that was shown stays with the dealer. All remaining deals are about equally
-// likely.
+// Redeal implements rules.Redealer. It deals the other hands and the rest of the pack anew. No hand gets
+// cards with which it would have had to play another card in this round, and the dealer keeps the trump card
+// if it was dealt that. All remaining deals are about equally likely.
 func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
 
-// Knowledge is what a redeal takes into account of what a seat has seen.
+// Knowledge says how much of what a seat has seen a redeal respects.
 type Knowledge uint8
 
-// The kinds of knowledge, the greatest first.
+// The kinds of knowledge, from most to least.
 const (
-	// Failures is what Redeal respects: also the suits that a seat has failed to follow, the cards
-	// that it could not beat and the trumps that it did not play.
+	// Failures respects everything, as Redeal does: the cards played, the suits that a seat did not follow,
+	// the cards that it did not beat and the trumps that it did not play.
 	Failures Knowledge = iota
-	// Played is the cards that have been shown: they are in no hand, but for the trump card that the
+	// Played respects the cards that were shown: they are in no hand, except for the trump card that the
 	// dealer still holds.
 	Played
-	// OwnHand is the own hand alone: cards that were played may be dealt again. Such a position can be
-	// played on, but it is one that cannot come about.
+	// OwnHand respects only the seat's own hand. Cards that were played may be dealt again. The game can
+	// continue from such a position, but cannot reach it.
 	OwnHand
 )
 
-// RedealKnowing deals again what a seat does not see, as Redeal does, but respects only some of
-// what the seat knows.
+// RedealKnowing is Redeal, but respects only the given part of the seat's knowledge.
 func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
 		return
 	}
 	h := s.takeHidden(seat, k)
-	h.Deal(r) // the actual deal shows that one exists
+	h.Deal(r) // always possible, because the actual deal is allowed
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden takes the cards that a seat does not know out of the other hands.
+// takeHidden removes the cards that a seat does not know from the other hands and returns them.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.Hidden {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
@@ -58,14 +56,13 @@ func (s *State) takeHidden(seat int, k Knowledge) baraja.Hidden {
 	return h
 }
 
-// ShownCards returns the cards of this round that all have seen: those played, and the one that shows the
-// trumps.
+// ShownCards returns the cards of this round that all seats have seen: those played and the trump card.
 func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold is, by seat, the cards that the play of this round rules out: those with which
-// the seat would have had to play another card.
+// cannotHold returns, by seat, the cards that it cannot hold: with them it would have had to play another
+// card in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
@@ -78,7 +75,7 @@ func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	return cannot
 }
 
-// play is a card of a seat, and the table on which it was put.
+// play is a card that was played, with its seat and the table before it.
 type play struct {
 	seat  int8
 	card  baraja.Card
@@ -105,7 +102,7 @@ func (s *State) plays(yield func(play) bool) {
 	}
 }
 
-// fromView returns a position that a seat may be in: see rules.Variant.
+// fromView implements rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, last: uint8(r.Rounds()), stream: rules.FastStream(rand)}
 	reader := o.Reader(name, int(r.Players))
@@ -171,7 +168,7 @@ func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 		v.Fail("hand", "has a card that had to be played before")
 	}
 	players := int(s.rules.Players)
-	used := players*int(s.cards) == int(s.rules.Deck) // the dealer was dealt the card that shows the trumps
+	used := players*int(s.cards) == int(s.rules.Deck) // the dealer was dealt the trump card
 	played := baraja.SetOf(s.playedCards[:s.playedCount]).Has(s.trumpCard)
 	switch holds := used && !played; {
 	case hand.Has(s.trumpCard) != (holds && seat == int(s.dealer)), played && !used:
@@ -192,7 +189,7 @@ func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// playedBy returns how many cards a seat has played in this round.
+// playedBy returns the number of cards that a seat has played in this round.
 func (s *State) playedBy(seat int) int {
 	players := int(s.rules.Players)
 	n := (int(s.playedCount) - int(s.inTrick)) / players

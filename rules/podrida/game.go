@@ -1,5 +1,5 @@
-// Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats
-// with the Spanish pack. SPEC.md, "La Podrida", has its rules.
+// Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats with the Spanish pack. The
+// section "La Podrida" of SPEC.md has its rules.
 package podrida
 
 import (
@@ -13,15 +13,15 @@ const (
 	name     = "podrida"
 	minSeats = 3
 	maxSeats = rules.MaxSeats
-	// maxCards is the most cards that a hand ever has: the large pack for three.
+	// maxCards is the size of the largest possible hand, with the large pack and three seats.
 	maxCards = baraja.Cards / minSeats
-	// shortCards is the most cards of a hand in a short game.
+	// shortCards is the size of the largest hand in a short game.
 	shortCards = 5
-	// MostMoves is the most moves that a position has: the bids on the largest hand.
+	// MostMoves is the maximum number of legal moves in a position, the bids on the largest hand.
 	MostMoves = maxCards + 1
 )
 
-// Game is La Podrida.
+// Game is the rules.Game of La Podrida.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,
@@ -44,15 +44,15 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules is the resolved options. It is comparable.
+// Rules has the values of the options. It is comparable.
 type Rules struct {
 	Players uint8 // 3 to 12
 	Deck    uint8 // 48 or 40
-	UpDown  bool
-	Short   bool
+	UpDown  bool  // the hands grow to the maximum and shrink to one card again
+	Short   bool  // the hands grow only to shortCards
 }
 
-// MaxHand returns the number of cards of the largest hand.
+// MaxHand returns the size of the largest hand.
 func (r Rules) MaxHand() int {
 	largest := int(r.Deck / r.Players)
 	if r.Short {
@@ -61,7 +61,7 @@ func (r Rules) MaxHand() int {
 	return largest
 }
 
-// Rounds returns how many rounds a game has.
+// Rounds returns the number of rounds in a game.
 func (r Rules) Rounds() int {
 	if r.UpDown {
 		return 2*r.MaxHand() - 1
@@ -69,7 +69,7 @@ func (r Rules) Rounds() int {
 	return r.MaxHand()
 }
 
-// Cards returns the size of the hands of a round, counted from 1.
+// Cards returns the size of the hands in a round. Rounds are counted from 1.
 func (r Rules) Cards(round int) int {
 	if largest := r.MaxHand(); round > largest {
 		return 2*largest - round
@@ -77,7 +77,7 @@ func (r Rules) Cards(round int) int {
 	return round
 }
 
-// plies returns how many moves are made before a round.
+// plies returns the number of moves before a round.
 func (r Rules) plies(round int) (n uint16) {
 	for earlier := 1; earlier < round; earlier++ {
 		n += uint16(r.Players) * uint16(1+r.Cards(earlier))
@@ -85,7 +85,7 @@ func (r Rules) plies(round int) (n uint16) {
 	return n
 }
 
-// pack returns the cards before a shuffle; it must not be written to.
+// pack returns the unshuffled pack. It must not be modified.
 func (r Rules) pack() []baraja.Card {
 	if r.Deck == baraja.Cards {
 		return baraja.Pack48
@@ -93,7 +93,6 @@ func (r Rules) pack() []baraja.Card {
 	return baraja.Pack40
 }
 
-// packSet returns the cards as a set.
 func (r Rules) packSet() baraja.Set {
 	if r.Deck == baraja.Cards {
 		return set48
@@ -103,7 +102,7 @@ func (r Rules) packSet() baraja.Set {
 
 var set48, set40 = baraja.SetOf(baraja.Pack48), baraja.SetOf(baraja.Pack40)
 
-// MaxPlies returns the bids and the cards of all rounds.
+// MaxPlies returns the number of moves in a game: the bids and the cards of all rounds.
 func (r Rules) MaxPlies() int { return int(r.plies(r.Rounds() + 1)) }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

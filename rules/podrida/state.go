@@ -10,38 +10,39 @@ import (
 )
 
 const (
-	// bidMove and n is the move bid:n; a lower move is a card.
+	// bidMove plus n is the move bid:n. Lower moves are cards.
 	bidMove rules.Move = 64
-	// strictRound is the first round that binds the last bidder.
+	// strictRound is the first round in which the last bid must not make the bids add up to the number of
+	// cards.
 	strictRound = 3
 
 	everyCard = ^baraja.Set(0)
 	noBid     = -1
 )
 
-// Ranking is how the cards of a suit rank.
+// Ranking is the ranking of the cards of a suit.
 var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
-// table is what the duties of the next seat depend on in the current trick.
+// table is the state of the current trick that determines which cards the next seat may play.
 type table struct {
 	trumps baraja.Set // the suit of trumps
-	led    baraja.Set // the suit led; every card while nothing is led
-	beat   baraja.Set // the cards that would now win; every card while nothing is led
+	led    baraja.Set // the suit led; every card if nothing is led
+	beat   baraja.Set // the cards that would take the lead; every card if nothing is led
 }
 
-// emptyTable returns the table before a lead.
+// emptyTable returns the table before a card is led.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns the duties of the next seat. Once a trick of another suit is trumped, beat
-// holds only trumps, so that the first set is empty.
+// duties returns the duties of the next seat. If the trick was trumped and trumps were not led, beat holds
+// only trumps, so that the first set is empty.
 func (t *table) duties() baraja.Duties {
 	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
 
-// playable returns what may be played from a hand.
+// playable returns the cards that may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set { return t.duties().Playable(hand) }
 
-// above returns the cards that would win from a card that is winning.
+// above returns the cards that beat c if c is winning the trick.
 func (t *table) above(c baraja.Card) baraja.Set {
 	if t.trumps.Has(c & 63) {
 		return Ranking.Above[c&63]
@@ -49,7 +50,7 @@ func (t *table) above(c baraja.Card) baraja.Set {
 	return Ranking.Above[c&63] | t.trumps
 }
 
-// put puts a card on the table and reports whether it is now the winning one.
+// put plays a card and reports whether it takes the lead in the trick.
 func (t *table) put(c baraja.Card) bool {
 	if !t.beat.Has(c & 63) {
 		return false
@@ -61,35 +62,35 @@ func (t *table) put(c baraja.Card) bool {
 	return true
 }
 
-// State is a position of La Podrida: a value that can be copied and compared.
+// State is a position of La Podrida. It can be copied and compared.
 type State struct {
 	table       table
 	hands       [maxSeats]baraja.Set
 	points      [maxSeats]int16
-	bids        [maxSeats]int8 // of this round, noBid where not yet
-	tricks      [maxSeats]int8 // won in this round
-	playedCards [baraja.Cards]baraja.Card
+	bids        [maxSeats]int8            // in this round; noBid if not made yet
+	tricks      [maxSeats]int8            // won in this round
+	playedCards [baraja.Cards]baraja.Card // in this round, in order
 
 	rules       Rules
 	ply         uint16
-	playedCount uint8 // cards played in this round, the first of played
-	inTrick     uint8 // how many of them lie on the table
-	toBid       uint8 // seats that have yet to bid
+	playedCount uint8 // number of cards in playedCards
+	inTrick     uint8 // number of cards in the current trick
+	toBid       uint8 // number of seats that still have to bid
 	bidSum      uint8
 	round       uint8 // counted from 1
-	last        uint8 // the round that ends the game
-	cards       uint8 // dealt to each seat in this round
+	last        uint8 // the last round of the game
+	cards       uint8 // number of cards dealt to each seat in this round
 	dealer      int8
-	leader      int8 // to the trick on the table
-	winner      int8 // of the trick as it lies
+	leader      int8 // the seat that leads the current trick
+	winner      int8 // the seat that is winning the current trick
 	turn        int8
-	trumpCard   baraja.Card // the card that shows the trumps
+	trumpCard   baraja.Card // the card that determines the suit of trumps
 
-	stream rules.Stream // that the coming rounds are dealt from
+	stream rules.Stream // the source of the following deals
 }
 
-// Deal sets the state to the first position. The stream is left after the first
-// round's shuffle; the state goes on with a copy of it.
+// Deal sets the state to the first position. It leaves src after the shuffle of the first round; the state
+// continues with a copy.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r, last: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
 	s.stream = *src
@@ -105,7 +106,7 @@ func (s *State) next(seat int8) int8 {
 	return seat
 }
 
-// nextRound shuffles and deals.
+// nextRound shuffles and deals the next round.
 func (s *State) nextRound(log *rules.Log) {
 	s.round++
 	s.dealer = s.next(s.dealer)
@@ -126,7 +127,7 @@ func (s *State) nextRound(log *rules.Log) {
 	}
 }
 
-// startRound begins the bids of a round, its trumps being shown by a card.
+// startRound begins the bids of a round. The card turned determines the suit of trumps.
 func (s *State) startRound(turned baraja.Card) {
 	s.cards = uint8(s.rules.Cards(int(s.round)))
 	s.trumpCard = turned
@@ -140,13 +141,13 @@ func (s *State) startRound(turned baraja.Card) {
 	s.turn, s.winner = s.leader, s.leader
 }
 
-// Turn returns the seat to move, or rules.Over.
+// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply returns the number of bids made and cards played.
+// Ply implements rules.State. It counts bids and cards.
 func (s *State) Ply() int { return int(s.ply) }
 
-// ForbiddenBid returns the bid that the seat to move may not make, noBid, which is below 0, if all are allowed.
+// ForbiddenBid returns the bid that the seat to move may not make, or a negative number if all are allowed.
 func (s *State) ForbiddenBid() int {
 	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
 		return int(s.cards - s.bidSum)
@@ -154,7 +155,7 @@ func (s *State) ForbiddenBid() int {
 	return noBid
 }
 
-// Legal appends the legal moves: bids, then cards, never more than a hand and one.
+// Legal implements rules.State.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn < 0 {
 		return dst
@@ -171,7 +172,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check returns why a move is not legal, nil if it is.
+// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
@@ -213,7 +214,7 @@ func (s *State) checkBid(m rules.Move) error {
 	return nil
 }
 
-// Apply makes a legal move.
+// Apply implements rules.State.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.ply++
 	if m >= bidMove {
@@ -281,13 +282,13 @@ func (s *State) endRound(log *rules.Log) {
 	s.nextRound(log)
 }
 
-// Clone returns an independent copy.
+// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
 }
 
-// Points returns the points by seat.
+// Points implements rules.State.
 func (s *State) Points() []float64 {
 	points := make([]float64, s.rules.Players)
 	for seat := range points {

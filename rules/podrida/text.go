@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// LogStart logs the deal of the first round.
+// LogStart implements rules.State. It logs the deal of the first round.
 func (s *State) LogStart(log *rules.Log) {
-	// One card each: the hands tell the order in which they were dealt.
+	// The hands have one card each, so the order of the deal follows from them.
 	dealt := make([]baraja.Card, 0, maxSeats)
 	for seat, n := s.dealer, s.rules.Players; n > 0; n-- {
 		seat = s.next(seat)
@@ -21,7 +21,7 @@ func (s *State) LogStart(log *rules.Log) {
 	s.logRound(log, dealt)
 }
 
-// logRound logs a round's deal, the cards given in the order dealt.
+// logRound logs the deal of a round. dealt has the cards in the order in which they were dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.cards, s.dealer))
 	players := int(s.rules.Players)
@@ -37,7 +37,7 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, "trump", s.trumpCard.Suit(), s.trumpCard)
 }
 
-// View appends the complete view of a seat.
+// View implements rules.State.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
 	dst = number(dst, " cards=", int(s.cards))
@@ -54,7 +54,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
-// leaders appends the seats that led finished tricks of this round, in order, or "-".
+// leaders appends the seats that led the finished tricks of this round, in order, or "-".
 func (s *State) leaders(dst []byte) []byte {
 	finished := int(s.playedCount-s.inTrick) / int(s.rules.Players)
 	if finished == 0 {
@@ -73,14 +73,14 @@ func (s *State) leaders(dst []byte) []byte {
 	return dst
 }
 
-// noPoints is an impossible number of points.
+// noPoints is an impossible number of points, for bySeat.
 const noPoints = -1 << 15
 
 func number(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// bySeat appends numbers joined by commas, "-" for none.
+// bySeat appends numbers joined by commas, with "-" in place of none.
 func bySeat[T int8 | int16](dst []byte, numbers []T, none T) []byte {
 	for seat, n := range numbers {
 		if seat > 0 {
@@ -97,7 +97,7 @@ func bySeat[T int8 | int16](dst []byte, numbers []T, none T) []byte {
 
 const bidPrefix = "bid:"
 
-// MoveText appends a card or bid:n, "?" for a number that is no move.
+// MoveText implements rules.State. The text is a card or bid:n, or "?" for a number that is not a move.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < baraja.Cards:
@@ -108,7 +108,7 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return append(dst, '?')
 }
 
-// ParseMove reads a card or bid:n.
+// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	if digits, ok := strings.CutPrefix(text, bidPrefix); ok {
 		for n := range maxCards + 1 {

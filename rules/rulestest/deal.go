@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkShape wants a state that is copied by copying its value: a pointer to a
-// struct in which nothing points anywhere.
+// checkShape returns an error unless a state can be copied by copying its value: it must be a pointer to a
+// struct without pointers.
 func checkShape(v *rules.Variant) error {
 	p := reflect.ValueOf(deal(v, 0))
 	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct {
@@ -36,14 +36,14 @@ func checkFlat(t reflect.Type, path string) error {
 	return nil
 }
 
-// valueOf returns a copy of the state's value, comparable with ==.
+// valueOf returns a copy of the state's value, which can be compared by ==.
 func valueOf(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 
-// copyState makes dst what src is; both are of the same type.
+// copyState sets dst to a copy of src. Both have the same type.
 func copyState(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
-// checkDeal deals from some seeds: the same gives the same position, and
-// others differ where the variant has chance.
+// checkDeal deals from several seeds. The same seed must give the same position, and different seeds must
+// give different positions exactly if the variant has chance.
 func checkDeal(v *rules.Variant) error {
 	const seeds = 16
 	positions := map[any]bool{}
@@ -65,7 +65,7 @@ func checkDeal(v *rules.Variant) error {
 	return nil
 }
 
-// checkAllocs wants games that allocate nothing.
+// checkAllocs returns an error if playing a game allocates memory.
 func checkAllocs(v *rules.Variant, number uint64) error {
 	from := deal(v, number)
 	s := from.Clone()

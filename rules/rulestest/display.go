@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkDisplay checks how a game is shown against the view of its first position.
+// checkDisplay checks the Display of a game against the view of the first position.
 func checkDisplay(v *rules.Variant) error {
 	d := v.Game.Display
 	view := protocol.Pairs(deal(v, 0).View(nil, 0))

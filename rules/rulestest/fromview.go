@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkFromViews tries the seat to move and any seat.
+// checkFromView makes a position from the view of a seat. The seat must see the same in it, the game must be
+// playable to its end from there, and wrong views must be refused.
 func (w *walk) checkFromViews() error {
 	seat := w.r.Below(w.v.Players)
 	if turn := w.s.Turn(); turn >= 0 && turn != seat {
@@ -56,7 +57,7 @@ func (w *walk) checkFromView(seat int) error {
 			return err
 		}
 	}
-	if w.hidden > 0 && w.r.Below(32) == 0 { // a redeal that changes nothing is found by itself
+	if w.hidden > 0 && w.r.Below(32) == 0 { // checkVariant finds redeals that never change anything
 		if err := w.checkArrangements(o); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (w *walk) checkFromView(seat int) error {
 	return nil
 }
 
-// sameObservation wants a position made from an observation to give the same one.
+// sameObservation returns an error unless two observations agree.
 func sameObservation(want, got rules.Observation) error {
 	switch {
 	case !bytes.Equal(got.View, want.View):
@@ -82,7 +83,8 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// checkWrongViews leaves out and changes each key of a view.
+// checkWrongView returns an error unless FromView refuses the view with a good error, or returns a position
+// with exactly that view.
 func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
@@ -123,15 +125,15 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// fewHands is how many arrangements of the hidden cards are told apart, and
-	// manyDraws how many draws show each of so few.
+	// fewHands is the maximum number of arrangements of the hidden cards that are compared. manyDraws is the
+	// number of random draws, enough to see each of so few arrangements.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )
 
-// checkArrangements wants FromView to give every arrangement of the hands that Redeal gives,
-// and the real one, where there are few. It gives others only to a seat that is
-// not to move, for which Redeal may leave the seat to move its choice.
+// checkArrangements checks that FromView can return every arrangement of the hands that Redeal can, and the
+// real one, if there are few. For a seat that is not to move it may return more, because Redeal may leave the
+// seat to move its choice.
 func (w *walk) checkArrangements(o rules.Observation) error {
 	dealt, many := w.arrangements(func() (rules.State, error) { return redealCopy(w.s, o.Seat, w.r), nil })
 	if many {
@@ -155,8 +157,8 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements returns what all seats see in the positions that draw makes, and
-// whether there are more of them than fewHands.
+// arrangements returns the views of all seats in the positions that draw returns. many is true if there are
+// more than fewHands of them.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {
@@ -170,7 +172,7 @@ func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]b
 	return seen, false
 }
 
-// views returns what all seats see.
+// views returns the views of all seats.
 func (w *walk) views(s rules.State) string {
 	var all []byte
 	for seat := range w.v.Players {

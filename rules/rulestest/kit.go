@@ -1,5 +1,5 @@
-// Package rulestest tests games: Run checks what package rules promises of every game, and
-// FuzzNaive compares a game with a second implementation of its rules.
+// Package rulestest tests the rules of games. Run checks everything that package rules promises of a game,
+// and FuzzNaive compares a game with a second, naive implementation of its rules.
 package rulestest
 
 import (
@@ -11,26 +11,26 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Options is what the kit cannot know of a game by itself.
+// Options tells Run what it cannot find out about a game by itself.
 type Options struct {
-	// CheckTotal checks that the points of a finished game add up. Nil: no check.
+	// CheckTotal checks the sum of the points of a finished game. If it is nil, nothing is checked.
 	CheckTotal func(v *rules.Variant, s rules.State) error
-	// CheckState checks what must hold inside a state at any time, after a redeal
-	// too, such as that every card is in one place. Nil: no check.
+	// CheckState checks the invariants of a state, such as that every card is in one place. Redealt states
+	// must satisfy them too. If it is nil, nothing is checked.
 	CheckState func(v *rules.Variant, s rules.State) error
-	// Variants are the options to try. Nil: every combination of the words and
-	// a few values of each number, a sample of them when there are many.
+	// Variants lists the options to test. If it is nil, Run tests combinations of all words and of a few
+	// values of each number, or a sample of them if there are many.
 	Variants []map[string]string
-	// Games is how many random games are walked through, over all variants.
-	// Each variant has at least one. 0 is 150.
+	// Games is the number of random games to play, over all variants. Each variant has at least one. 0 means
+	// 150.
 	Games int
 }
 
-// maxVariants bounds the combinations of options that are tried by default.
+// maxVariants is the maximum number of combinations of options in the sample.
 const maxVariants = 64
 
-// Run checks a game in every way the kit knows, up to the first fault. It measures allocations, so
-// the test that calls it must not be parallel.
+// Run checks a game and fails the test at the first fault. It measures allocations, so the test must not run
+// in parallel with others.
 func Run(t *testing.T, g *rules.Game, o Options) {
 	t.Helper()
 	kit.Must(t, check(g, o))
@@ -58,13 +58,13 @@ func games(o Options, n int) int {
 	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
-// checkVariant runs every check on one variant; the number tells variants apart.
+// checkVariant makes all checks of one variant. The number of the variant seeds its games.
 func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err
 	}
 	if err := checkShape(v); err != nil {
-		return err // what follows copies states by value
+		return err // the following checks copy states by value
 	}
 	if err := checkDeal(v); err != nil {
 		return err
@@ -96,8 +96,8 @@ func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 // seedOf returns a game seed for a number.
 func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulestest ", n)) }
 
-// deal makes the first position for a number: from the SHA-256 stream, or from
-// the quick one when the number is odd, so that both are tried.
+// deal returns the first position for a number. Even numbers use the SHA-256 stream and odd numbers the fast
+// stream, so that both are tested.
 func deal(v *rules.Variant, n uint64) rules.State {
 	stream := rules.NewStream(seedOf(n))
 	if n%2 == 1 {

@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is a game a second time, from the text of its rules with strings, slices and maps.
+// Naive is a second implementation of a game, written from the text of its rules with strings, slices and
+// maps. The methods correspond to those of rules.State.
 type Naive interface {
 	Turn() int
 	Ply() int
@@ -26,30 +27,30 @@ type Naive interface {
 	Points() []float64
 }
 
-// Pair is a game by its engine and by the naive rules, in the same position.
+// Pair is one game played in the engine and in the naive implementation at the same time.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
 	variant *rules.Variant
-	deal    any // what tells the deal of the game
+	deal    any // identifies the deal in errors
 	log     rules.Log
 }
 
-// NewPair compares a first position with that of the naive rules. When the two differ, the error has what tells the
-// deal, such as the seed.
+// NewPair returns a pair and compares its first positions. deal, such as the seed, identifies the deal in
+// errors.
 func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.LogStart(&p.log)
 	return p, p.compare()
 }
 
-// FirstPosition returns the first position of a seed.
+// FirstPosition returns the first position for a seed.
 func FirstPosition(v *rules.Variant, seed rules.Seed) rules.State {
 	stream := rules.NewStream(seed)
 	return v.Deal(&stream)
 }
 
-// compare compares the positions and what was said since the last time.
+// compare returns an error if the positions, or the events since the last call, differ.
 func (p *Pair[N]) compare() error {
 	type position struct {
 		Turn, Ply     int
@@ -64,7 +65,7 @@ func (p *Pair[N]) compare() error {
 		fast.Legal = append(fast.Legal, string(p.State.MoveText(nil, m)))
 	}
 	for seat := range slow.Points {
-		// Of many seats, the views of one after the other and of the one to move.
+		// With many seats, compare only the views of the seat to move and of one other seat at each ply.
 		if n := len(slow.Points); n <= 4 || seat == slow.Turn || seat == slow.Ply%n || slow.Turn < 0 {
 			fast.Views = append(fast.Views, string(p.State.View(nil, seat)))
 			slow.Views = append(slow.Views, p.Naive.View(seat))
@@ -80,7 +81,7 @@ func (p *Pair[N]) compare() error {
 	return p.errorf("(-naive +fast)\n%s", cmp.Diff(slow, fast))
 }
 
-// rank returns the rank of a seat: 1, and 1 more for each side that has more points.
+// rank returns the rank of a seat: 1 plus the number of sides with more points.
 func (p *Pair[N]) rank(seat int, points []float64) int {
 	sums := map[int]float64{}
 	for other, n := range points {
@@ -99,8 +100,8 @@ func (p *Pair[N]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
-// Try makes a move given by its text in both if the naive rules find it legal, and compares; else the engine
-// must refuse it and stay as it is.
+// Try makes a move, given by its text, in both implementations and compares them. If the naive one finds it
+// illegal, the engine must refuse it and stay unchanged.
 func (p *Pair[N]) Try(text string) error {
 	legal := slices.Contains(p.Naive.Legal(), text)
 	before := valueOf(p.State)
@@ -121,7 +122,8 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves picked among the legal ones to the end, or as far as a ply.
+// PlayOn makes moves to the end of the game, or up to ply last. pick returns the index of the move among n
+// legal moves.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()
@@ -132,9 +134,9 @@ func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	return nil
 }
 
-// FuzzNaive lets bytes choose a game that is compared with naive rules, and its moves. The first four bytes are for
-// deal. Each of the others makes a legal move if it is below 192; any other makes, with the byte that follows, the move
-// of a number, legal or not.
+// FuzzNaive fuzzes a comparison of the engine and naive rules. The first four bytes of the input are passed
+// to deal. Each following byte below 192 makes a legal move. Any other byte, together with the byte after it,
+// gives the number of a move that may be illegal.
 func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pair[N]) {
 	f.Add([]byte{})
 	f.Add([]byte("\x01\x00\x01\x02playing whatever these words happen to say"))
@@ -159,8 +161,8 @@ func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pai
 	})
 }
 
-// NaiveStream returns the stream of SPEC.md, "Seeds and deals", for naive rules: it
-// draws numbers below a limit.
+// NaiveStream implements the stream of SPEC.md, "Seeds and deals", a second time. The result returns random
+// numbers below its argument.
 func NaiveStream(seed [32]byte) func(uint64) int {
 	var block uint64
 	var ready []uint32

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkOpening checks the openings of a game that has the option: the events that
-// tell it, made as moves from the start without an opening, lead to the first
-// position; the game is not over there, and the player to move cannot win at once.
+// checkOpening checks the openings of a game that has the option. The moves in the events of the opening,
+// made from the position without an opening, must lead to the first position. The game must not be over
+// there, and the seat to move must not be able to win at once.
 func checkOpening(v *rules.Variant) error {
 	name := rules.OpeningOption.Name
 	plies := v.Settings.Int(name)
@@ -58,8 +58,8 @@ func checkOpening(v *rules.Variant) error {
 	return nil
 }
 
-// withoutOpening returns the variant that begins with the opening's first ply, and
-// without a limit, which does not count those plies.
+// withoutOpening returns the variant without an opening, and without a limit, which does not count the plies
+// of openings.
 func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	given := map[string]string{}
 	for _, s := range v.Settings {
@@ -71,8 +71,8 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes the plies that events tell, and wants the rules to tell the
-// same of them. It returns how many there are.
+// makeOpening makes the plies that the events describe, and checks that making them logs the same events. It
+// returns the number of plies.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log
 	for _, text := range told[1:] {
@@ -99,8 +99,7 @@ func makeOpening(s rules.State, told []string) (plies int, err error) {
 	return plies, nil
 }
 
-// winsAtOnce reports whether the side to move has a move that ends the game and
-// wins it.
+// winsAtOnce reports whether the side to move has a move that wins the game.
 func winsAtOnce(s rules.State) bool {
 	me := s.Turn()
 	return slices.ContainsFunc(s.Legal(nil), func(m rules.Move) bool {
@@ -111,8 +110,8 @@ func winsAtOnce(s rules.State) bool {
 	})
 }
 
-// WithoutGoodOpening plays a game of a variant with openings in which none was good, from
-// its first position, and wants every position to be found again from what a seat sees.
+// WithoutGoodOpening tests a game for which no good opening was found, from its first position. It plays
+// random moves and checks that FromView returns every position from the view of each seat.
 func WithoutGoodOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log

@@ -13,8 +13,7 @@ import (
 
 var word = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// checkOptions checks the name, the text and the table of options, and that
-// the table refuses what it does not list.
+// checkOptions checks the name of a game, its text and its options, and that the game refuses other options.
 func checkOptions(g *rules.Game) error {
 	if !word.MatchString(g.Name) {
 		return fmt.Errorf("name: %q is not a lower-case word", g.Name)
@@ -75,7 +74,7 @@ func checkRefusals(g *rules.Game, o rules.Option) error {
 	return nil
 }
 
-// checkDefaults sets nothing and wants every default.
+// checkDefaults checks that a game without given options has all defaults.
 func checkDefaults(g *rules.Game) error {
 	v, err := g.Resolve(nil)
 	if err != nil {
@@ -89,7 +88,7 @@ func checkDefaults(g *rules.Game) error {
 	return nil
 }
 
-// variantsOf resolves the given options, or else a sample of Variants.
+// variantsOf returns the variants for the given options, or a sample of Variants if given is nil.
 func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Variant, err error) {
 	for _, options := range given {
 		v, err := g.Resolve(options)
@@ -105,15 +104,16 @@ func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Var
 		return nil, err
 	}
 	r := rules.NewRand(1)
-	for len(variants) > maxVariants { // the defaults are first and stay
+	for len(variants) > maxVariants { // the defaults are first and always remain
 		i := 1 + r.Below(len(variants)-1)
 		variants = slices.Delete(variants, i, i+1)
 	}
 	return variants, nil
 }
 
-// Variants resolves every combination of the words and a few values of each number, the defaults
-// first. It leaves out what the game refuses, which must be refused with a good error.
+// Variants returns a variant for every combination of the words and of a few values of each number, the
+// defaults first. It omits combinations that the game refuses, and returns an error if the game refuses one
+// without a helpful error.
 func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	for _, options := range combinations(g.Options) {
 		v, err := g.Resolve(options)
@@ -133,8 +133,7 @@ func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	return variants, nil
 }
 
-// combinations returns the product of the values of all options; the first has
-// every default.
+// combinations returns the product of the values of all options. The first has every default.
 func combinations(options []rules.Option) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range options {
@@ -161,7 +160,7 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError wants the game, an option and its value named.
+// checkCombinationError returns an error unless err names the game, an option and its value.
 func checkCombinationError(g *rules.Game, options map[string]string, err error) error {
 	text := err.Error()
 	if strings.HasPrefix(text, g.Name+": ") {
@@ -174,8 +173,8 @@ func checkCombinationError(g *rules.Game, options map[string]string, err error) 
 	return fmt.Errorf("options: %v are refused with %q: name the game first, an option and its value", options, text)
 }
 
-// checkSettings wants the settings to make the same variant again, and seats
-// and sides that fit.
+// checkSettings checks that the settings resolve to themselves, and that the numbers of seats and sides are
+// valid.
 func checkSettings(v *rules.Variant) error {
 	given := map[string]string{}
 	options := v.Game.Options

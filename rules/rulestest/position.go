@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkPosition checks what holds in every position; legal is its legal moves.
+// checkPosition checks what must hold in every position. legal has the legal moves of s.
 func checkPosition(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	if turn := s.Turn(); turn != rules.Over && (turn < 0 || turn >= v.Players) {
 		return fmt.Errorf("turn: %d is not a seat", turn)
@@ -55,8 +55,7 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused wants a move that is not legal to be refused with a good
-// error and without a trace.
+// checkRefused checks that an illegal move is refused with a good error and leaves the state unchanged.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
@@ -77,7 +76,7 @@ func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) err
 	return checkError(v, err, string(s.MoveText(nil, m)))
 }
 
-// checkError wants the game's name in front and the offending text quoted.
+// checkError returns an error unless err begins with the name of the game and quotes text.
 func checkError(v *rules.Variant, err error, text string) error {
 	if said := err.Error(); !strings.HasPrefix(said, v.Game.Name+": ") || !strings.Contains(said, strconv.Quote(text)) {
 		return fmt.Errorf("error: %q: name the game first and quote %q", said, text)
@@ -85,8 +84,8 @@ func checkError(v *rules.Variant, err error, text string) error {
 	return nil
 }
 
-// checkTexts wants every legal move to have a text of its own that reads back,
-// and what looks nearly like a move to be refused or to be one.
+// checkTexts checks that every legal move has a unique text that ParseMove parses. Texts that are almost a
+// move must be refused, or be another move.
 func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	seen := map[string]bool{}
 	junk := []string{"", " ", "-", ":", "nonesuch", "\x00", "ñ", "99999999999999999999", "-1", "+1", strings.Repeat("1", 300)}
@@ -112,7 +111,7 @@ func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkParse reads any text: it is a move's one text, or refused by name.
+// checkParse parses any text. It must be the only text of a move, or be refused with a good error.
 func checkParse(v *rules.Variant, s rules.State, text string) error {
 	m, err := s.ParseMove(text)
 	if err != nil {
@@ -124,7 +123,7 @@ func checkParse(v *rules.Variant, s rules.State, text string) error {
 	return nil
 }
 
-// checkPoints wants points by seat.
+// checkPoints checks the number of points.
 func checkPoints(v *rules.Variant, s rules.State) error {
 	if points := s.Points(); len(points) != v.Players {
 		return fmt.Errorf("points: %v for %d players", points, v.Players)
@@ -132,7 +131,7 @@ func checkPoints(v *rules.Variant, s rules.State) error {
 	return nil
 }
 
-// checkWords wants printable ASCII, words with one space between.
+// checkWords returns an error unless text is printable ASCII, words separated by single spaces.
 func checkWords(text string) error {
 	if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c > '~' }); i >= 0 {
 		return fmt.Errorf("%q is not printable ASCII", text)
@@ -143,7 +142,7 @@ func checkWords(text string) error {
 	return nil
 }
 
-// checkView wants "key=value key=value", every key once.
+// checkView returns an error unless text is "key=value key=value" without repeated keys.
 func checkView(text string) error {
 	if err := checkWords(text); err != nil {
 		return err
@@ -159,7 +158,7 @@ func checkView(text string) error {
 	return nil
 }
 
-// checkEvents wants lines of a verb and its arguments.
+// checkEvents returns an error unless text is lines of a verb and its arguments.
 func checkEvents(text string) error {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// redealCopy returns a position with all that is hidden from a seat dealt anew. Where
-// seats see everything it is the same.
+// redealCopy returns a copy of the position in which everything that is hidden from a seat is dealt anew. If
+// nothing is hidden in the game, it is the same position.
 func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	c := s.Clone()
 	if c, ok := c.(rules.Redealer); ok {
@@ -17,8 +17,7 @@ func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	return c
 }
 
-// checkRedeal wants a seat not to be able to tell a redeal, and the position that a
-// redeal makes to be a sound one.
+// checkRedeal checks that a seat cannot notice a redeal, and that the resulting position is valid.
 func (w *walk) checkRedeal(seat int) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
@@ -51,9 +50,8 @@ func (w *walk) checkRedeal(seat int) error {
 	return nil
 }
 
-// compareEvents makes a move in the position and in a redealt copy of it. A
-// seat that knows no more of the one than of the other afterwards must have
-// been told the same.
+// compareEvents makes a move in the position and in a redealt copy of it. If a seat has the same view of both
+// afterwards, it must also have got the same events.
 func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
@@ -61,7 +59,7 @@ func (w *walk) compareEvents(m rules.Move) error {
 	seat := w.r.Below(w.v.Players)
 	a, b := w.s.Clone(), redealCopy(w.s, seat, w.r)
 	if b.Check(m) != nil {
-		return nil // the mover no longer holds it
+		return nil // the seat to move no longer holds the card
 	}
 	var la, lb rules.Log
 	a.Apply(m, &la)

@@ -9,23 +9,23 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// walk plays one random game and checks every position and every move of it.
+// walk plays one random game and checks every position and every move.
 type walk struct {
 	v     *rules.Variant
 	o     Options
 	seed  uint64
 	r     *rules.Rand
 	s     rules.State
-	legal []rules.Move // in s
-	moves []rules.Move // made so far
+	legal []rules.Move // in position s
+	moves []rules.Move // all moves made so far
 
-	redealing bool // now and then the game goes on from a redealt position
-	scan      bool // tries all move numbers in the first position
-	hidden    int  // redeals that changed what another seat sees
+	redealing bool // sometimes the game continues from a redealt position
+	scan      bool // all move numbers are tried in the first position
+	hidden    int  // number of redeals that changed the view of another seat
 }
 
-// densePlies is the ply after which only some positions are checked, so that a game
-// without a limit of its own stays affordable.
+// densePlies is the ply after which only some positions are checked, so that a game without a limit does not
+// take too long.
 const densePlies = 200
 
 func newWalk(v *rules.Variant, o Options, seed uint64) *walk {
@@ -57,12 +57,12 @@ func (w *walk) run() error {
 		return err
 	}
 	if w.redealing {
-		return nil // the moves do not fit the seed any more
+		return nil // the seed does not lead to these moves any more
 	}
 	return w.checkReplay()
 }
 
-// checkStart checks what is said before the first move.
+// checkStart checks the events before the first move.
 func (w *walk) checkStart() error {
 	before := valueOf(w.s)
 	var log rules.Log
@@ -84,7 +84,7 @@ func (w *walk) checkStart() error {
 	return nil
 }
 
-// checkReached checks the position reached. The first error names its check.
+// checkReached makes all checks of the current position.
 func (w *walk) checkReached() error {
 	before := valueOf(w.s)
 	if err := w.checkPosition(w.s, w.legal); err != nil {
@@ -108,7 +108,7 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks a position by what the kit knows and what the game adds.
+// checkPosition checks a position, also by Options.CheckState.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// tryIllegal tries numbers that are not legal moves.
+// tryIllegal checks that numbers that are not legal moves are refused.
 func (w *walk) tryIllegal() error {
 	before := valueOf(w.s)
 	try := func(m rules.Move) error {
@@ -150,7 +150,7 @@ func (w *walk) tryIllegal() error {
 	return nil
 }
 
-// checkCopies wants a clone to be the same and to stay apart.
+// checkCopies checks that a clone is equal and independent.
 func (w *walk) checkCopies() error {
 	before := valueOf(w.s)
 	c := w.s.Clone()
@@ -175,7 +175,7 @@ func (w *walk) checkCopies() error {
 	return nil
 }
 
-// playOn makes random legal moves to the end of a game, and checks that.
+// playOn makes random legal moves to the end of a game, and checks the end.
 func (w *walk) playOn(s rules.State) error {
 	if playOn(s, w.r); s.Turn() != rules.Over {
 		return fmt.Errorf("legal: 0 moves at ply %d, and over is false", s.Ply())
@@ -183,7 +183,7 @@ func (w *walk) playOn(s rules.State) error {
 	return w.checkTotal(s)
 }
 
-// playOn makes random legal moves as long as there are any.
+// playOn makes random legal moves until there are none.
 func playOn(s rules.State, r *rules.Rand) {
 	var space [rules.MaxMoves]rules.Move
 	for legal := s.Legal(space[:0]); len(legal) > 0; legal = s.Legal(space[:0]) {
@@ -191,7 +191,7 @@ func playOn(s rules.State, r *rules.Rand) {
 	}
 }
 
-// step makes a move and checks what it says.
+// step makes a move and checks its events.
 func (w *walk) step(m rules.Move) error {
 	quiet := w.s.Clone()
 	quiet.Apply(m, nil)
@@ -246,7 +246,7 @@ func (w *walk) checkTotal(s rules.State) error {
 	return nil
 }
 
-// checkReplay makes the same moves from the same seed.
+// checkReplay makes the same moves from the same seed and compares the results.
 func (w *walk) checkReplay() error {
 	s := deal(w.v, w.seed)
 	var text []string

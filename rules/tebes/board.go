@@ -2,9 +2,9 @@ package tebes
 
 import "math/bits"
 
-// Board is a set of squares. A row is a byte, so that the square in row r and
-// column c is bit 8r + c whatever the size; this number is its cell. The
-// columns past the board stay empty: a step over the edge ends there.
+// Board is a set of squares. A row is a byte: the square in row r and column c is bit 8r + c for boards of
+// any size. That number is the cell of the square. The columns outside the board are always empty, so that a
+// step over the edge ends there.
 type Board uint64
 
 const (
@@ -16,17 +16,17 @@ const (
 	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
 )
 
-// geometry is what depends on the size of the board alone.
+// geometry has everything that depends only on the size of the board.
 type geometry struct {
 	all      Board
-	start    [2]Board          // by seat
+	start    [2]Board          // by seat: the squares of its pieces at the start
 	goal     [2]Board          // by seat: the corners of the opponent's back row
-	chequer  Board             // the black squares of the standard board
-	cell     [maxSquares]uint8 // of a square's number
-	squareOf [64]uint8         // of a cell
+	chequer  Board             // black squares of the standard board
+	cell     [maxSquares]uint8 // cells by square number
+	squareOf [64]uint8         // square numbers by cell
 }
 
-// geometries by size, 4 and 6.
+// geometries has the geometry of each size, 4 and 6.
 var geometries = [8]geometry{4: newGeometry(4), maxSize: newGeometry(maxSize)}
 
 func newGeometry(size int) (g geometry) {
@@ -58,29 +58,29 @@ func newGeometry(size int) (g geometry) {
 // flip turns the board upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
-// sources has, for each kind of move, the squares that it can start from. It
-// is made for a side that moves down: white's is that of the flipped board.
-// The kinds are in the order in which the moves of a piece end, for black:
+// sources has, for each kind of move, the squares from which it is possible. It describes a side that moves
+// down; for white the board is flipped. The kinds are in the order of the squares on which the moves of a
+// black piece end:
 //
 //	0 1 2 3  two left, one left, one right, two right
 //	4 5 6    one down left, down, down right
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends has, for each side and kind of move, how many cells after its start the move ends.
-// The kinds are in rising order of their end: white's longest moves come first.
+// ends has, for each side and kind of move, the difference between the cells at its end and its start. The
+// kinds are in increasing order of the end, so white's longest moves come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
 }
 
-// find finds the sources of the moves of the pieces mine, going down. The
-// near ones capture one square away, the others two.
+// find sets the sources of the moves of the pieces mine, which move down. Pieces on the squares near capture
+// one square away, all others two squares away.
 func (s *sources) find(mine, theirs, empty, near Board) {
 	free, open := mine&^near, ^theirs // free: capture two squares away
 	near &= mine
-	// A piece goes one square where that is empty or to be captured from near, and
-	// two squares where the first is no opponent's.
+	// A piece moves one square if that is empty or can be captured from near. It moves two squares if no
+	// opponent's piece is on the first.
 	s[0] = open << 1 & (mine&(empty<<2) | free&(theirs<<2))
 	s[1] = mine&(empty<<1) | near&(theirs<<1)
 	s[2] = mine&(empty>>1) | near&(theirs>>1)
@@ -93,13 +93,12 @@ func (s *sources) find(mine, theirs, empty, near Board) {
 	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
 }
 
-// any returns the squares that some move starts from.
+// any returns the squares from which any move is possible.
 func (s *sources) any() Board {
 	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
 }
 
-// kinds returns the moves from a cell of the real board, a bit each in the order of
-// ends for the side.
+// kinds returns the kinds of moves from a cell of the real board, one bit each in the order of ends.
 func (s *sources) kinds(side, cell int) uint {
 	if side == white {
 		cell ^= flipCell
@@ -114,11 +113,10 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally is the number of moves from each square, as binary numbers: the bits
-// of weight 1, 2, 4 and 8.
+// tally is the number of moves from each square, as binary numbers: the bits of weight 1, 2, 4 and 8.
 type tally [4]Board
 
-// tally adds the ten bits of every square at once, as a circuit of full adders.
+// tally adds the ten bits of all squares at once, like a circuit of full adders.
 func (s *sources) tally() (t tally) {
 	a, ca := add3(s[0], s[1], s[2])
 	b, cb := add3(s[3], s[4], s[5])
@@ -142,13 +140,13 @@ func (t *tally) flip() {
 	}
 }
 
-// counts returns the number of moves that start in each row, a byte each. There are
-// 180 moves at most, so that sums of rows fit a byte as well.
+// counts returns the number of moves from each row, one byte each. There are at most 180 moves, so the sums
+// of rows fit into a byte too.
 func (t *tally) counts() uint64 {
 	return byteCounts(t[0]) + 2*byteCounts(t[1]) + 4*byteCounts(t[2]) + 8*byteCounts(t[3])
 }
 
-// byteCounts counts the bits of each byte; a row has at most six.
+// byteCounts counts the bits of each byte. A row has at most six.
 func byteCounts(b Board) uint64 {
 	x := uint64(b)
 	x -= x >> 1 & 0x5555555555555555
@@ -156,12 +154,11 @@ func byteCounts(b Board) uint64 {
 	return (x + x>>4) & 0x0f0f0f0f0f0f0f0f
 }
 
-// sums makes byte i the sum of the bytes 0 to i; the last byte is the sum of all.
+// sums returns the cumulative sums of the bytes: byte i is the sum of the bytes 0 to i.
 func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
-// find returns the cell that move n starts from, and the number of the moves from
-// there that come before it; rows is the sums of the counts. A random n would
-// make branches guess, so there are none.
+// find returns the cell from which move n starts, and the number of moves from that cell before it. rows is
+// sums(counts()). It has no branches, because the processor could not predict them for a random n.
 func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	row := atMost(rows, n)
 	n -= int(rows << 8 >> (8 * row) & 0xff)
@@ -171,14 +168,14 @@ func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	return int(8*row + column), n - int(columns<<8>>(8*column)&0xff)
 }
 
-// atMost returns how many of the first five of six rising bytes are at most n.
+// atMost returns how many of the first five of six increasing bytes are at most n.
 func atMost(bytes uint64, n int) uint64 {
 	above := uint64(n) + 1
 	return (bytes&0xff-above)>>63 + (bytes>>8&0xff-above)>>63 + (bytes>>16&0xff-above)>>63 +
 		(bytes>>24&0xff-above)>>63 + (bytes>>32&0xff-above)>>63
 }
 
-// spread has the bits of a row as bytes.
+// spread has, for each row of bits, the bits as bytes.
 var spread = func() (s [1 << maxSize]uint64) {
 	for row := range s {
 		for column := range maxSize {
@@ -188,7 +185,7 @@ var spread = func() (s [1 << maxSize]uint64) {
 	return s
 }()
 
-// nthKind is the place of the nth bit of a set of kinds.
+// nthKind has, for each set of kinds and each n, the index of the nth bit.
 var nthKind = func() (t [1 << 10][16]uint8) {
 	for kinds := range t {
 		n := 0

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView returns the position that a seat sees: see rules.Variant. Of the
-// earlier positions only those are known that a move would bring back now: the
-// moves that are missing from the list. They stay forbidden as in the real game.
+// fromView implements rules.Variant.FromView. Of the earlier positions it knows only those that a move would
+// bring back now: the moves that are missing from the list of legal moves. They stay forbidden, as in the
+// real game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -57,12 +57,12 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn reads the extra moves and with them finds out who is to move.
+// readTurn reads the extra moves and derives from them who is to move.
 func (s *State) readTurn(v *rules.ViewReader) {
 	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1
 	had := uint16(2 - bits.OnesCount8(s.extra))
-	for _, plies := range [...]uint16{uint16(s.rules.Opening), 0} { // 0 where no opening was good
+	for _, plies := range [...]uint16{uint16(s.rules.Opening), 0} { // 0 if no good opening was found
 		s.opening = rules.OpeningOf(int(plies))
 		if s.turn = int8((s.ply + plies - had) & 1); int(s.turn) == v.Turn && s.ply+plies >= had {
 			break
@@ -76,10 +76,9 @@ func (s *State) readTurn(v *rules.ViewReader) {
 	s.finish(from.any() != 0)
 }
 
-// restorePast makes a past in which what the moves would bring back that are not
-// listed has been there. Squares off the board keep the steps between from being
-// positions of their own: of each four, the third alone leads back to the other
-// side's pieces as they stand.
+// restorePast sets a past to which exactly the moves that are not listed would return. Of each four past
+// moves, counted back from now, only the third leads to the present pieces of the other side. The moves
+// between are between squares outside the board, so that no other position can come back.
 func (s *State) restorePast(listed []byte) {
 	var space [rules.MaxMoves]rules.Move
 	var text [8]byte
@@ -92,7 +91,7 @@ func (s *State) restorePast(listed []byte) {
 		}
 		move, _ := s.cells(m)
 		if move.start>>3 != move.end>>3 {
-			continue // it cannot bring anything back, so the list is wrong
+			continue // the move cannot bring back a position, so the list is wrong
 		}
 		for i, past := range [...]step{off, move, off, move} {
 			s.past[(s.irreversiblePly-1-uint16(i))%maxPast] = past

@@ -1,9 +1,9 @@
-// Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4
-// squares, for two seats. SPEC.md, "Tebes", has its rules.
+// Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4 squares, for two seats. The
+// section "Tebes" of SPEC.md has its rules.
 //
-// On one random board in 184 of 4x4, and in 3,356 of 6x6, white has no first move:
-// its front row is all white and the row behind all black, so that neither can
-// capture. That game is over before it begins, and black has won.
+// White has no first move on one of 184 random boards of 4x4, and on one of 3,356 of 6x6: all squares of its
+// front row are white and all of the row behind black, so that neither can capture. Then black wins before
+// the first move.
 package tebes
 
 import (
@@ -19,7 +19,7 @@ const (
 	defaultLimit = 400
 )
 
-// Game is Tebes.
+// Game is the rules.Game of Tebes.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,
@@ -45,13 +45,13 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules is the resolved options. It is comparable.
+// Rules has the values of the options. It is comparable.
 type Rules struct {
-	Size    uint8  // 6 or 4
-	Random  bool   // the colours are shuffled
-	Cycles  bool   // an earlier position may come back
-	Limit   uint16 // plies, 0 for none
-	Opening uint8  // random plies before the first turn
+	Size    uint8  // rows and columns, 6 or 4
+	Random  bool   // the colors of the squares are shuffled
+	Cycles  bool   // moves may bring back an earlier position
+	Limit   uint16 // plies after which the game is a draw; 0 means no limit
+	Opening uint8  // number of random plies before the first turn
 }
 
 // lastPly returns the number of plies at which the game is over.

@@ -6,27 +6,27 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Accessors for bots.
+// The following methods are for bots.
 
-// Rules returns the options that the position is played with.
+// Rules returns the values of the options.
 func (s *State) Rules() Rules { return s.rules }
 
-// Count returns how many pieces a seat has.
+// Count returns the number of pieces of a seat.
 func (s *State) Count(seat int) int { return bits.OnesCount64(uint64(s.pieces[seat])) }
 
-// Pieces returns where the pieces of a seat stand.
+// Pieces returns the squares on which the pieces of a seat stand.
 func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
 
 // Black returns the black squares.
 func (s *State) Black() Board { return s.black }
 
-// Goal returns the two corners that a seat has to hold.
+// Goal returns the two corners that a seat must occupy to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 
-// Flip returns the squares of a board turned upside down, as the other side sees it.
+// Flip returns the squares turned upside down, as the other side sees the board.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
-// Captures returns how many captures a seat would have if it were to move.
+// Captures returns the number of captures that a seat would have if it were to move.
 func (s *State) Captures(seat int) (n int) {
 	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
 	if seat == white {
@@ -40,29 +40,29 @@ func (s *State) Captures(seat int) (n int) {
 	return n
 }
 
-// MoveCells returns the cells that a move starts from and ends on.
+// MoveCells returns the cells, the bit indexes in a Board, from which and to which a move goes.
 func (s *State) MoveCells(m rules.Move) (from, to int) {
 	move, _ := s.cells(m)
 	return int(move.start), int(move.end)
 }
 
-// Corners returns how many of the opponent's corners a seat holds.
+// Corners returns the number of goal corners that a seat occupies.
 func (s *State) Corners(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
-// HasExtra reports whether the extra move of a seat is still to come.
+// HasExtra reports whether a seat still has its extra move.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
-// IsExtraMove reports whether the move to come is an extra move.
+// IsExtraMove reports whether the next move is an extra move.
 func (s *State) IsExtraMove() bool { return s.bonus }
 
-// Row returns how many pieces of a seat stand in a row, counted from the top.
+// Row returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.
 func (s *State) Row(seat, row int) int {
 	return bits.OnesCount8(uint8(s.pieces[seat] >> (8 * row)))
 }
 
-// Winner returns the seat that has won, -1 while nobody has.
+// Winner returns the seat that has won, or -1 if nobody has.
 func (s *State) Winner() int {
 	if s.turn >= 0 {
 		return -1
@@ -70,8 +70,8 @@ func (s *State) Winner() int {
 	return int(s.winner)
 }
 
-// EndReason returns why the game is over: "corners", "too few pieces", "no moves" or "limit"; "" while
-// it is not.
+// EndReason returns why the game is over: "corners", "too few pieces", "no moves" or "limit". It is "" if the
+// game is not over.
 func (s *State) EndReason() string {
 	if s.turn >= 0 {
 		return ""

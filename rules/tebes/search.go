@@ -6,9 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// What searches need: moves that are taken back, and keys of positions.
+// The following types and methods are for searches.
 
-// Undo is what Unmake needs to take a move back.
+// Undo is the information that Unmake needs to take back a move.
 type Undo struct {
 	pieces       [2]Board
 	past         step
@@ -18,27 +18,27 @@ type Undo struct {
 	bonus        bool
 }
 
-// Make makes a legal move as Apply does. A copy of a state has all its past moves; a
-// search that takes moves back copies next to nothing.
+// Make makes a legal move like Apply. A search that uses Make and Unmake copies much less than one that
+// clones the state, which includes all past moves.
 func (s *State) Make(m rules.Move) Undo {
 	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
 
-// Unmake takes back the last move, which Make has made.
+// Unmake takes back the last move. u is the result of Make for that move.
 func (s *State) Unmake(u Undo) {
 	s.ply--
 	s.past[s.ply%maxPast] = u.past
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is how many plies before the limit a position is another one at each ply.
+// limitHorizon is the number of plies before the limit from which Key distinguishes positions by their ply.
 const limitHorizon = 64
 
-// Key returns a hash of what decides the rest of the game: pieces, side to move, extra moves
-// still to come and, close to the limit, the ply. It leaves out the colours of the squares,
-// which a game does not change, and earlier positions.
+// Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
+// extra moves and, close to the limit, the ply. It omits the colors of the squares, which do not change
+// during a game, and earlier positions.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
 	if s.last-s.ply < limitHorizon {
@@ -49,7 +49,7 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Playout makes random legal moves to the end.
+// Playout makes random legal moves to the end of the game.
 func (s *State) Playout(r *rules.Rand) {
 	if s.turn == rules.Over {
 		return
@@ -75,7 +75,7 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns move n of the legal moves in their order.
+// pick returns the legal move with index n.
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

@@ -7,34 +7,34 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// maxPast is how many sideways moves in a row are remembered, a power of two. No
-// game with a limit has more.
+// maxPast is the number of past moves that a state stores, a power of two. A game with a limit is never
+// longer.
 const maxPast = 1024
 
 const draw = -1
 
-// State is a position of Tebes: a value that can be copied and compared.
+// State is a position of Tebes. It can be copied and compared.
 type State struct {
 	pieces          [2]Board // by seat
 	black           Board    // the black squares
 	rules           Rules
 	ply             uint16
 	last            uint16 // the ply at which the game is over
-	irreversiblePly uint16 // the ply of the last move that can never be undone
+	irreversiblePly uint16 // the ply after the last move that can never be undone
 	turn            int8
-	winner          int8  // when the game is over: a seat or draw
-	extra           uint8 // a bit for each seat whose extra move is still to come
-	bonus           bool  // the move to come is the extra one
+	winner          int8  // a seat or draw; only valid when the game is over
+	extra           uint8 // one bit for each seat that still has its extra move
+	bonus           bool  // the next move is an extra move
 
 	opening rules.Opening
 
-	// past has the move of each ply at ply%memory. A move forward, a capture or the
-	// arrival that brings the extra move can never be undone, so the positions that
-	// may come back are those since then. All moves between are sideways.
+	// past has the move of each ply at index ply%maxPast. A move forward, a capture, and the arrival at a
+	// corner that brings the extra move can never be undone. Only positions since the last of these moves can
+	// come back, and all moves since then are sideways.
 	past [maxPast]step
 }
 
-// step is the cells that a move starts from and ends on.
+// step is a move as the cells at its start and end.
 type step struct{ start, end uint8 }
 
 // Deal sets the state to the first position.
@@ -53,7 +53,7 @@ func begin(first rules.State, o rules.Opening) {
 	s.last, s.opening = s.rules.lastPly(), o
 }
 
-// setUp makes the position before the opening.
+// setUp sets the state to the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), extra: 1<<white | 1<<black}
@@ -72,19 +72,19 @@ func (s *State) setUp(r Rules, src *rules.Stream) {
 	}
 	var from sources
 	if s.sources(&from); from.any() == 0 {
-		s.endGame(black) // on few boards white cannot even begin
+		s.endGame(black) // on a few boards white has no first move
 	}
 }
 
 func (s *State) geometry() *geometry { return &geometries[s.rules.Size&7] }
 
-// Turn returns the seat to move, or rules.Over.
+// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply returns the number of moves made.
+// Ply implements rules.State.
 func (s *State) Ply() int { return int(s.ply) }
 
-// sources finds those of the legal moves of the side to move.
+// sources sets from to the sources of the legal moves of the side to move.
 func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
@@ -97,11 +97,10 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid takes out the moves that bring back an earlier position. It goes back
-// move by move and keeps the squares that differ from now, of each side. A
-// position with the opponent to move, from which only one piece of the side to
-// move stands elsewhere, is what that piece's move would bring back. Sides take
-// turns since the last move that cannot be undone.
+// forbid removes the moves that would bring back an earlier position. It goes back move by move and maintains
+// the squares of each side that differ from now. If it is the opponent's turn in an earlier position, the
+// opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then the move of
+// that piece would bring the position back. Since the last irreversible move the sides have alternated.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
@@ -113,15 +112,15 @@ func (s *State) forbid(from *sources) {
 		}
 		if theirs ^= moved; theirs == 0 && bits.OnesCount64(uint64(mine)) == 2 {
 			start := mine & s.pieces[s.turn&1]
+			// A move that brings the extra move leads to a new position.
 			if end := mine ^ start; end&s.geometry().goal[s.turn&1] == 0 || s.extra>>(s.turn&1)&1 == 0 {
 				from.remove(int(s.turn), start, end)
-			} // else it brings the extra move, and with it a new position
+			}
 		}
 	}
 }
 
-// remove takes out the sideways move between two squares of the real board, if
-// there is one.
+// remove removes the sideways move between two squares of the real board, if it is there.
 func (s *sources) remove(side int, from, to Board) {
 	if side == white {
 		from, to = from.flip(), to.flip()
@@ -138,7 +137,7 @@ func (s *sources) remove(side int, from, to Board) {
 	}
 }
 
-// Legal appends the legal moves in rising order.
+// Legal implements rules.State.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn == rules.Over {
 		return dst
@@ -161,7 +160,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// cells of a move's squares; ok is false where the board has no such squares.
+// cells returns the cells of a move. ok is false if the board has no such squares.
 func (s *State) cells(m rules.Move) (move step, ok bool) {
 	n := rules.Move(s.rules.Size) * rules.Move(s.rules.Size)
 	from, to := m/maxSquares, m%maxSquares
@@ -172,7 +171,7 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 	return step{g.cell[from], g.cell[to]}, true
 }
 
-// Check returns why a move is not legal, nil if it is.
+// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
 		return phrase.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
@@ -192,7 +191,7 @@ func (s *State) Check(m rules.Move) error {
 	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.illegalReason(move))
 }
 
-// Apply makes a legal move.
+// Apply implements rules.State.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	move, ok := s.cells(m)
 	if !ok || s.turn == rules.Over {
@@ -205,13 +204,13 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		s.sources(&from)
 		s.finish(from.any() != 0)
 	}
-	if log != nil { // no extra move is told of when the game ends here
+	if log != nil { // without an extra move if the game has ended
 		logMove(log, seat, m, captured, s.bonus)
 	}
 }
 
-// move makes a move on the board, ends the game by corners and pieces, and
-// decides who is next and whether that is the extra move.
+// move makes a move on the board. It ends the game by corners or by the number of pieces, and otherwise
+// determines who is next and whether the next move is an extra move.
 func (s *State) move(m step) (captured bool) {
 	me := s.turn & 1
 	from, to := Board(1)<<(m.start&63), Board(1)<<(m.end&63)
@@ -238,7 +237,7 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// finish ends the game when the side to move has no move, or at the limit.
+// finish ends the game if the side to move has no moves, or at the limit.
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)
@@ -253,7 +252,7 @@ func (s *State) endGame(winner int8) {
 	s.bonus = false
 }
 
-// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+// Points implements rules.State. A win is 1 point, a draw half a point for each.
 func (s *State) Points() []float64 {
 	switch {
 	case s.turn != rules.Over:
@@ -266,7 +265,7 @@ func (s *State) Points() []float64 {
 	return []float64{0, 1}
 }
 
-// Clone returns an independent copy.
+// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

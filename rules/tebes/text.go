@@ -9,10 +9,10 @@ import (
 
 const letters = "wb" // of the seats
 
-// extras is the words for the seats whose extra move is still to come.
+// extras has the texts for the seats that still have their extra move.
 var extras = [4]string{"-", "w", "b", "bw"}
 
-// View appends the board: all of it is seen by both.
+// View implements rules.State. Both seats see the whole board.
 func (s *State) View(dst []byte, seat int) []byte {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -35,7 +35,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return append(dst, " bonus=no"...)
 }
 
-// pieceAt returns b, w or a dot.
+// pieceAt returns the letter of the piece on a cell, or a dot.
 func (s *State) pieceAt(cell uint8) byte {
 	for seat, b := range s.pieces {
 		if b>>cell&1 != 0 {
@@ -45,7 +45,7 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason reports what is wrong with a move that is not legal.
+// illegalReason describes why a move is not legal.
 func (s *State) illegalReason(m step) phrase.Text {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)
@@ -76,7 +76,7 @@ func (s *State) illegalReason(m step) phrase.Text {
 	return phrase.New("it brings back an earlier position of this game")
 }
 
-// ParseMove reads two squares of the board, as in 19-14.
+// ParseMove implements rules.State. The text is two squares, such as 19-14.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	from, rest, ok := number(text)
 	if ok && len(rest) > 0 && rest[0] == '-' {
@@ -86,12 +86,12 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 		}
 	}
 	size := int(s.rules.Size)
-	middle := size * size / 2 // the first square below the middle, from which a step goes forward
+	middle := size * size / 2 // the first square below the middle, from which a step forward is possible
 	return 0, phrase.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
 		text, size*size-1, middle, middle-size)
 }
 
-// number reads one or two digits without a zero in front.
+// number parses one or two digits without a leading zero.
 func number(text string) (n int, rest string, ok bool) {
 	for len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
 		if ok && n == 0 || n > 9 {
@@ -102,7 +102,7 @@ func number(text string) (n int, rest string, ok bool) {
 	return n, text, ok
 }
 
-// MoveText appends the squares, as in 19-14.
+// MoveText implements rules.State.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return moveText(dst, m) }
 
 func moveText(dst []byte, m rules.Move) []byte {
@@ -111,7 +111,7 @@ func moveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
 }
 
-// LogStart logs the opening. The view shows the board.
+// LogStart implements rules.State. It logs the opening; the view shows the board.
 func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView returns the position that a seat sees: see rules.Variant. Nothing is hidden.
+// fromView implements rules.Variant.FromView. Nothing is hidden in Teeko.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, last: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -14,7 +14,7 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads where the pieces stand.
+// readBoard reads the squares of the pieces.
 func (s *State) readBoard(v *rules.ViewReader) {
 	board := v.Value("board")
 	if len(board) != squares {
@@ -40,11 +40,11 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn finds out from the board whether there was an opening, and who is to
-// move. It returns the pieces that are due.
+// readTurn derives from the board whether there was an opening, and who is to move. It returns the number of
+// pieces that must be on the board.
 func (s *State) readTurn(v *rules.ViewReader) (due int) {
 	on := count(s.board[black] | s.board[white])
-	for _, plies := range [...]int{int(s.rules.Opening), 0} { // 0 where no opening was good
+	for _, plies := range [...]int{int(s.rules.Opening), 0} { // 0 if no good opening was found
 		made := int(s.ply) + plies
 		s.opening, s.turn = rules.OpeningOf(plies), int8(made%2)
 		if due = 2 * pieces; s.rules.Drop {

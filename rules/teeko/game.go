@@ -1,5 +1,5 @@
-// Package teeko is Teeko on a board of 5x5 squares, for two seats. SPEC.md,
-// "Teeko", has its rules.
+// Package teeko is Teeko on a board of 5x5 squares, for two seats. The section "Teeko" of SPEC.md has its
+// rules.
 package teeko
 
 import (
@@ -15,7 +15,7 @@ const (
 	defaultLimit = 200
 )
 
-// Game is Teeko.
+// Game is the rules.Game of Teeko.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,
@@ -39,12 +39,12 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules is the resolved options. It is comparable.
+// Rules has the values of the options. It is comparable.
 type Rules struct {
-	Drop     bool   // the pieces are placed, else they stand at random
-	Advanced bool   // squares of any size win
-	Limit    uint16 // plies, 0 for none
-	Opening  uint8  // random plies before the first turn
+	Drop     bool   // the seats place the pieces in turn; otherwise they start at random
+	Advanced bool   // the corners of a square of any size win
+	Limit    uint16 // plies after which the game is a draw; 0 means no limit
+	Opening  uint8  // number of random plies before the first turn
 }
 
 // lastPly returns the number of plies at which the game is over.

@@ -6,13 +6,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Accessors for bots.
+// The following functions and methods are for bots.
 
-// limitHorizon is how many plies before the limit a position is another one at each ply.
+// limitHorizon is the number of plies before the limit from which Key distinguishes positions by their ply.
 const limitHorizon = 64
 
-// Key returns a hash of what decides the rest of the game: pieces, side to move, whether
-// pieces are being placed and, close to the limit, the ply.
+// Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces
+// are being placed and, close to the limit, the ply.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn) & 3
 	if s.IsPlacing() {
@@ -27,7 +27,8 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// MoveSquares returns the squares of a move; of a placing, both are its square.
+// MoveSquares returns the squares from which and to which a move goes. If the move places a piece, both are
+// its square.
 func MoveSquares(m rules.Move) (from, to int) {
 	if m < moveBase {
 		return int(m), int(m)
@@ -35,19 +36,19 @@ func MoveSquares(m rules.Move) (from, to int) {
 	return split(m)
 }
 
-// IsPlacing reports whether pieces are still being placed.
+// IsPlacing reports whether the next move places a piece.
 func (s *State) IsPlacing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
 
-// Neighbors returns the neighbours of a square.
+// Neighbors returns the squares next to a square.
 func Neighbors(square int) Board { return neighbours[square&31] }
 
-// Winner returns the seat that has won, -1 while nobody has.
+// Winner returns the seat that has won, or -1 if nobody has.
 func (s *State) Winner() int { return int(s.winner) }
 
-// Pieces returns where the pieces of a seat stand.
+// Pieces returns the squares on which the pieces of a seat stand.
 func (s *State) Pieces(seat int) Board { return s.board[seat] }
 
-// Shapes returns the shapes that win. It must not be written to.
+// Shapes returns the winning shapes. The slice must not be modified.
 func (s *State) Shapes() []Board {
 	if s.rules.Advanced {
 		return advancedShapes
@@ -55,10 +56,10 @@ func (s *State) Shapes() []Board {
 	return standardShapes
 }
 
-// HasWon reports whether the pieces of a seat are a winning shape.
+// HasWon reports whether a seat has won.
 func (s *State) HasWon(seat int) bool { return int(s.winner) == seat }
 
-// CanWin reports whether a seat would win with a move if it were to move.
+// CanWin reports whether a seat could win with one move if it were to move.
 func (s *State) CanWin(seat int) bool {
 	own := s.board[seat]
 	empty := everySquare &^ (s.board[0] | s.board[1])
@@ -74,8 +75,7 @@ func (s *State) CanWin(seat int) bool {
 	return false
 }
 
-// completes reports whether a piece on one of some squares makes three a winning
-// shape.
+// completes reports whether a piece on any of the squares would turn three pieces into a winning shape.
 func (s *State) completes(three, squares Board) bool {
 	for ; squares != 0; squares &= squares - 1 {
 		if s.rules.wins(three | squares&-squares) {

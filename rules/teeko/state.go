@@ -18,18 +18,18 @@ const (
 
 	noOne = -1
 
-	// moveBase is the number of the first move of a piece, which is moveBase + from*squares + to; a
-	// placing is the number of its square.
+	// moveBase is the number of the first move of a piece, which is moveBase + from*squares + to. A move that
+	// places a piece has the number of its square.
 	moveBase = 32
 	endMoves = moveBase + squares*squares
 )
 
-// Board is a set of squares, bit i for square i.
+// Board is a set of squares, with bit i for square i.
 type Board uint32
 
 const everySquare Board = 1<<squares - 1
 
-// neighbours of each square. The 32 entries spare the bounds check of sq&31.
+// neighbours has the neighbors of each square. Its 32 entries avoid a bounds check for sq&31.
 var neighbours = func() (n [32]Board) {
 	for a := range squares {
 		for b := range squares {
@@ -42,7 +42,7 @@ var neighbours = func() (n [32]Board) {
 	return n
 }()
 
-// shapes lists the 44 winning shapes, or with large squares the advanced game's 58.
+// shapes returns the 44 winning shapes or, if large squares count, the 58 of the advanced game.
 func shapes(large bool) (list []Board) {
 	largest := 1
 	if large {
@@ -50,7 +50,7 @@ func shapes(large bool) (list []Board) {
 	}
 	for row := range size {
 		for column := range size {
-			// The steps of a line and how far its end is from its start.
+			// Each step leads from a square of a line to the next.
 			for _, step := range [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
 				endRow, endColumn := row+3*step[0], column+3*step[1]
 				if endRow < size && endColumn >= 0 && endColumn < size {
@@ -70,9 +70,8 @@ func shapes(large bool) (list []Board) {
 	return list
 }
 
-// The winning shapes are looked up in a table of 1<<slotBits slots, each shape at
-// a slot of its own: slotFactor was searched for so that no two of the 58 share
-// one, and a test holds it to that. The other slots are 0, which no side's pieces are.
+// The winning shapes are in a hash table of 1<<slotBits slots without collisions: slotFactor was chosen so that
+// each of the 58 shapes has its own slot, which a test checks. Empty slots are 0, which no pieces equal.
 const (
 	slotBits   = 8
 	slotFactor = 0x55b2f2cb
@@ -102,14 +101,14 @@ func (r Rules) wins(b Board) bool {
 	return standard[slot(b)] == b
 }
 
-// State is a position of Teeko: a value that can be copied and compared.
+// State is a position of Teeko. It can be copied and compared.
 type State struct {
-	board  [2]Board // of black and white
+	board  [2]Board // pieces of black and white
 	ply    uint16
 	last   uint16 // the ply at which the game is over
 	rules  Rules
 	turn   int8
-	winner int8 // noOne while there is none
+	winner int8 // noOne until a seat has won
 
 	opening rules.Opening
 }
@@ -129,7 +128,7 @@ func begin(first rules.State, o rules.Opening) {
 	s.ply, s.last, s.opening = 0, s.rules.lastPly(), o
 }
 
-// setUp makes the position before the opening.
+// setUp sets the state to the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	*s = State{rules: r, last: r.lastPly(), winner: noOne}
 	if r.Drop {
@@ -155,16 +154,15 @@ func boardOf(list []uint8) (b Board) {
 	return b
 }
 
-// Turn returns the seat to move, or rules.Over.
+// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply returns the number of placings and moves made.
+// Ply implements rules.State. It counts placements and moves.
 func (s *State) Ply() int { return int(s.ply) }
 
-// Legal appends the legal moves. There is always one: while pieces are placed,
-// at most seven squares are taken; after that, four squares and their neighbours
-// are at least nine squares (a test counts all sets of four), of which the eight
-// pieces leave one empty.
+// Legal implements rules.State. There is always a legal move: while pieces are placed, at most seven squares
+// are occupied; after that, the four squares of a side and their neighbors are at least nine squares (a test
+// counts all sets of four), and the eight pieces leave one of them empty.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn < 0 {
 		return dst
@@ -189,12 +187,12 @@ func first(b Board) int { return bits.TrailingZeros32(uint32(b)) }
 
 func move(from, to int) rules.Move { return rules.Move(moveBase + from*squares + to) }
 
-// split returns the squares of a move that is not a placing.
+// split returns the squares of a move that does not place a piece.
 func split(m rules.Move) (from, to int) {
 	return int(m-moveBase) / squares, int(m-moveBase) % squares
 }
 
-// Check returns why a move is not legal, nil if it is.
+// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	if s.turn < 0 {
@@ -230,12 +228,11 @@ func (s *State) Check(m rules.Move) error {
 
 var colours = [2]string{"black", "white"}
 
-// example returns a legal move.
 func (s *State) example() []byte {
 	return s.MoveText(nil, slices.Min(s.Legal(nil)))
 }
 
-// Apply makes a legal move.
+// Apply implements rules.State.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	if log != nil {
 		s.logPlay(log, int(s.turn), m)
@@ -248,7 +245,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.change(1<<from | 1<<to)
 }
 
-// change flips squares of the side to move and passes the turn.
+// change moves or places a piece of the side to move by flipping its squares, and passes the turn.
 func (s *State) change(flip Board) {
 	side := s.turn & 1
 	s.board[side] ^= flip
@@ -265,13 +262,13 @@ func (s *State) change(flip Board) {
 
 func count(b Board) int { return bits.OnesCount32(uint32(b)) }
 
-// Clone returns an independent copy.
+// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
 }
 
-// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+// Points implements rules.State. A win is 1 point, a draw half a point for each.
 func (s *State) Points() []float64 {
 	points := make([]float64, 2)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LogStart logs the opening. The view has the board.
+// LogStart implements rules.State. It logs the opening; the view shows the board.
 func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
@@ -24,7 +24,8 @@ func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
 	log.Add(rules.AllSeats, "play", seat, string(s.MoveText(nil, m)))
 }
 
-// View appends the board, which side the seat is, and the phase.
+// View implements rules.State. It shows the board, the color of the seat, and whether pieces are placed or
+// moved.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = append(dst, "board="...)
 	for sq := range squares {
@@ -40,7 +41,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 
 const letters = "bw"
 
-// pieceAt returns the letter of the piece on a square, '.' for none.
+// pieceAt returns the letter of the piece on a square, or a dot.
 func (s *State) pieceAt(sq int) byte {
 	for side := range letters {
 		if s.board[side]>>sq&1 != 0 {
@@ -50,7 +51,8 @@ func (s *State) pieceAt(sq int) byte {
 	return '.'
 }
 
-// MoveText appends the square or from-to, "?" for a number that is no move.
+// MoveText implements rules.State. The text is a square or two, 12 or 12-13, or "?" for a number that is not
+// a move.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < squares:
@@ -63,7 +65,7 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return append(dst, '?')
 }
 
-// ParseMove reads 12 or 12-13.
+// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	from, to, moved := strings.Cut(text, "-")
 	a, ok := square(from)
@@ -77,7 +79,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return 0, phrase.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
 }
 
-// square reads 0 to 24, written in the shortest way.
+// square parses a number from 0 to 24 without leading zeros.
 func square(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text

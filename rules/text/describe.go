@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game writes a game's rules and its options: in lines of at most this many columns, or as
-// they are with a table of the options where columns is 0.
+// Game writes the rules and the options of a game. If columns is positive, lines have at most that many
+// columns. If it is 0, paragraphs stay on one line and the options are written as a table.
 func Game(w io.Writer, g *rules.Game, columns int) {
 	if columns > 0 {
 		narrow(w, g, columns)
@@ -24,7 +24,7 @@ func Game(w io.Writer, g *rules.Game, columns int) {
 
 var (
 	plain  = strings.NewReplacer("**", "", "*", "", "`", "")
-	ruling = regexp.MustCompile(`(?m)^\|[-|]+\n?`) // below the head of a table
+	ruling = regexp.MustCompile(`(?m)^\|[-|]+\n?`) // the line below the head of a Markdown table
 	item   = regexp.MustCompile(`^(?:- |\d+\. |\|)`)
 )
 
@@ -33,7 +33,7 @@ func rulesOf(g *rules.Game) string {
 	return strings.TrimSpace(plain.Replace(ruling.ReplaceAllString(g.Text("en"), "")))
 }
 
-// itemsOf divides a paragraph into the items of its list, or the rows of its table.
+// itemsOf divides a paragraph into the items of its list or the rows of its table.
 func itemsOf(paragraph string) (list []string) {
 	for line := range strings.SplitSeq(paragraph, "\n") {
 		if len(list) == 0 || item.MatchString(line) {

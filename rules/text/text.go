@@ -1,5 +1,4 @@
-// Package text formats text for people: numbers of things, paragraphs, tables, and
-// words for a shell.
+// Package text formats text for people: counts of things, paragraphs, tables, and words for a shell.
 package text
 
 import (
@@ -15,13 +14,13 @@ import (
 	"github.com/mattn/go-shellwords"
 )
 
-// Count returns a number of things: "1 match", "2 matches".
+// Count returns a number with a noun in the right form: "1 match", "2 matches".
 func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, english.PluralWord(n, thing, ""))
 }
 
-// Width returns how many columns a text takes, without colours. Every character counts
-// as one column.
+// Width returns the number of columns that a text takes on a terminal. It ignores color codes and counts
+// every character as one column.
 func Width(text string) int {
 	n := 0
 	for len(text) > 0 {
@@ -38,8 +37,7 @@ func Width(text string) int {
 	return n
 }
 
-// Wrap joins words into lines of at most this many columns. A longer word gets its own
-// line.
+// Wrap joins words into lines of at most the given number of columns. A longer word has a line of its own.
 func Wrap(words []string, columns int) []string {
 	var lines []string
 	for _, word := range words {
@@ -53,15 +51,15 @@ func Wrap(words []string, columns int) []string {
 	return lines
 }
 
-// Paragraph breaks a text into lines of at most this many columns: the first begins with
-// a mark, the others are indented by its width.
+// Paragraph breaks a text into lines of at most the given number of columns. The first line begins with mark;
+// the others are indented by the width of mark.
 func Paragraph(mark, text string, columns int) string {
 	lines := Wrap(strings.Fields(text), columns-Width(mark))
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
-// cells are nil has no row.
+// Rows writes a table with one row for each item. head has the column titles, separated by "|". If cells
+// returns nil for an item, the item has no row.
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -84,8 +82,8 @@ func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) 
 	t.Render()
 }
 
-// Quote returns a word in the syntax of a shell: quoted if necessary.
-// What cannot be printed is written as bash reads it: $'\xff'.
+// Quote returns a word in the syntax of a shell, quoted if necessary. A word with unprintable characters is
+// written in the form $'\xff', which bash understands.
 func Quote(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(word) {
 		quoted := strconv.Quote(word)

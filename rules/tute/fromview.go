@@ -9,11 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal shuffles what a seat cannot see: the other hands, but for the cards
-// that all know to be there, and the stock above the trump card. A seat that is
-// choosing what to sing keeps what it may choose from, so that it still has the
-// choice. No hand gets what it would have declared in this trick, or would have
-// had to play since the last draw. A game that is over is left as it is.
+// Redeal implements rules.Redealer. It shuffles the other hands, except for the cards that all seats know to
+// be in them, and the stock above the trump card. A seat that is choosing a song keeps the pairs from which
+// it may choose. No hand gets cards that it would have declared in this trick, or would have had to play
+// since the last draw. Redeal does not change a game that is over.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
@@ -28,14 +27,15 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal reports whether it has found a deal, with a choice if there is to be one.
+// redeal reports whether it found a deal. If choice is not 0, the deal must give the seat to move that
+// choice.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.Choice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
-// possible reports whether the hands fit what is declared, and finds out who is
-// choosing a song. No hand may have won at once.
+// possible reports whether the hands agree with what was declared and no hand wins at once. It also sets
+// Choice and askedCount.
 func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
@@ -43,7 +43,7 @@ func (s *State) possible() bool {
 	s.Choice, s.askedCount = 0, s.Players
 	for i := range s.Players {
 		seat := int(s.Leader+i) % int(s.Players)
-		if s.Choice != 0 { // who comes after the seat that is choosing has not been asked
+		if s.Choice != 0 { // the seats after the one that is choosing were not asked
 			if s.DeclaredSuits[seat] != 0 {
 				return false
 			}
@@ -65,20 +65,21 @@ func (s *State) possible() bool {
 	return s.InTrick > 0 || s.Choice != 0 || s.Mover == int8(s.Leader)
 }
 
-// mayHaveSwapped reports whether a seat may have completed the pair of trumps by an
-// exchange in this trick, too late to declare it.
+// mayHaveSwapped reports whether a seat may have completed the pair of trumps by an exchange in this trick,
+// too late to declare it.
 func (s *State) mayHaveSwapped(seat int) bool {
 	moved := seat == int(s.Mover) || s.HandAndTrickCard(seat) != s.Hands[seat]
 	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0
 }
 
-// publicCards returns the cards that all know a seat to have, or to have played in this trick.
+// publicCards returns the cards that all seats know to be in a hand, or to have been played by it in this
+// trick.
 func (s *State) publicCards(seat int) baraja.Set {
 	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
-// cannotHold is, by seat, the cards that would have bound it to another card than
-// it has played in this trick, or in the tricks since the last draw.
+// cannotHold returns, by seat, the cards that it cannot hold: with them it would have had to play another
+// card in this trick, or in the tricks since the last draw.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
@@ -89,11 +90,10 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	return cannot
 }
 
-// draws returns how many cards each seat draws in a game.
+// draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.End) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack goes through the cards played and tells what a seat lacked when it played
-// card n.
+// eachLack calls tell for the cards that a seat evidently lacked when card n of the game was played.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -109,17 +109,17 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack is what the play has shown of a hand: of some cards it has at most so many that
-// are not known to be in it.
+// Lack is a fact that the cards played show about a hand: of Cards it holds at most MaxUnknown that are not
+// known to be in it.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set
 	MaxUnknown int
 }
 
-// Lacks appends what other seats have shown by a card that they would not have been
-// allowed to play with others: what they have of these they have drawn since.
-// Redeal keeps to what was shown since the last draw alone.
+// Lacks appends what the other seats have shown by playing a card that was only allowed if they lacked
+// others. They may have drawn some of the lacked cards since; MaxUnknown allows for that. Redeal respects
+// only what was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.InTrick)/int(s.Players)
 	drawn := min(tricks, s.draws())
@@ -139,7 +139,7 @@ func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	return dst
 }
 
-// playedBy returns the cards that a seat has played from card n on.
+// playedBy returns the cards that a seat has played, beginning with card n of the game.
 func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 	for p := range s.Plays {
 		if n--; n < 0 && p.Seat == seat {
@@ -149,10 +149,10 @@ func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 	return cards
 }
 
-// exchanges is how many cards a seat may get in a game without drawing them.
+// exchanges is the maximum number of cards that a seat gets by exchanging the trump card.
 const exchanges = 2
 
-// fromView returns a position that a seat may be in: see rules.Variant.
+// fromView implements rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
 	reader := o.Reader(name, int(r.Players))
@@ -161,9 +161,9 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	s.readPoints(&reader)
 	if reader.Err() == nil {
 		if s.InTrick == 0 {
-			s.Mover = int8(o.Turn) // who may be choosing
+			s.Mover = int8(o.Turn) // this seat may be choosing a song
 		}
-		if s.Hands[o.Seat]&^s.KnownCards[o.Seat]&s.cannotHold()[o.Seat] != 0 { // what is known it may have taken since
+		if s.Hands[o.Seat]&^s.KnownCards[o.Seat]&s.cannotHold()[o.Seat] != 0 { // publicly known cards may have been taken since
 			reader.Fail("hand", "has a card that had to be played before")
 		} else if !s.redeal(o.Seat, 0, rand) {
 			reader.Fail("declared", "does not fit the hand")
@@ -172,7 +172,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads what is declared and what is done.
+// readSongs reads the declared suits and the suits whose song was scored.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {
@@ -196,7 +196,7 @@ func (s *State) readSongs(v *rules.ViewReader) {
 	}
 }
 
-// readPoints reads the points: those of the tricks and of the songs that are done.
+// readPoints reads the points, which must be those of the tricks and of the scored songs.
 func (s *State) readPoints(v *rules.ViewReader) {
 	var points [baraja.TableSeats]int
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)

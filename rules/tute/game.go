@@ -1,5 +1,8 @@
-// Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the
-// Spanish pack. SPEC.md, "Tute", has its rules, and those that it shares with Brisca.
+// Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The section "Tute"
+// of SPEC.md has its rules, and those that it shares with Brisca.
+//
+// A seat with the 12 and the 11 of a suit at the start of a trick declares ("sings") that suit, and scores
+// the song if it wins the trick.
 package tute
 
 import (
@@ -10,12 +13,11 @@ import (
 )
 
 const (
-	name = "tute"
-	// handCards is the number of cards that each seat is dealt.
-	handCards = 8
+	name      = "tute"
+	handCards = 8 // dealt to each seat
 )
 
-// Game is Tute.
+// Game is the rules.Game of Tute.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,
@@ -33,15 +35,15 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules is the resolved options. It is comparable.
+// Rules has the values of the options. It is comparable.
 type Rules struct {
 	baraja.TableRules
 	FollowOnly bool
 }
 
-// MaxPlies returns the cards, the exchanges and the songs that are chosen: at most one when a trick
-// begins, as of the three suits that are not trumps only one seat can have two. What is not scored is
-// chosen anew.
+// MaxPlies returns the maximum number of moves: the cards, the exchanges, and the choices of a song. There is
+// at most one such choice for each trick, because of the three suits that are not trumps only one seat can
+// have two pairs. A song that is not scored may be chosen again.
 func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + baraja.TableCards/int(r.Players) }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

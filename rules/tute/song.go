@@ -12,8 +12,7 @@ const (
 	trumpPoints = 40 // for the song in trumps
 )
 
-// pairs returns the suits, a bit each, of which a hand holds 12 and 11 and that are
-// not done.
+// pairs returns the suits, one bit each, of which the hand holds 12 and 11 and whose song was not scored yet.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	for p := baraja.Pairs(hand, s.SungSuits) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()
@@ -21,7 +20,7 @@ func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	return suits
 }
 
-// Pair returns 12 and 11 of a suit.
+// Pair returns the 12 and the 11 of a suit.
 func Pair(suit baraja.Suit) baraja.Set {
 	return baraja.Set(0).With(baraja.CardOf(12, suit)).With(baraja.CardOf(11, suit))
 }
@@ -34,8 +33,8 @@ func (s *State) SongPoints(suit baraja.Suit) int16 {
 	return songPoints
 }
 
-// declareAll lets the seats from the leader on declare, from the one whose turn
-// it is, until one must choose or all have. Then the leader is to move.
+// declareAll makes the seats declare their songs, in order from the leader, beginning with the first that was
+// not asked yet. It stops if a seat must choose between songs. If none must, the leader is to move.
 func (s *State) declareAll(log *rules.Log) {
 	for ; s.askedCount < s.Players; s.askedCount++ {
 		s.Mover = int8((s.Leader + s.askedCount) % s.Players)
@@ -55,22 +54,22 @@ func (s *State) declareAll(log *rules.Log) {
 	s.Mover = int8(s.Leader)
 }
 
-// declare is the choice of the seat to move.
+// declare makes the seat to move declare the suit that it has chosen.
 func (s *State) declare(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
 	s.Choice = 0
 	s.askedCount++
 }
 
-// announce declares the pair of a suit for the seat to move: from now on all
-// know its two cards.
+// announce records that the seat to move declares the pair of a suit. From then on all seats know these
+// cards.
 func (s *State) announce(suit baraja.Suit, log *rules.Log) {
 	s.DeclaredSuits[s.Mover] = uint8(suit) + 1
 	s.KnownCards[s.Mover] |= Pair(suit)
 	s.logSong(int(s.Mover), log)
 }
 
-// logSong logs what a seat has declared.
+// logSong logs the suit that a seat has declared, if any.
 func (s *State) logSong(seat int, log *rules.Log) {
 	suit, ok := s.DeclaredBy(seat)
 	if log == nil || !ok {
@@ -79,13 +78,13 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	log.Add(rules.AllSeats, "sing", seat, suit, int(s.SongPoints(suit)))
 }
 
-// DeclaredBy returns the suit that a seat has declared in this trick, if it has.
+// DeclaredBy returns the suit that a seat has declared in this trick, if any.
 func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
 	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }
 
-// scoreSong gives the winner of the trick just collected its song, if it has
-// declared one and still holds the pair. That suit is done then.
+// scoreSong gives the winner of the trick just collected the points of its song, if it has declared one and
+// still holds the pair. No seat can score that suit again.
 func (s *State) scoreSong(log *rules.Log) {
 	suit, ok := s.DeclaredBy(int(s.Winner))
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {

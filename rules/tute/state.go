@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// SingMove and a suit is the move sing:SUIT; lower moves are as in Brisca.
+	// SingMove plus a suit is the move sing:SUIT. Lower moves are as in Brisca.
 	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
 
-// State is a position of Tute: a value that can be copied and compared. The
-// table is open to bots and training; only the methods of State change it.
+// State is a position of Tute. It can be copied and compared. Bots and training may read the table; only the
+// methods of State may change it.
 type State struct {
 	baraja.Table
-	// DeclaredSuits is what each seat has declared in this trick: a suit and 1, or 0.
+	// DeclaredSuits has, by seat, the suit that it has declared in this trick, plus 1; 0 if none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits is the suits that are done, a bit each.
+	// SungSuits has the suits whose song was scored, one bit each.
 	SungSuits uint8
-	// Choice is the suits, a bit each, among which the seat to move must choose
-	// what to sing; 0 when it is to play a card.
+	// Choice has the suits, one bit each, from which the seat to move must choose its song. It is 0 if that
+	// seat is to play a card.
 	Choice     uint8
-	askedCount uint8 // seats from the leader on that have declared, or had nothing to
+	askedCount uint8 // number of seats, from the leader, that have declared or had nothing to declare
 	rules      Rules
 }
 
@@ -47,7 +47,7 @@ func (s *State) begin() {
 	s.beginTrick(nil)
 }
 
-// Rules returns the options that the position is played with.
+// Rules returns the values of the options.
 func (s *State) Rules() Rules { return s.rules }
 
 // Playable returns the cards that the seat to move may play.
@@ -59,8 +59,8 @@ func (s *State) Playable() baraja.Set {
 	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
 }
 
-// duties returns the duties in a trick: it has the card led, NoCard where nothing is led
-// yet, and the card that is winning it.
+// duties returns the duties of a seat in a trick, given the card led and the card that is winning. If nothing
+// is led yet, led is NoCard and there are no duties.
 func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
 		return baraja.Duties{}
@@ -69,16 +69,16 @@ func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if s.rules.FollowOnly {
 		return baraja.Duties{First: follow}
 	}
-	// Cards of the suit led win only while it is not trumped, else trumps alone.
+	// Cards of the suit led can win only until the trick is trumped; then only trumps can.
 	winning := baraja.BeatingCards(s.Trumps(), best)
 	return baraja.Duties{First: follow & winning, Second: follow, Third: winning}
 }
 
-// Points returns the points by seat.
+// Points implements rules.State.
 func (s *State) Points() []float64 { return s.FloatPoints() }
 
-// Legal appends the cards that may be played, then the exchanges; or the suits
-// to choose from.
+// Legal implements rules.State. The cards come first, then the exchanges. If a song must be chosen, only the
+// suits are legal.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Mover < 0 {
 		return dst
@@ -100,7 +100,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check returns why a move is not legal, nil if it is.
+// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -130,7 +130,7 @@ func (s *State) Check(m rules.Move) error {
 	return nil
 }
 
-// advice returns the cards or the songs that are legal.
+// advice returns the legal cards or songs as text.
 func (s *State) advice() []byte {
 	if s.Choice == 0 {
 		return s.Playable().Text(nil)
@@ -145,7 +145,7 @@ func (s *State) advice() []byte {
 	return dst
 }
 
-// Apply makes a legal move and logs its events unless log is nil.
+// Apply implements rules.State.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {
@@ -165,8 +165,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick follows the last card of a trick: points, the winner's song, the
-// hunt, the draw and what the new trick begins with.
+// finishTrick ends a complete trick: it counts the points and the winner's song, checks for a hunt, draws
+// cards and begins the next trick.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -181,15 +181,15 @@ func (s *State) finishTrick(log *rules.Log) {
 	}
 }
 
-// beginTrick looks for wins at once, then lets the seats declare.
+// beginTrick checks for hands that win at once, then makes the seats declare.
 func (s *State) beginTrick(log *rules.Log) {
 	if !s.winAtOnce(log) {
 		s.declareAll(log)
 	}
 }
 
-// winAtOnce ends the game when a seat holds four 12s or four 11s, or the black
-// hand when that counts.
+// winAtOnce ends the game if a seat holds all four 12s or all four 11s or, with the option, 1, 3 and 12 of
+// trumps. It reports whether the game has ended.
 func (s *State) winAtOnce(log *rules.Log) bool {
 	won := s.FindInstantWins(s.rules.BlackHand, true, log)
 	if won != 0 {
@@ -198,7 +198,7 @@ func (s *State) winAtOnce(log *rules.Log) bool {
 	return won != 0
 }
 
-// Clone returns an independent copy.
+// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// LogStart logs the deal and the trump card, then a win by the deal alone or what
-// the seats declare.
+// LogStart implements rules.State. It logs the deal and the trump card, then a win by the dealt cards alone,
+// or the songs that the seats declare.
 func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
@@ -20,7 +20,7 @@ func (s *State) LogStart(log *rules.Log) {
 	}
 }
 
-// View appends the complete view of a seat.
+// View implements rules.State.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = s.Table.View(dst, seat)
 	dst = append(dst, " declared="...)
@@ -50,7 +50,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return dst
 }
 
-// MoveText appends a move as the protocol writes it: 12c, swap:7o or sing:c.
+// MoveText implements rules.State. The text is a card, an exchange or a song: 12c, swap:7o or sing:c.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	if m >= SingMove && m < SingMove+suits {
 		dst = append(dst, "sing:"...)
@@ -59,7 +59,7 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return baraja.MoveText(dst, m)
 }
 
-// ParseMove reads what MoveText writes.
+// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	word, ok := strings.CutPrefix(text, "sing:")
 	if !ok {

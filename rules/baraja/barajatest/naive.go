@@ -1,6 +1,6 @@
-// Package barajatest is the table of Brisca and Tute a second time, from the text of the rules with
-// slices of words, slow and plain. It knows nothing of the engine; rulestest.Pair compares the two. Begin
-// with Naive.
+// Package barajatest implements the table of Brisca and Tute a second time, slowly and plainly, with slices
+// of words. It was written from the rules in SPEC.md and shares no code with package baraja; rulestest.Pair
+// compares the two. Begin with Naive.
 package barajatest
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is the table: hands, stock, trick and points.
+// Naive is the table: hands, stock, trick and points. Cards are texts such as "12c".
 type Naive struct {
-	Option       map[string]string
-	Seats        int
-	Hands        [][]string
-	KnownCards   [][]string
-	Stock        []string // still to be drawn, the trump card last if it will be
-	Trump        string   // the trump card
-	TrumpOnTable bool     // it lies on the table
+	Option       map[string]string // the values of the game's options
+	Seats        int               // number of seats
+	Hands        [][]string        // by seat
+	KnownCards   [][]string        // by seat: the cards that all seats know to be in the hand
+	Stock        []string          // cards still to be drawn; the trump card is last unless it is never drawn
+	Trump        string            // the trump card
+	TrumpOnTable bool              // the trump card still lies on the table
 	Leader       int
 	Trick        []string
-	PlayedCards  []string
-	Leaders      []string // by finished trick, the seat that led it
+	PlayedCards  []string // the cards of finished tricks
+	Leaders      []string // by finished trick: the seat that led it
 	Score        []int    // points by seat
 	Over         bool
 	Plies        int
-	EventCounts  map[string]int // how often seat 0 was told an event, by its words that are not numbers or cards
+	EventCounts  map[string]int // number of events that seat 0 got, by verb, or by verb and kind for instant wins
 
-	unread [][]string // events by seat since the last call of Told
+	unread [][]string // by seat: events since the last call of NewEvents
 }
 
 var (
@@ -40,14 +40,14 @@ var (
 	worth      = map[string]int{"1": 11, "3": 10, "12": 4, "11": 3, "10": 2}
 )
 
-// Rank and Suit are the parts of a card.
+// Rank and Suit return the parts of a card.
 func Rank(card string) string { return card[:len(card)-1] }
 func Suit(card string) string { return card[len(card)-1:] }
 
-// Strength orders the cards of a suit.
+// Strength returns the strength of a card within its suit.
 func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 
-// NewNaive deals each seat so many cards from a shuffled pack.
+// NewNaive deals each seat each cards from a shuffled pack.
 func NewNaive(option map[string]string, pack []string, each int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
 	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
@@ -70,7 +70,7 @@ func NewNaive(option map[string]string, pack []string, each int) *Naive {
 	return g
 }
 
-// Notify tells one seat an event, TellAll all of them.
+// Notify sends an event to one seat.
 func (g *Naive) Notify(seat int, event string) {
 	g.unread[seat] = append(g.unread[seat], event)
 	if words := strings.Fields(event); seat == 0 && words[0] == "instant" {
@@ -80,13 +80,14 @@ func (g *Naive) Notify(seat int, event string) {
 	}
 }
 
+// NotifyAll sends an event to all seats.
 func (g *Naive) NotifyAll(format string, args ...any) {
 	for seat := range g.Seats {
 		g.Notify(seat, fmt.Sprintf(format, args...))
 	}
 }
 
-// NewEvents returns what a seat was told since the last call.
+// NewEvents returns the events that a seat got since the last call.
 func (g *Naive) NewEvents(seat int) []string {
 	told := g.unread[seat]
 	g.unread[seat] = nil
@@ -104,7 +105,7 @@ func (g *Naive) Points() (points []float64) {
 	return points
 }
 
-// Turn returns the seat that plays the next card.
+// Turn returns the seat that plays the next card, or rules.Over.
 func (g *Naive) Turn() int {
 	if g.Over {
 		return rules.Over
@@ -112,19 +113,19 @@ func (g *Naive) Turn() int {
 	return (g.Leader + len(g.Trick)) % g.Seats
 }
 
-// InPackOrder sorts cards.
+// InPackOrder returns the cards in the order of the unshuffled pack.
 func InPackOrder(cards []string) []string {
 	sorted := slices.Clone(cards)
 	slices.SortFunc(sorted, func(a, b string) int { return slices.Index(packOrder, a) - slices.Index(packOrder, b) })
 	return sorted
 }
 
-// RemoveCard returns the set without a card.
+// RemoveCard returns the cards without one of them.
 func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
-// Swaps returns the exchange that a hand can make, or nothing.
+// Swap exchanges a card of the seat to move for the trump card.
 func (g *Naive) Swaps(hand []string) []string {
 	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
@@ -163,7 +164,7 @@ func (g *Naive) PlayCard(card string) bool {
 	return len(g.Trick) == g.Seats
 }
 
-// Winner returns the place in the trick of the card that wins it.
+// Winner returns the index in the trick of the card that wins it.
 func (g *Naive) Winner() int {
 	for _, suit := range []string{Suit(g.Trump), Suit(g.Trick[0])} {
 		for i := len(byStrength) - 1; i >= 0; i-- {
@@ -175,8 +176,8 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick returns the trick to its winner, and after that its song if there are
-// songs. Unless the game ends here all draw, and it tells so.
+// FinishTrick gives the trick to its winner and calls song for the winner. Then all seats draw, unless the
+// game has ended. It reports whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
@@ -228,8 +229,8 @@ func (g *Naive) draw(seat int) {
 	}
 }
 
-// CheckInstantWins ends the game for the seats that hold what wins at once, told from the
-// leader on: the black hand if it counts, four 12s or four 11s if tute.
+// CheckInstantWins ends the game if any seat holds a hand that wins at once: the black hand if the option is
+// set, and four 12s or four 11s if tute. It sends the events in order from the leader.
 func (g *Naive) CheckInstantWins(tute bool) {
 	var winners []int
 	for i := range g.Seats {
@@ -270,7 +271,7 @@ func (g *Naive) win(seats []int) {
 	g.Over = true
 }
 
-// List joins words by commas.
+// List joins words by commas. It returns "-" if there are none.
 func List(words []string) string {
 	if len(words) == 0 {
 		return "-"
@@ -278,7 +279,7 @@ func List(words []string) string {
 	return strings.Join(words, ",")
 }
 
-// View returns what a seat may know.
+// View returns the view of a seat.
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {
@@ -290,8 +291,8 @@ func (g *Naive) View(seat int) string {
 		strings.Join(points, ","), List(g.PlayedCards), List(g.Leaders), strings.Join(known, "/"))
 }
 
-// Pick picks one of the legal moves, by chance or with the intent of mode: 1 holds back the high
-// trumps, 2 leads the 3 of trumps and puts the 1 on it.
+// Pick returns one of the legal moves. In mode 0 it is random. Mode 1 avoids the high trumps, and mode 2
+// leads the 3 of trumps and puts the 1 on it, so that rare events happen more often.
 func (g *Naive) Pick(legal []string, mode int, r *rules.Rand) string {
 	one, three, king := "1"+Suit(g.Trump), "3"+Suit(g.Trump), "12"+Suit(g.Trump)
 	move := legal[r.Below(len(legal))]
