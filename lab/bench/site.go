@@ -113,7 +113,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httptest.NewServer(a.Pages(pages)), nil
+	return httptest.NewServer(a.Handler(pages)), nil
 }
 
 // finish finishes matches until the context ends, and returns how many a second.

@@ -265,7 +265,7 @@ func TestTokens(t *testing.T) {
 		return key, token.ID
 	}
 	expired, _ := add(w.clock().Add(time.Hour))
-	w.skip(2 * time.Hour)
+	w.advance(2 * time.Hour)
 	revoked, id := add(time.Time{})
 	kit.Must(t, w.Store.Sessions.RevokeToken(bg, w.person("bob"), id))
 	good, _ := add(time.Time{})

@@ -135,8 +135,8 @@ func TestSeeMessages(t *testing.T) {
 			t.Errorf("%+v: %d, %s", x, rec.Code, rec.Body)
 		}
 		for _, m := range all() {
-			if m.Seen.IsZero() == x.seen {
-				t.Errorf("after %+v message %d is seen at %s", x, m.ID, m.Seen)
+			if m.SeenAt.IsZero() == x.seen {
+				t.Errorf("after %+v message %d is seen at %s", x, m.ID, m.SeenAt)
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func TestJoining(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	made := get[wire.MadeInvite](w, call{method: "POST", path: "/api/v1/admin/invites", who: "root all", body: `{"name":"eve"}`})
-	if made.By != "root" || made.Name != "eve" || !strings.HasPrefix(made.Code, "invite_") {
+	if made.CreatedBy != "root" || made.Name != "eve" || !strings.HasPrefix(made.Code, "invite_") {
 		t.Errorf("%+v", made)
 	}
 	list := get[wire.Page[wire.Invite]](w, at("/admin/invites").by("root all"))

@@ -51,10 +51,10 @@ func New(o Options) *API {
 	return &API{o, o.Middleware.Service, o.Middleware.Service.Store}
 }
 
-func (a *API) handler(routes []route) http.Handler {
+func (a *API) apiHandler(routes []route) http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range routes {
-		mux.Handle(rt.pattern, a.enter(rt))
+		mux.Handle(rt.pattern, a.routeHandler(rt))
 	}
 	compress, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(1024), gzhttp.EnableZstd(true),
@@ -72,7 +72,7 @@ func (a *API) handler(routes []route) http.Handler {
 		}
 		err := a.Middleware.Bearer(w, r)
 		if err == nil {
-			err = unknown(w, r, methods)
+			err = serveUnknown(w, r, methods)
 		}
 		if err != nil {
 			a.Middleware.Fail(w, r, err)
@@ -80,12 +80,12 @@ func (a *API) handler(routes []route) http.Handler {
 	}))
 }
 
-// enter returns the handler of a route, with its authorization.
-func (a *API) enter(rt route) http.Handler {
+// routeHandler returns the handler of a route, with its authorization.
+func (a *API) routeHandler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = rt.pattern
 		if rt.scope == "" && strings.HasPrefix(rt.pattern, http.MethodGet) {
-			share(w.Header())
+			allowCrossOrigin(w.Header())
 		}
 		w.Header().Set("Cache-Control", "no-store")
 		if rt.scope == "" {
@@ -121,10 +121,10 @@ func (a *API) getHealth(r *http.Request) (doc wire.Health, err error) {
 	return wire.Health{Status: "ok"}, nil
 }
 
-// Pages returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
+// Handler returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
 // the same middleware.
-func (a *API) Pages(pages http.Handler) http.Handler {
-	own, others := a.handler(a.routes()), a.Middleware.Wrap(pages)
+func (a *API) Handler(pages http.Handler) http.Handler {
+	own, others := a.apiHandler(a.routes()), a.Middleware.Wrap(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path := r.URL.Path; strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics" {
 			own.ServeHTTP(w, r)
@@ -134,23 +134,23 @@ func (a *API) Pages(pages http.Handler) http.Handler {
 	})
 }
 
-// share allows pages of other sites to read public answers. The API uses no cookies, so a page
+// allowCrossOrigin allows pages of other sites to read public answers. The API uses no cookies, so a page
 // gets no more than its author could.
-func share(h http.Header) {
+func allowCrossOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// unknown answers requests without a route: 404, 405, or a browser's preflight request.
-func unknown(w http.ResponseWriter, r *http.Request, allow string) error {
+// serveUnknown answers requests without a route: 404, 405, or a browser's preflight request.
+func serveUnknown(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))
 	}
 	w.Header().Set("Allow", allow)
 	if r.Method == http.MethodOptions {
 		if strings.Contains(allow, http.MethodGet) {
-			share(w.Header())
+			allowCrossOrigin(w.Header())
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
 			w.Header().Set("Access-Control-Max-Age", "86400")
 		}

@@ -13,20 +13,20 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// names is a cache of the names of people.
-type names struct {
+// personNames is a cache of the names of people.
+type personNames struct {
 	store *store.Store
-	known map[int64]string
+	byID  map[int64]string
 }
 
-func (a *API) names() *names { return &names{a.Store, map[int64]string{0: ""}} }
+func (a *API) newPersonNames() *personNames { return &personNames{a.Store, map[int64]string{0: ""}} }
 
-func (n *names) of(ctx context.Context, id int64) (string, error) {
-	if name, ok := n.known[id]; ok {
+func (n *personNames) name(ctx context.Context, id int64) (string, error) {
+	if name, ok := n.byID[id]; ok {
 		return name, nil
 	}
 	p, err := n.store.People.Find(ctx, id)
-	n.known[id] = p.Name
+	n.byID[id] = p.Name
 	return p.Name, err
 }
 
@@ -35,7 +35,7 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
-		Bundle: v.Bundle, SHA256: v.Hash, Created: v.CreatedAt, Began: v.LiveAt, Ended: v.EndedAt,
+		BundleSHA256: v.Bundle, SHA256: v.Hash, CreatedAt: v.CreatedAt, WentLiveAt: v.LiveAt, EndedAt: v.EndedAt,
 	}
 	if own {
 		doc.Reason = v.Reason.String()
@@ -92,16 +92,16 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, docs := a.names(), make([]wire.Bot, len(bots))
+	people, docs := a.newPersonNames(), make([]wire.Bot, len(bots))
 	for i, b := range bots {
-		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), Created: b.CreatedAt, Withdrawn: b.WithdrawnAt}
-		if doc.Owner, err = people.of(r.Context(), b.PersonID); err != nil {
+		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt}
+		if doc.Owner, err = people.name(r.Context(), b.PersonID); err != nil {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
 			latest := a.versionDoc(v, middleware.RequestOf(r).Owns(b.PersonID))
 			doc.Latest = &latest
-			if doc.Live, err = a.live(r.Context(), v); err != nil {
+			if doc.Live, err = a.liveNumber(r.Context(), v); err != nil {
 				return nil, err
 			}
 		}
@@ -110,9 +110,9 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// live returns the number of the live version of the bot with a last version; 0 if there is
+// liveNumber returns the number of the live version of the bot with a last version; 0 if there is
 // none.
-func (a *API) live(ctx context.Context, last ladder.Version) (int, error) {
+func (a *API) liveNumber(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
 	}
@@ -172,7 +172,7 @@ func (a *API) getVersion(r *http.Request) (doc wire.Version, err error) {
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {
-	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.StartedAt, Ended: s.EndedAt, Summary: s.Summary.String()}
+	doc := wire.Stage{Name: s.Name, OK: s.OK, StartedAt: s.StartedAt, EndedAt: s.EndedAt, Summary: s.Summary.String()}
 	if log {
 		doc.Log = s.Log
 	}

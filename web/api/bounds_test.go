@@ -97,11 +97,11 @@ func TestCancel(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(who, " ")
 		doc := get[wire.Match](w, call{path: fmt.Sprintf("/api/v1/matches/%d", m.ID)})
-		if doc.State != "dropped" || doc.Reason != "cancelled by "+name || doc.Finished.IsZero() {
+		if doc.State != "dropped" || doc.Reason != "cancelled by "+name || doc.FinishedAt.IsZero() {
 			t.Errorf("match %d is %s, %q", m.ID, doc.State, doc.Reason)
 		}
 		for _, a := range doc.Attempts {
-			if a.Ended.IsZero() || a.Seed == "" {
+			if a.EndedAt.IsZero() || a.Seed == "" {
 				t.Errorf("match %d: its attempt goes on: %+v", m.ID, a)
 			}
 		}
@@ -133,7 +133,7 @@ func TestBlockEndsAll(t *testing.T) {
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
 	seed := referee.NewSeed()
 	kit.Must(t, w.Store.Matches.Start(bg, []store.MatchStart{{Match: runs.ID, Seed: seed}})[0].Err)
-	kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Versions.StartStage(bg, w.queued.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
 	if w.woken.Load() == 0 {
 		t.Error("the runner was not woken")
@@ -144,7 +144,7 @@ func TestBlockEndsAll(t *testing.T) {
 			t.Errorf("match %d is %s, %q", id, m.State, m.Reason)
 		}
 	}
-	v, err := w.Store.Versions.Find(bg, w.waits.ID)
+	v, err := w.Store.Versions.Find(bg, w.queued.ID)
 	kit.Must(t, err)
 	if v.State != ladder.Failed || v.Reason.String() != "cancelled: ada is blocked" {
 		t.Errorf("the submission is %s, %q", v.State, v.Reason)

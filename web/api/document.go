@@ -21,11 +21,11 @@ import (
 // schema is a part of an OpenAPI document, as JSON.
 type schema = map[string]any
 
-// textOf returns the content of a text.
-func textOf(kind string) content { return content{kind: kind, schema: schema{"type": "string"}} }
+// textContent returns the content of a text.
+func textContent(kind string) content { return content{kind: kind, schema: schema{"type": "string"}} }
 
-// bytesOf returns the content of bytes.
-func bytesOf(kind string) content {
+// bytesContent returns the content of bytes.
+func bytesContent(kind string) content {
 	return content{kind: kind, schema: schema{"type": "string", "contentMediaType": kind}}
 }
 
@@ -44,8 +44,8 @@ const intro = "Lists come in pages: `items`, and `next` if there are more; ask a
 // groups are the tags of operations, in the order in which they are shown.
 var groups = []string{"ladders", "bots", "matches", "replays", "machines", "submissions", "people", "admin", "operation"}
 
-// shared returns the schemas that several members have, by the names that the tag ref gives.
-func shared() schema {
+// sharedSchemas returns the schemas that several members have, by the names that the tag ref gives.
+func sharedSchemas() schema {
 	milliseconds := schema{"type": "integer", "minimum": 0}
 	hash := schema{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	return schema{
@@ -55,9 +55,9 @@ func shared() schema {
 		"Time":         schema{"type": "string", "format": "date-time"},
 		"SHA256":       hash,
 		"Options":      schema{"type": "object", "additionalProperties": schema{"type": "string", "maxLength": 200}, "maxProperties": 50},
-		"Scope":        schema{"type": "string", "enum": words(tokenScopes)},
-		"VersionState": schema{"type": "string", "enum": words(versionStates)},
-		"MatchState":   schema{"type": "string", "enum": words(matchStates)},
+		"Scope":        schema{"type": "string", "enum": stringsOf(tokenScopes)},
+		"VersionState": schema{"type": "string", "enum": stringsOf(versionStates)},
+		"MatchState":   schema{"type": "string", "enum": stringsOf(matchStates)},
 		"Clock": schema{
 			"type": "object", "required": []string{"margin", "startup"},
 			"description": "In milliseconds. A time for each move, or a bank for the game and an increment.",
@@ -74,8 +74,8 @@ var (
 	}
 )
 
-// words returns the texts of values.
-func words[T ~string](values []T) []string {
+// stringsOf returns the texts of values.
+func stringsOf[T ~string](values []T) []string {
 	return Docs(values, func(v T) string { return string(v) })
 }
 
@@ -97,14 +97,14 @@ func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + n
 
 // Document returns the OpenAPI 3.1 document of the API, as JSON. It is made of the routes and of the types of the documents.
 func Document() []byte {
-	made.Do(func() {
+	cachedDocument.Do(func() {
 		a := &API{Options: Options{Metrics: http.NotFoundHandler()}}
-		made.document = encoded((&generator{shared()}).document(a.routes()))
+		cachedDocument.document = encoded((&generator{sharedSchemas()}).document(a.routes()))
 	})
-	return made.document
+	return cachedDocument.document
 }
 
-var made struct {
+var cachedDocument struct {
 	sync.Once
 	document []byte
 }
@@ -162,8 +162,8 @@ var pathParts = regexp.MustCompile(`{(\w+)}`)
 
 func (g *generator) operation(path string, rt route) schema {
 	op := schema{"operationId": rt.id, "tags": strings.Fields(rt.tags), "summary": rt.summary, "security": []schema{}}
-	if rt.about != "" {
-		op["description"] = rt.about
+	if rt.description != "" {
+		op["description"] = rt.description
 	}
 	if rt.scope != "" {
 		op["security"] = []schema{{"bearer": []string{string(rt.scope)}}}
@@ -181,8 +181,8 @@ func (g *generator) operation(path string, rt route) schema {
 	if rt.query != nil {
 		parameters = append(parameters, g.queryParameters(rt.query)...)
 	}
-	success := schema{"description": rt.answer}
-	if rt.unchanged != "" {
+	success := schema{"description": rt.success}
+	if rt.notModified != "" {
 		parameters = append(parameters, schema{"name": "If-None-Match", "in": "header", "schema": schema{"type": "string", "maxLength": 256}})
 	}
 	if parameters != nil {
@@ -209,8 +209,8 @@ func (g *generator) operation(path string, rt route) schema {
 		status = http.StatusOK
 	}
 	responses := schema{strconv.Itoa(status): success, "default": schema{"$ref": "#/components/responses/Problem"}}
-	if rt.unchanged != "" {
-		responses["304"] = schema{"description": rt.unchanged}
+	if rt.notModified != "" {
+		responses["304"] = schema{"description": rt.notModified}
 	}
 	op["responses"] = responses
 	return op

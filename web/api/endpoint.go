@@ -30,11 +30,11 @@ type content struct {
 	schema schema
 }
 
-// none is the type of parameters or of a document where there are none.
-type none struct{}
+// empty is the type of parameters or of a document where there are none.
+type empty struct{}
 
-// document returns the content of a JSON document.
-func document[D any]() content {
+// jsonContent returns the content of a JSON document.
+func jsonContent[D any]() content {
 	return content{kind: "application/json", doc: reflect.TypeFor[D]()}
 }
 
@@ -49,15 +49,15 @@ func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) e
 	}}
 }
 
-// with returns an endpoint that answers with a status.
-func (e endpoint) with(status int) endpoint {
+// withStatus returns an endpoint that answers with a status.
+func (e endpoint) withStatus(status int) endpoint {
 	e.status = status
 	return e
 }
 
 // plain returns an endpoint without parameters whose handler answers by itself.
 func plain(serve handler, contents ...content) endpoint {
-	return raw("", func(w http.ResponseWriter, r *http.Request, _ none) error { return serve(w, r) }, contents...)
+	return raw("", func(w http.ResponseWriter, r *http.Request, _ empty) error { return serve(w, r) }, contents...)
 }
 
 // query returns an endpoint that answers with what find returns for the parameters of the request; cursors are of a kind.
@@ -68,27 +68,27 @@ func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoi
 			return err
 		}
 		return respond(w, http.StatusOK, doc)
-	}, document[D]())
+	}, jsonContent[D]())
 }
 
 // answer returns an endpoint without parameters that answers with what find returns.
 func answer[D any](find func(*http.Request) (D, error)) endpoint {
-	return query("", func(r *http.Request, _ none) (D, error) { return find(r) })
+	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// taking returns an endpoint whose handler reads a document of type A in the body, and answers with one of type D.
-func taking[A, D any](status int, serve handler) endpoint {
+// rawBody returns an endpoint whose handler reads a document of type A in the body, and answers with one of type D.
+func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status
 	if status != http.StatusNoContent {
-		e.contents = []content{document[D]()}
+		e.contents = []content{jsonContent[D]()}
 	}
 	return e
 }
 
-// take returns an endpoint that hands the document in the body to do, and answers with what do returns.
-func take[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
-	return taking[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
+// withBody returns an endpoint that hands the document in the body to do, and answers with what do returns.
+func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
+	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
 		if err := decode(w, r, &asked); err != nil {
 			return err
@@ -101,14 +101,14 @@ func take[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, 
 	})
 }
 
-// done returns an endpoint without parameters that answers without a document.
-func done(do func(*http.Request) error) endpoint {
+// noContent returns an endpoint without parameters that answers without a document.
+func noContent(do func(*http.Request) error) endpoint {
 	return plain(func(w http.ResponseWriter, r *http.Request) error {
 		if err := do(r); err != nil {
 			return err
 		}
-		return respond(w, http.StatusNoContent, none{})
-	}).with(http.StatusNoContent)
+		return respond(w, http.StatusNoContent, empty{})
+	}).withStatus(http.StatusNoContent)
 }
 
 // readQuery reads the parameters of a request into the fields of a struct, each by its type and its tags:
@@ -146,7 +146,7 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 		case *versionNumber:
 			*p = versionNumber(q.Number(name, 1, service.MaxVersion, 0))
 		case *ladder.MatchState:
-			*p = ladder.MatchState(q.Choice(name, words(matchStates)...))
+			*p = ladder.MatchState(q.Choice(name, stringsOf(matchStates)...))
 		case *int:
 			value.SetInt(q.Number(name, number("min"), number("max"), number("default")))
 		case **bool:

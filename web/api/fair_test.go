@@ -26,7 +26,7 @@ import (
 // each comes from.
 func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
 	w.api.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	return bubble.Serve(t, middleware.NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
+	return bubble.Serve(t, middleware.NewServer(w.api.apiHandler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
 }
 
 // send sends an archive of a new bot of somebody's from an address; body gives it.
@@ -106,7 +106,7 @@ func TestSlowReaders(t *testing.T) {
 			defer leave()
 			for {
 				if _, err := rw.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
-					return gone(err)
+					return abortOnError(err)
 				}
 			}
 		})})
@@ -250,12 +250,12 @@ func TestQueue(t *testing.T) {
 	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
 		t.Errorf("%+v", cancelled)
 	}
-	kit.Must(t, w.Store.Versions.SetState(bg, w.waits.ID, ladder.Queued))
-	kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.Store.Versions.SetState(bg, w.queued.ID, ladder.Queued))
+	kit.Must(t, w.Store.Versions.StartStage(bg, w.queued.ID, "unpack"))
 	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
 		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
 	}
-	if rec := w.ask(call{method: "DELETE", path: fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID), who: "ada submit"}); rec.Code != 409 {
+	if rec := w.ask(call{method: "DELETE", path: fmt.Sprintf("/api/v1/submissions/%d", w.queued.ID), who: "ada submit"}); rec.Code != 409 {
 		t.Errorf("what has begun is cancelled: %d %s", rec.Code, rec.Body)
 	}
 }
@@ -272,11 +272,11 @@ func TestWithdrawal(t *testing.T) {
 		t.Helper()
 		return get[wire.Bot](w, call{method: method, path: "/api/v1/bots/" + name + path, who: "ada submit", body: body})
 	}
-	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
+	if b := change("PUT", "/withdrawal", ""); b.WithdrawnAt.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
 		t.Errorf("withdrawn: %+v", b)
 	}
 	woken := w.woken.Load()
-	if b := change("DELETE", "/withdrawal", ""); !b.Withdrawn.IsZero() || b.Live != 2 {
+	if b := change("DELETE", "/withdrawal", ""); !b.WithdrawnAt.IsZero() || b.Live != 2 {
 		t.Errorf("restored: %+v", b)
 	}
 	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.woken.Load() != woken+2 {

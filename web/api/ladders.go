@@ -32,7 +32,7 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
 		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
-		Active: s.Active, Last: s.LastMatchAt,
+		Active: s.Active, LastMatchAt: s.LastMatchAt,
 	}
 	if s.Fit != nil || s.PlusMinus != nil {
 		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}
@@ -51,25 +51,25 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	if q.Active == nil || *q.Active {
 		first := int(min(q.From, math.MaxInt32))
 		places, total, err := a.Store.Ladders.StandingsPage(r.Context(), name, first, q.Limit)
-		return part(Docs(places, standingDoc), int64(first), total, "place"), err
+		return newPage(Docs(places, standingDoc), int64(first), total, "place"), err
 	}
 	playing, err := a.Store.Ladders.Standings(r.Context(), name)
 	if err != nil {
 		return page, err
 	}
 	others, err := a.Store.Ladders.Inactive(r.Context(), name)
-	return cut(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
+	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// cut returns a page of a complete list. Its cursor is the number of items before the next page.
-func cut[T any](all []T, p paging, kind string) wire.Page[T] {
+// pageOfList returns a page of a complete list. Its cursor is the number of items before the next page.
+func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]
-	return part(rest[:min(p.Limit, len(rest))], start, len(all), kind)
+	return newPage(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
-// part returns a page of a list of total items; start is how many come before the page.
-func part[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
+// newPage returns a page of a list of total items; start is how many come before the page.
+func newPage[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {
 		page.Next = middleware.CursorOf(kind, end)

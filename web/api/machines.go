@@ -13,12 +13,12 @@ import (
 // MachineDoc returns the document of a machine; full is with what only admins see.
 func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	doc := wire.Machine{
-		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason.String(), Until: m.PausedUntil,
-		Version: m.Version, Arch: m.Arch, Sandbox: m.Sandbox, Cores: m.Cores, Seen: m.LastReportAt,
-		Playing: []wire.MachineMatch{}, Finished: m.FinishedMatches, LastHour: m.MatchesLastHour, Void: m.VoidGames, Starved: m.StarvedGames,
+		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason.String(), PausedUntil: m.PausedUntil,
+		Version: m.Version, Arch: m.Arch, Sandbox: m.Sandbox, Cores: m.Cores, SeenAt: m.LastReportAt,
+		Playing: []wire.MachineMatch{}, FinishedMatches: m.FinishedMatches, FinishedLastHour: m.MatchesLastHour, VoidGames: m.VoidGames, StarvedGames: m.StarvedGames,
 	}
 	for _, p := range m.Playing {
-		match := wire.MachineMatch{Match: p.Match, Attempt: p.Attempt, Ladder: p.Ladder, Bots: []string{}, Began: p.StartedAt}
+		match := wire.MachineMatch{Match: p.Match, Attempt: p.Attempt, Ladder: p.Ladder, Bots: []string{}, StartedAt: p.StartedAt}
 		for slot, bot := range p.Bots {
 			match.Bots = append(match.Bots, fmt.Sprintf("%s@%d", bot, p.Numbers[slot]))
 		}
@@ -26,7 +26,7 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	}
 	if full {
 		doc.Operator = &wire.MachineOperator{
-			Protocol: m.Protocol, OS: m.OS, Memory: m.Memory, Interpreters: m.Interpreters, Added: m.AddedAt, Broken: m.BrokenAttempts,
+			Protocol: m.Protocol, OS: m.OS, Memory: m.Memory, Interpreters: m.Interpreters, AddedAt: m.AddedAt, BrokenAttempts: m.BrokenAttempts,
 		}
 	}
 	return doc

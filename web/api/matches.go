@@ -20,15 +20,15 @@ import (
 func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	return wire.Change{
 		Slot: c.Slot, Bot: bot, Version: version, Before: c.EloBefore, After: c.EloAfter, K: c.K,
-		Score: c.Score, Expected: c.ExpectedScore, Deals: c.Deals,
+		Score: c.Score, ExpectedScore: c.ExpectedScore, Deals: c.Deals,
 	}
 }
 
 // matchDoc returns the document of a match for lists: without attempts, owners and hashes.
-func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
+func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
-		State: string(m.State), Reason: m.Reason.String(), Created: m.CreatedAt, Began: m.StartedAt, Finished: m.FinishedAt, Order: m.Order,
+		State: string(m.State), Reason: m.Reason.String(), CreatedAt: m.CreatedAt, StartedAt: m.StartedAt, FinishedAt: m.FinishedAt, Order: m.Order,
 		Versions: make([]wire.Ref, len(m.Versions)),
 	}
 	for i := range m.Versions {
@@ -38,7 +38,7 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 		doc.Changes = append(doc.Changes, changeDoc(c, m.Bots[c.Slot], m.Numbers[c.Slot]))
 	}
 	var err error
-	doc.AskedBy, err = people.of(ctx, m.RequestedBy)
+	doc.RequestedBy, err = people.name(ctx, m.RequestedBy)
 	return doc, err
 }
 
@@ -103,7 +103,7 @@ func (a *API) listMatches(r *http.Request, q matchQuery, f store.MatchFilter) (p
 		list = list[:q.Limit]
 		page.Next = middleware.CursorOf("match", list[q.Limit-1].ID)
 	}
-	people := a.names()
+	people := a.newPersonNames()
 	page.Items = make([]wire.Match, len(list))
 	for i, m := range list {
 		if page.Items[i], err = a.matchDoc(r.Context(), m, people); err != nil {
@@ -127,12 +127,12 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	if err != nil {
 		return doc, err
 	}
-	return a.wholeMatch(r.Context(), m)
+	return a.fullMatchDoc(r.Context(), m)
 }
 
-// wholeMatch returns the complete document of a match.
-func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
-	people := a.names()
+// fullMatchDoc returns the complete document of a match.
+func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
+	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {
 		return doc, err
 	}
@@ -142,12 +142,12 @@ func (a *API) wholeMatch(ctx context.Context, m ladder.Match) (doc wire.Match, e
 			return doc, err
 		}
 		doc.Versions[i].SHA256 = v.Hash
-		if doc.Versions[i].Owner, err = people.of(ctx, v.Owner); err != nil {
+		if doc.Versions[i].Owner, err = people.name(ctx, v.Owner); err != nil {
 			return doc, err
 		}
 	}
 	for _, t := range m.Attempts {
-		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.StartedAt, Ended: t.EndedAt, Reason: t.Reason.String()}
+		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), StartedAt: t.StartedAt, EndedAt: t.EndedAt, Reason: t.Reason.String()}
 		if t.Seed != nil {
 			attempt.Seed = t.Seed.String()
 		}
@@ -177,9 +177,9 @@ func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) e
 		}
 		for slot, record := range rules.Records(v, slots, ranks) {
 			sum := doc.Versions[slot].Record
-			sum.Won += record.Wins
-			sum.Drawn += record.Draws
-			sum.Lost += record.Losses
+			sum.Wins += record.Wins
+			sum.Draws += record.Draws
+			sum.Losses += record.Losses
 		}
 	}
 	return err
@@ -191,7 +191,7 @@ func (a *API) postMatch(w http.ResponseWriter, r *http.Request, asked wire.Asked
 		return doc, err
 	}
 	w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
-	return a.wholeMatch(r.Context(), m)
+	return a.fullMatchDoc(r.Context(), m)
 }
 
 // postMatchCancel drops a match that is not over.
@@ -204,7 +204,7 @@ func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	if err != nil {
 		return doc, err
 	}
-	return a.wholeMatch(r.Context(), m)
+	return a.fullMatchDoc(r.Context(), m)
 }
 
 func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
@@ -228,7 +228,7 @@ func (a *API) getGames(r *http.Request, p paging) (page wire.Page[wire.Game], er
 	}
 	all, err := a.Store.Matches.Games(r.Context(), m.ID)
 	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
-	return cut(games, p, "game"), err
+	return pageOfList(games, p, "game"), err
 }
 
 func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {

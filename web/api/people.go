@@ -10,13 +10,13 @@ import (
 
 // PersonDoc returns the document of a person.
 func PersonDoc(p ladder.Person) wire.Person {
-	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.CreatedAt, Blocked: p.BlockedAt}
+	return wire.Person{Name: p.Name, Admin: p.Admin, CreatedAt: p.CreatedAt, BlockedAt: p.BlockedAt}
 }
 
 func tokenDoc(t ladder.Token) wire.Token {
 	return wire.Token{
-		ID: t.ID, Label: t.Label, Scope: string(t.Scope), Created: t.CreatedAt,
-		Used: t.UsedAt, Expires: t.ExpiresAt, Revoked: t.RevokedAt,
+		ID: t.ID, Label: t.Label, Scope: string(t.Scope), CreatedAt: t.CreatedAt,
+		UsedAt: t.UsedAt, ExpiresAt: t.ExpiresAt, RevokedAt: t.RevokedAt,
 	}
 }
 
@@ -56,7 +56,7 @@ func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Messag
 	page.Items = []wire.Message{}
 	for _, m := range list {
 		after = m.ID
-		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text().String(), Created: m.CreatedAt, Seen: m.SeenAt})
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text().String(), CreatedAt: m.CreatedAt, SeenAt: m.SeenAt})
 	}
 	if after > 0 {
 		page.Next = middleware.CursorOf("message", after)
@@ -64,8 +64,8 @@ func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Messag
 	return page, err
 }
 
-func (a *API) putSeen(_ http.ResponseWriter, r *http.Request, seen wire.SeenMessages) (none, error) {
-	return none{}, a.Store.People.MarkSeen(r.Context(), middleware.RequestOf(r).Person.ID, seen.First, seen.Last)
+func (a *API) putSeen(_ http.ResponseWriter, r *http.Request, seen wire.SeenMessages) (empty, error) {
+	return empty{}, a.Store.People.MarkSeen(r.Context(), middleware.RequestOf(r).Person.ID, seen.First, seen.Last)
 }
 
 func (a *API) deleteMyToken(r *http.Request) error {
@@ -79,17 +79,17 @@ func (a *API) getTokens(r *http.Request) (wire.List[wire.Token], error) {
 }
 
 func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewToken) (wire.MadeToken, error) {
-	key, t, err := a.Service.AddToken(r.Context(), middleware.RequestOf(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	key, t, err := a.Service.AddToken(r.Context(), middleware.RequestOf(r).Actor, asked.Label, ladder.Scope(asked.Scope), asked.ExpiresAt)
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
 
 // InviteDoc returns the document of an invite.
 func InviteDoc(i ladder.Invite) wire.Invite {
-	return wire.Invite{ID: i.ID, Name: i.Name, By: i.Issuer, Created: i.CreatedAt, Expires: i.ExpiresAt}
+	return wire.Invite{ID: i.ID, Name: i.Name, CreatedBy: i.Issuer, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
 func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
-	code, invite, err := a.Service.AddInvite(r.Context(), middleware.RequestOf(r).Actor, asked.Name, asked.Expires)
+	code, invite, err := a.Service.AddInvite(r.Context(), middleware.RequestOf(r).Actor, asked.Name, asked.ExpiresAt)
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }
 

@@ -106,7 +106,7 @@ func TestPanics(t *testing.T) {
 			io.WriteString(w, "a line that is still in the compressor's buffer\n")
 			return errors.New("in the middle")
 		})})
-	w.http = w.api.handler(routes)
+	w.http = w.api.apiHandler(routes)
 	rec := w.ask(call{method: "GET", path: "/panic"})
 	if rec.Code != 500 || strings.Contains(rec.Body.String(), "secret") || strings.Contains(rec.Body.String(), "goroutine") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 		o.Middleware.Service.Config.Limits.Requests = 6
 		o.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
-	w.mayJoin(2)
+	w.limitRegistrations(2)
 	status := func(c call) int {
 		c.method = "GET"
 		if c.path == "" {
@@ -211,7 +211,7 @@ func TestLimits(t *testing.T) {
 		joins = append(joins, w.ask(call{method: "POST", path: "/api/v1/people", body: `{"name":"x","invite":"y"}`, remote: "192.0.2.30:1"}).Code)
 	}
 	expect("joining", joins, 401, 401, 429)
-	w.skip(21 * time.Second)
+	w.advance(21 * time.Second)
 	expect("after a third of a minute", times(2, call{remote: "192.0.2.1:1"}), 200, 429)
 }
 
@@ -266,7 +266,7 @@ func TestSlowBodies(t *testing.T) {
 			n, err := io.Copy(io.Discard, w.api.Middleware.PacedBody(rw, r.Body))
 			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 		})})
-		server := bubble.Serve(t, middleware.NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
+		server := bubble.Serve(t, middleware.NewServer(w.api.apiHandler(routes), slog.New(slog.DiscardHandler)))
 		conn, err := server.Dial(bg, "", "")
 		kit.Must(t, err)
 		defer conn.Close()

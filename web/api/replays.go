@@ -28,14 +28,14 @@ func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="game-%d.json"`, id))
-	return tagged(w, r, data)
+	return respondWithETag(w, r, data)
 }
 
 // maxReplays is the largest number of replays in one stream.
 const maxReplays = 10_000
 
-// errEnough ends a stream at its limit.
-var errEnough = errors.New("enough")
+// errStreamLimit ends a stream at its limit.
+var errStreamLimit = errors.New("enough")
 
 type replaysQuery struct {
 	After  cursor `query:"after" length:"64" doc:"The cursor of the last line that you have."`
@@ -50,7 +50,7 @@ func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery)
 	if _, err := accepts(r, ndjson); err != nil {
 		return err
 	}
-	return a.stream(w, r, int64(q.After), store.ReplayFilter{Ladder: q.Ladder, Bot: q.Bot}, q.Limit)
+	return a.streamReplays(w, r, int64(q.After), store.ReplayFilter{Ladder: q.Ladder, Bot: q.Bot}, q.Limit)
 }
 
 const ndjson = "application/x-ndjson"
@@ -65,14 +65,14 @@ func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kind == ndjson {
-		return a.stream(w, r, 0, store.ReplayFilter{Match: m.ID}, maxReplays)
+		return a.streamReplays(w, r, 0, store.ReplayFilter{Match: m.ID}, maxReplays)
 	}
-	return a.zipped(w, r, m)
+	return a.writeZip(w, r, m)
 }
 
-// stream writes a line for each replay. It sends the header with the first line, so that an
+// streamReplays writes a line for each replay. It sends the header with the first line, so that an
 // error before it becomes a problem document.
-func (a *API) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
+func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {
 		return err
@@ -86,14 +86,14 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, after int64, f stor
 		}
 		w.Header().Set("Content-Type", ndjson)
 		if _, err := w.Write(line); err != nil {
-			return gone(err)
+			return abortOnError(err)
 		}
 		if n++; n == limit {
-			return errEnough
+			return errStreamLimit
 		}
 		return nil
 	})
-	if err != nil && err != errEnough {
+	if err != nil && err != errStreamLimit {
 		return err
 	}
 	w.Header().Set("Content-Type", ndjson) // also for an empty stream
@@ -111,8 +111,8 @@ func replayLine(r store.Replay) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// zipped writes an archive with the documents of a match byte for byte.
-func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
+// writeZip writes an archive with the documents of a match byte for byte.
+func (a *API) writeZip(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {
 		return err
@@ -124,13 +124,13 @@ func (a *API) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) err
 	err = a.Store.Matches.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.FinishedAt})
 		if err != nil {
-			return gone(err)
+			return abortOnError(err)
 		}
 		_, err = f.Write(replay.Data)
-		return gone(err)
+		return abortOnError(err)
 	})
 	if err != nil {
 		return err
 	}
-	return gone(z.Close())
+	return abortOnError(z.Close())
 }

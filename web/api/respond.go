@@ -29,7 +29,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, err := w.Write(data)
-	return gone(err)
+	return abortOnError(err)
 }
 
 // Docs returns the documents of items.
@@ -45,13 +45,13 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
-		return cut(Docs(items, doc), p, kind), err
+		return pageOfList(Docs(items, doc), p, kind), err
 	})
 }
 
 // revoke returns an endpoint that revokes the thing of a kind whose ID is in the path.
 func revoke(kind string, f func(context.Context, service.Actor, int64) error) endpoint {
-	return done(func(r *http.Request) error {
+	return noContent(func(r *http.Request) error {
 		id, err := middleware.PathID(r, kind)
 		if err != nil {
 			return err
@@ -69,8 +69,8 @@ func encoded(v any) []byte {
 	return append(data, '\n')
 }
 
-// tagged answers with an encoded document, unless the client has it, as If-None-Match says.
-func tagged(w http.ResponseWriter, r *http.Request, data []byte) error {
+// respondWithETag answers with an encoded document, unless the client has it, as If-None-Match says.
+func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error {
 	tag := etag(data)
 	w.Header().Set("ETag", tag)
 	if matches(r, tag) {
@@ -79,11 +79,11 @@ func tagged(w http.ResponseWriter, r *http.Request, data []byte) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(data)
-	return gone(err)
+	return abortOnError(err)
 }
 
-// gone aborts the handler if err is not nil: the client is gone and can get no answer.
-func gone(err error) error {
+// abortOnError aborts the handler if err is not nil: the client is gone and can get no answer.
+func abortOnError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func gone(err error) error {
 func text(w http.ResponseWriter, data []byte) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := w.Write(data)
-	return gone(err)
+	return abortOnError(err)
 }
 
 // etag returns a weak ETag: a document may be compressed in several ways.

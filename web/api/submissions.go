@@ -74,5 +74,5 @@ func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery)
 	if err != nil {
 		return err
 	}
-	return tagged(w, r, encoded(a.submissionDoc(p)))
+	return respondWithETag(w, r, encoded(a.submissionDoc(p)))
 }

@@ -84,7 +84,7 @@ func TestUploadsTogether(t *testing.T) {
 func TestUploadsCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	server := httptest.NewServer(w.api.handler(w.api.routes()))
+	server := httptest.NewServer(w.api.apiHandler(w.api.routes()))
 	defer server.Close()
 	random := make([]byte, 4096)
 	kit.Get[int](t)(rand.Read(random))

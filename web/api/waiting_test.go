@@ -32,7 +32,7 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		path := fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID)
+		path := fmt.Sprintf("/api/v1/submissions/%d", w.queued.ID)
 		first := w.ask(call{method: "GET", path: path, who: "ada read"})
 		tag := map[string]string{"If-None-Match": first.Header().Get("ETag")}
 
@@ -53,12 +53,12 @@ func TestWaiting(t *testing.T) {
 			w.inFlight()
 		}
 		begin(tag)
-		kit.Must(t, w.Store.Versions.StartStage(bg, w.waits.ID, "unpack"))
+		kit.Must(t, w.Store.Versions.StartStage(bg, w.queued.ID, "unpack"))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
-		kit.Must(t, w.Store.Versions.Fail(bg, w.waits.ID, phrase.Plain("no")))
+		kit.Must(t, w.Store.Versions.Fail(bg, w.queued.ID, phrase.Plain("no")))
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 		}
@@ -77,7 +77,7 @@ func TestShutdown(t *testing.T) {
 		listener := bubble.Serve(t, server)
 		answered := make(chan int, 1)
 		go func() {
-			r, err := http.NewRequest("GET", fmt.Sprintf("%s/api/v1/submissions/%d?wait=60s", bubble.URL, w.waits.ID), nil)
+			r, err := http.NewRequest("GET", fmt.Sprintf("%s/api/v1/submissions/%d?wait=60s", bubble.URL, w.queued.ID), nil)
 			if err == nil {
 				r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
 				var resp *http.Response
@@ -129,7 +129,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			w := newWorld(t, nil)
 			fail := func() {
-				kit.Must(t, w.Store.Versions.Fail(bg, w.waits.ID, phrase.Plain("no")))
+				kit.Must(t, w.Store.Versions.Fail(bg, w.queued.ID, phrase.Plain("no")))
 			}
 			hub := interrupted{Hub: w.Store.Events(), before: fail}
 			if when == "after" {
@@ -137,7 +137,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			}
 			w.api.Service.Events = hub
 			began := time.Now()
-			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
+			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.queued.ID), who: "ada read"})
 			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {
 				t.Errorf("a change just %s the subscription: after %s: %d %s", when, time.Since(began), rec.Code, rec.Body)
 			}
@@ -153,7 +153,7 @@ func TestWaitEnds(t *testing.T) {
 			w := newWorld(t, nil)
 			ctx, cancel := context.WithCancel(bg)
 			defer cancel()
-			r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/api/v1/submissions/%d?wait=60s", w.waits.ID), nil)
+			r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/api/v1/submissions/%d?wait=60s", w.queued.ID), nil)
 			r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
 			ended := make(chan struct{})
 			go func() {

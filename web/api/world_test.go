@@ -50,13 +50,13 @@ type world struct {
 	now     time.Time
 	nowMu   sync.Mutex
 
-	live, failed, waits ladder.Version
-	rated               ladder.Match
-	unrated             ladder.Match
-	running             ladder.Match
-	gameID              int64 // of the rated match; adabot wrote a log in seat adaSeat
-	adaSeat             int
-	adaFails            bool // adabot ends before it is ready
+	live, failed, queued ladder.Version
+	rated                ladder.Match
+	unrated              ladder.Match
+	running              ladder.Match
+	gameID               int64 // of the rated match; adabot wrote a log in seat adaSeat
+	adaSeat              int
+	adaFails             bool // adabot ends before it is ready
 }
 
 const testConfig = `
@@ -107,13 +107,13 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		o.Middleware = middleware.New(o.Middleware.Options) // with other limits
 	}
 	w.api = New(o)
-	w.mayJoin(100_000)
-	w.http = w.api.handler(w.api.routes())
+	w.limitRegistrations(100_000)
+	w.http = w.api.apiHandler(w.api.routes())
 	return w
 }
 
-// mayJoin sets how many registrations a minute one address may try.
-func (w *world) mayJoin(n int) {
+// limitRegistrations sets how many registrations a minute one address may try.
+func (w *world) limitRegistrations(n int) {
 	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", phrase.Plain("registrations a minute for one address"), n, w.clock)
 }
 
@@ -125,7 +125,7 @@ func (w *world) clock() time.Time {
 	return w.now
 }
 
-func (w *world) skip(d time.Duration) {
+func (w *world) advance(d time.Duration) {
 	w.nowMu.Lock()
 	defer w.nowMu.Unlock()
 	w.now = w.now.Add(d)
@@ -152,12 +152,12 @@ func hashOf(n byte) string { return referee.Commitment(rules.Seed{n}).String() }
 func (w *world) bots() {
 	w.SyncHouseBots(func(string) string { return hashOf(0) })
 	w.live = w.version("adabot")
-	w.staged(w.live, true)
+	w.addStages(w.live, true)
 	w.MakeLive(w.live.ID, store.BuildInfo{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
-	w.staged(w.failed, false)
+	w.addStages(w.failed, false)
 	kit.Must(w.tb, w.Store.Versions.Fail(bg, w.failed.ID, phrase.Plain("build: exit status 1")))
-	w.waits = w.version("adabot")
+	w.queued = w.version("adabot")
 }
 
 // version returns one that ada has submitted.
@@ -167,8 +167,8 @@ func (w *world) version(bot string) ladder.Version {
 	return w.Submit(w.person("ada"), bot, hashOf(10+w.uploads))
 }
 
-// staged takes a version through its first stages, the second of which may fail.
-func (w *world) staged(v ladder.Version, ok bool) {
+// addStages takes a version through its first stages, the second of which may fail.
+func (w *world) addStages(v ladder.Version, ok bool) {
 	w.tb.Helper()
 	kit.Must(w.tb, w.Store.Versions.StartStage(bg, v.ID, "unpack"))
 	kit.Must(w.tb, w.Store.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: phrase.Plain("3 files")}))

@@ -22,7 +22,7 @@ import (
 func speak(b *tab, tag string) {
 	b.T.Helper()
 	all := kit.Get[[]*messages.Language](b.T)(messages.All())
-	texts := kit.Get[[]byte](b.T)(messages.JSON([]string{"board."}, all[messages.Choose(tag, "")]))
+	texts := kit.Get[[]byte](b.T)(messages.TextsJSON([]string{"board."}, all[messages.Choose(tag, "")]))
 	webtest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'texts', textContent: %q }))`, texts))
 }
 

@@ -40,7 +40,7 @@ func (g *Game) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	texts, err := messages.JSON([]string{"board."}, languages...)
+	texts, err := messages.TextsJSON([]string{"board."}, languages...)
 	if err != nil {
 		return err
 	}

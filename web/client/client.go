@@ -106,7 +106,7 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 			c.hasAnswered.Store(true)
 			again = resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
 			wait = retryAfter(resp)
-			err = wire.ProblemIn(resp)
+			err = wire.ReadProblem(resp)
 			resp.Body.Close()
 		}
 		if !again || try >= c.Retries {

@@ -70,7 +70,7 @@ var All = sync.OnceValues(func() (list []*Language, err error) {
 		if _, err := toml.DecodeFS(files, tag+".toml", &tree); err != nil {
 			return nil, fmt.Errorf("messages: %s.toml: %w", tag, err)
 		}
-		l.add("", tree)
+		l.addTable("", tree)
 		if _, err := toml.DecodeFS(files, "phrases/"+tag+".toml", &l.Phrases); err != nil {
 			return nil, fmt.Errorf("messages: phrases/%s.toml: %w", tag, err)
 		}
@@ -79,15 +79,15 @@ var All = sync.OnceValues(func() (list []*Language, err error) {
 	return list, nil
 })
 
-// add adds the texts of a table, whose keys begin with a head.
-func (l *Language) add(head string, table map[string]any) {
+// addTable adds the texts of a table, whose keys begin with a head.
+func (l *Language) addTable(head string, table map[string]any) {
 	for name, value := range table {
 		switch value := value.(type) {
 		case string:
 			l.Texts[head+name] = Text{"": value}
 		case map[string]any:
 			if _, plural := value["other"]; !plural {
-				l.add(head+name+".", value)
+				l.addTable(head+name+".", value)
 				continue
 			}
 			t := Text{}
@@ -99,9 +99,9 @@ func (l *Language) add(head string, table map[string]any) {
 	}
 }
 
-// Say returns a text. The arguments are pairs of a name and a value for its places. A missing text
+// Text returns a text. The arguments are pairs of a name and a value for its places. A missing text
 // is its key: a test keeps the texts complete.
-func (l *Language) Say(key string, args ...any) string {
+func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
 	if !ok {
 		return key
@@ -126,14 +126,14 @@ func (l *Language) Say(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// JSON returns the texts whose keys begin with one of some heads, without it, by language, for
+// TextsJSON returns the texts whose keys begin with one of some heads, without it, by language, for
 // scripts; nil if there are none. It has <, > and & as escapes.
-func JSON(heads []string, languages ...*Language) ([]byte, error) {
+func TextsJSON(heads []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {
 		texts := map[string]any{}
 		for _, head := range heads {
-			l.below(head, texts)
+			l.collectTexts(head, texts)
 		}
 		all[l.Tag], none = texts, none && len(texts) == 0
 	}
@@ -143,8 +143,8 @@ func JSON(heads []string, languages ...*Language) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// below adds the texts whose keys begin with a head, without it.
-func (l *Language) below(head string, texts map[string]any) {
+// collectTexts adds the texts whose keys begin with a head, without it.
+func (l *Language) collectTexts(head string, texts map[string]any) {
 	for key, t := range l.Texts {
 		if name, ok := strings.CutPrefix(key, head); ok {
 			texts[name] = t

@@ -79,13 +79,13 @@ func TestSay(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	en, es := all[0], all[2]
 	for _, c := range []struct{ got, want string }{
-		{en.Say("site.home"), "Home"},
-		{en.Say("site.age.days", "Count", 1), "1 day ago"},
-		{en.Say("site.age.days", "Count", 2000), "2,000 days ago"},
-		{es.Say("site.age.days", "Count", 1), "hace 1 día"},
-		{es.Say("site.age.days", "Count", 20_000_000), "hace 20.000.000 días"},
-		{en.Say("site.rows", "From", 1, "To", int64(10), "Total", "{To}"), "1 to 10 of {To}"},
-		{en.Say("site.nothing"), "site.nothing"},
+		{en.Text("site.home"), "Home"},
+		{en.Text("site.age.days", "Count", 1), "1 day ago"},
+		{en.Text("site.age.days", "Count", 2000), "2,000 days ago"},
+		{es.Text("site.age.days", "Count", 1), "hace 1 día"},
+		{es.Text("site.age.days", "Count", 20_000_000), "hace 20.000.000 días"},
+		{en.Text("site.rows", "From", 1, "To", int64(10), "Total", "{To}"), "1 to 10 of {To}"},
+		{en.Text("site.nothing"), "site.nothing"},
 	} {
 		if c.got != c.want {
 			t.Errorf("it says %q, want %q", c.got, c.want)
@@ -124,7 +124,7 @@ func TestOptions(t *testing.T) {
 				}
 				for i, key := range keys {
 					used["play.option."+key] = true
-					if want := "`" + item[i] + "`: " + l.Say("play.option."+key); o.Name != "players" && !strings.Contains(text, want) {
+					if want := "`" + item[i] + "`: " + l.Text("play.option."+key); o.Name != "players" && !strings.Contains(text, want) {
 						t.Errorf("%s: the rules of %s do not say %s", l.Tag, g.Name, want)
 					}
 				}

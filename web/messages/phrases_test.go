@@ -61,13 +61,13 @@ var formats = map[string][]int{
 	"unavailable": {0, 1}, "invalid": {0, 1}, "conflict": {0, 1}, "notFound": {0, 1}, "tooLarge": {0, 1}, "Errorf": {1, 2},
 }
 
-// untold are files whose texts are told to programs or to the operator, and not on pages.
-var untold = regexp.MustCompile(`^(web/(api|remote|socket)/|ladder/config/|ladder/(bundle|cluster)/pack.go|ladder/runner/health.go|ladder/submission/builds.go|` +
+// untranslated are files whose texts are told to programs or to the operator, and not on pages.
+var untranslated = regexp.MustCompile(`^(web/(api|remote|socket)/|ladder/config/|ladder/(bundle|cluster)/pack.go|ladder/runner/health.go|ladder/submission/builds.go|` +
 	`ladder/store/(backup|bots|errors|ladders|matches|move|rebuild|remote|rerate|schema|store|tx|uploads|usage|versions).go|referee/program/spec.go)`)
 
-// literals collects the formats in a package: those that the calls of functions have, by where the first call is, and all
+// collectFormats collects the formats in a package: those that the calls of functions have, by where the first call is, and all
 // constants.
-func literals(p *source.Package, called map[string]string, constants map[string]bool) {
+func collectFormats(p *source.Package, called map[string]string, constants map[string]bool) {
 	values := map[string]ast.Expr{}
 	each := func(visit func(f *source.File, n ast.Node)) {
 		for _, f := range p.Files {
@@ -141,14 +141,14 @@ func TestPhrasesOfCode(t *testing.T) {
 			for _, f := range p.Files {
 				f.Path = dir + "/" + f.Path
 			}
-			literals(p, called, used)
+			collectFormats(p, called, used)
 		}
 	}
 	if len(called) < 700 {
 		t.Errorf("only %d formats are found", len(called))
 	}
 	for format, path := range called {
-		if _, ok := all[1].Phrases[format]; !ok && !untold.MatchString(path) {
+		if _, ok := all[1].Phrases[format]; !ok && !untranslated.MatchString(path) {
 			t.Errorf("%s: %q is not translated", path, format)
 		}
 	}

@@ -75,7 +75,7 @@ func ProblemOf(err error) Problem {
 		code = internal
 	}
 	return Problem{
-		wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: text.String(), Hint: wire.Hint(remedy)},
+		wire.Problem{Type: "urn:timba:problem:" + string(code), Title: kind.title, Status: kind.status, Detail: text.String(), Hint: wire.HintText(remedy)},
 		text, remedy,
 	}
 }

@@ -301,7 +301,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	if resp == nil {
 		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
 	}
-	p := wire.ProblemIn(resp) // of whose body gorilla/websocket has kept 1 KiB
+	p := wire.ReadProblem(resp) // of whose body gorilla/websocket has kept 1 KiB
 	again := []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError}
 	if slices.Contains(again, p.Status) {
 		return nil, p

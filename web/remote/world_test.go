@@ -67,7 +67,7 @@ func (w *world) serve(t *testing.T, o remote.Options) {
 	}
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: w.Store, Config: w.Config, Wake: wake})})
 	a := api.New(api.Options{Middleware: m})
-	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(m))})
+	w.server = bubble.Serve(t, &http.Server{Handler: a.Handler(w.Handler(m))})
 	t.Cleanup(w.Close)
 	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)
 }

@@ -103,7 +103,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 		}
 		if now.Sub(written.WrittenAt) < machinesMaxAge {
 			return slices.DeleteFunc(written.Machines, func(m wire.Machine) bool { // removed since then
-				return m.Operator != nil && !m.Operator.Added.IsZero() && added[m.Name].IsZero()
+				return m.Operator != nil && !m.Operator.AddedAt.IsZero() && added[m.Name].IsZero()
 			}), true, nil
 		}
 	}

@@ -39,7 +39,7 @@ func TestReadMachines(t *testing.T) {
 		t.Errorf("while a server runs: %+v, %t", list, runs)
 	}
 	list, runs, err = ReadMachines(dir, now.Add(machinesMaxAge))
-	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.Added.IsZero() {
+	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.AddedAt.IsZero() {
 		t.Errorf("after a server was killed: %+v, %t", list, runs)
 	}
 	there := withoutRemoved([]ladder.Machine{{Name: "local", Local: true}, {Name: "lab-1"}, {Name: "lab-2"}}, kit.Get[map[string]time.Time](t)(cluster.ReadAdded(dir.Fleet())))

@@ -355,7 +355,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 		return nil, err
 	}
 	connections := s.remotes.Handler(m)
-	return a.Pages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == remote.Path {
 			connections.ServeHTTP(w, r)
 			return

@@ -34,9 +34,9 @@ type ownBot struct {
 // ownPlay is a game in which a person sat.
 type ownPlay struct {
 	ladder.Play
-	Own    int    // the seat
-	Result string // of the person; "" for none
-	Sat    time.Time
+	OwnSeat   int    // the seat
+	Result    string // of the person; "" for none
+	SatDownAt time.Time
 }
 
 // playsOf returns games as those of a person.
@@ -79,7 +79,7 @@ func (s *Site) getAccount(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page.Messages, page.Pager = paged(v, all, messagesPerPage)
+	page.Messages, page.Pager = rowsOfPage(v, all, messagesPerPage)
 	if err := v.query().Err(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Site) getAccount(v *visit) error {
 	if page.Sessions, err = s.Service.Sessions(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "account", page)
+	return v.showPage(http.StatusOK, "account", page)
 }
 
 // maxMessages is how many messages a person can page through.

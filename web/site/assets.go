@@ -33,8 +33,8 @@ var pageFiles embed.FS
 // all files, so that modules can import each other by relative names, as in '../board/scene.js'.
 const assetsPath = "/assets/"
 
-// kinds are the types of files that browsers fetch. Other files are templates.
-var kinds = map[string]string{
+// assetTypes are the types of files that browsers fetch. Other files are templates.
+var assetTypes = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
 	".png":   "image/png",
@@ -45,7 +45,7 @@ var kinds = map[string]string{
 
 // asset is a file with its compressed forms.
 type asset struct {
-	kind              string
+	contentType       string
 	plain, gzip, zstd []byte
 }
 
@@ -81,7 +81,7 @@ func packAssets() (*assets, error) {
 		files fs.FS
 	}{{"", own}, {"board", board.Files}, {"", timba.Documents}} {
 		err := fs.WalkDir(tree.files, ".", func(name string, d fs.DirEntry, err error) error {
-			kind := kinds[path.Ext(name)]
+			kind := assetTypes[path.Ext(name)]
 			if err != nil || d.IsDir() || kind == "" {
 				return err
 			}
@@ -112,7 +112,7 @@ func packAssets() (*assets, error) {
 const assetWindow = 1 << 19
 
 func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset, error) {
-	a := asset{kind: kind, plain: data}
+	a := asset{contentType: kind, plain: data}
 	var b bytes.Buffer
 	z.Reset(&b)
 	if _, err := z.Write(data); err != nil {
@@ -126,15 +126,15 @@ func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset,
 	return a, nil
 }
 
-// imports are what a module imports, by relative names.
-var imports = regexp.MustCompile(`(?m)^import [^;]*?'(\.\.?/[^']+)';`)
+// importPattern are what a module imports, by relative names.
+var importPattern = regexp.MustCompile(`(?m)^import [^;]*?'(\.\.?/[^']+)';`)
 
 // closure returns the names of all modules that a module imports, directly or not, sorted.
 func (a *assets) closure(name string) []string {
 	seen := map[string]bool{}
 	var follow func(name string)
 	follow = func(name string) {
-		for _, m := range imports.FindAllSubmatch(a.files[name].plain, -1) {
+		for _, m := range importPattern.FindAllSubmatch(a.files[name].plain, -1) {
 			if other := path.Join(path.Dir(name), string(m[1])); !seen[other] {
 				seen[other] = true
 				follow(other)
@@ -145,16 +145,16 @@ func (a *assets) closure(name string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// imported returns the addresses of all modules that a module imports.
-func (a *assets) imported(name string) (urls []string) {
+// importURLs returns the addresses of all modules that a module imports.
+func (a *assets) importURLs(name string) (urls []string) {
 	for _, other := range a.modules[name] {
 		urls = append(urls, assetsPath+a.hash+"/"+other)
 	}
 	return urls
 }
 
-// draws reports whether a module draws games, perhaps by a module that it imports later.
-func (a *assets) draws(name string) bool {
+// drawsGames reports whether a module draws games, perhaps by a module that it imports later.
+func (a *assets) drawsGames(name string) bool {
 	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
 }
 
@@ -191,7 +191,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 		http.Error(w, "try GET", http.StatusMethodNotAllowed)
 		return
 	}
-	h.Set("Content-Type", a.kind)
+	h.Set("Content-Type", a.contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Vary", "Accept-Encoding")
 	data := a.plain

@@ -27,23 +27,23 @@ const (
 )
 
 type botPage struct {
-	Bot       ladder.Bot
-	Owner     string // "" of a house bot
-	Own       bool   // the visit is by its owner, or by an admin
-	Versions  []ladder.Version
-	More      bool // there are earlier versions
-	Places    []ladder.Standing
-	Ladder    string // that the chart and the records are of, "" without a place
-	Chart     chart
-	Rated     chart // the rating of each version with its interval
-	Opponents []store.Opponent
-	Pager     pager
-	Matches   []shownMatch
-	Forfeits  []forfeit
-	People    rules.Record // against people
-	Plays     []ladder.PlayAgainstBot
-	Messages  []ladder.Message
-	Links     links
+	Bot          ladder.Bot
+	Owner        string // "" of a house bot
+	IsOwner      bool   // the visit is by its owner, or by an admin
+	Versions     []ladder.Version
+	More         bool // there are earlier versions
+	Places       []ladder.Standing
+	Ladder       string // that the chart and the records are of, "" without a place
+	Chart        chart
+	VersionChart chart // the rating of each version with its interval
+	Opponents    []store.Opponent
+	Pager        pager
+	Matches      []shownMatch
+	Forfeits     []forfeit
+	People       rules.Record // against people
+	Plays        []ladder.PlayAgainstBot
+	Messages     []ladder.Message
+	Links        links
 }
 
 // Remote reports whether the version that plays is remote.
@@ -66,19 +66,19 @@ func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil
 
 // showBot shows a bot, and why an action was refused.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
-	page := botPage{Bot: b, Own: v.Owns(b.PersonID), Links: v.links(b.Name)}
+	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name)}
 	var err error
 	if page.Owner, err = s.ownerName(v, b); err != nil {
 		return err
 	}
 	for _, add := range []func(*visit, *botPage) error{
-		s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn,
+		s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addMessages,
 	} {
 		if err := add(v, &page); err != nil {
 			return err
 		}
 	}
-	return v.form(http.StatusOK, "bot", page, refused)
+	return v.showForm(http.StatusOK, "bot", page, refused)
 }
 
 // ownerName returns the name of a bot's owner, "" for a house bot.
@@ -122,30 +122,30 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 		return nil
 	}
 	points, err := s.Store.Ladders.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
-	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), XTitle: v.t("word.matches")}
+	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.language, page.Ladder)), XTitle: v.t("word.matches")}
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{
 			X: float64(p.Count), Y: p.Elo,
-			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Count", p.Count, "Version", p.Version, "Day", p.FinishedAt.Format("2006-01-02")),
+			Label: v.t("bot.chart-point", "Elo", wholeNumber(p.Elo), "Count", p.Count, "Version", p.Version, "Day", p.FinishedAt.Format("2006-01-02")),
 		})
 		if i > 0 && p.Version != points[i-1].Version {
-			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.Numbers.Sprint(p.Version)})
+			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.language.Numbers.Sprint(p.Version)})
 		}
 	}
 	if err != nil {
 		return err
 	}
 	list, err := s.Store.Ladders.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
-	page.Rated = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.words, page.Ladder)), Bars: true}
+	page.VersionChart = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.language, page.Ladder)), Bars: true}
 	for _, p := range slices.Backward(list) {
 		at := point{
 			X: float64(p.Version), Y: p.Rating(),
-			Label: v.t("bot.versions-point", "Version", p.Version, "Rating", whole(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
+			Label: v.t("bot.versions-point", "Version", p.Version, "Rating", wholeNumber(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
 		}
 		if plusMinus(p.PlusMinus) != "" {
 			at.Err = *p.PlusMinus
 		}
-		page.Rated.Points = append(page.Rated.Points, at)
+		page.VersionChart.Points = append(page.VersionChart.Points, at)
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 		if err != nil {
 			return err
 		}
-		if page.Pager = pagerOf(v, at, total, botOpponents); total > 0 || at == 1 {
+		if page.Pager = newPager(v, at, total, botOpponents); total > 0 || at == 1 {
 			break
 		}
 	}
@@ -173,10 +173,10 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 
 // addGames adds the last matches, and the games that were lost by a fault.
 func (s *Site) addGames(v *visit, page *botPage) (err error) {
-	if page.Matches, err = s.latestOf(v.ctx(), page.Bot.Name); err != nil {
+	if page.Matches, err = s.latestMatches(v.ctx(), page.Bot.Name); err != nil {
 		return err
 	}
-	page.Forfeits, err = s.forfeits(v, page.Bot)
+	page.Forfeits, err = s.explainForfeits(v, page.Bot)
 	return err
 }
 
@@ -188,22 +188,22 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 	if page.Places, err = s.Store.Ladders.PlacesOfBot(ctx, page.Bot.ID); err != nil {
 		return page, err
 	}
-	page.Matches, err = s.latestOf(ctx, page.Bot.Name)
+	page.Matches, err = s.latestMatches(ctx, page.Bot.Name)
 	return page, err
 }
 
-// latestOf returns the last matches of a bot.
-func (s *Site) latestOf(ctx context.Context, bot string) ([]shownMatch, error) {
+// latestMatches returns the last matches of a bot.
+func (s *Site) latestMatches(ctx context.Context, bot string) ([]shownMatch, error) {
 	list, err := s.Store.Matches.List(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(ctx, list)
+	return s.withOutcomes(ctx, list)
 }
 
-// addOwn adds what only the owner sees.
-func (s *Site) addOwn(v *visit, page *botPage) (err error) {
-	if page.Own {
+// addMessages adds what only the owner sees.
+func (s *Site) addMessages(v *visit, page *botPage) (err error) {
+	if page.IsOwner {
 		page.Messages, err = s.Store.People.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
 	}
 	return err
@@ -238,15 +238,15 @@ type forfeit struct {
 	Note faultNote
 }
 
-// forfeits explains the last games that a bot lost by a fault.
-func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
+// explainForfeits explains the last games that a bot lost by a fault.
+func (s *Site) explainForfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 	list, err := s.Store.Matches.Forfeits(v.ctx(), b.ID, botForfeits)
 	if err != nil {
 		return nil, err
 	}
 	for _, lost := range list {
 		f := forfeit{Forfeit: lost}
-		if f.Note, err = s.firstNote(v, lost.GameID, lost.Seat); err != nil {
+		if f.Note, err = s.explainFirstFault(v, lost.GameID, lost.Seat); err != nil {
 			return nil, err
 		}
 		out = append(out, f)
@@ -254,8 +254,8 @@ func (s *Site) forfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 	return out, nil
 }
 
-// firstNote explains the first fault of a seat in a game.
-func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error) {
+// explainFirstFault explains the first fault of a seat in a game.
+func (s *Site) explainFirstFault(v *visit, game int64, seat int) (n faultNote, err error) {
 	g, err := s.Store.Matches.Game(v.ctx(), game)
 	if err != nil {
 		return n, err
@@ -264,7 +264,7 @@ func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error
 	if err != nil {
 		return n, err
 	}
-	r, _, err := s.replay(v, game)
+	r, _, err := s.loadReplay(v, game)
 	if err != nil {
 		return n, err
 	}
@@ -272,5 +272,5 @@ func (s *Site) firstNote(v *visit, game int64, seat int) (n faultNote, err error
 	if at < 0 {
 		return n, nil
 	}
-	return s.note(v, m, g, r, r.Faults[at])
+	return s.explainFault(v, m, g, r, r.Faults[at])
 }

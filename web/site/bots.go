@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	botsRows     = 50 // on a page
-	mostLanguage = 40 // languages to choose from
-	languageText = 24 // characters of the longest name of a language to choose
+	botsRows          = 50 // on a page
+	maxLanguages      = 40 // languages to choose from
+	maxLanguageLength = 24 // characters of the longest name of a language to choose
 )
 
 type botsPage struct {
 	Query     string // part of a bot's or an owner's name
-	Who       string // "people", "house", "" for both
+	OwnerKind string // "people", "house", "" for both
 	Ladder    string
 	Language  string
 	Ladders   []store.LadderInfo
@@ -26,15 +26,15 @@ type botsPage struct {
 	Next      string // address of the next page, "" on the last one
 }
 
-// Filtered reports whether bots may be left out.
-func (p botsPage) Filtered() bool {
-	return p.Query != "" || p.Who != "" || p.Ladder != "" || p.Language != ""
+// HasFilter reports whether bots may be left out.
+func (p botsPage) HasFilter() bool {
+	return p.Query != "" || p.OwnerKind != "" || p.Ladder != "" || p.Language != ""
 }
 
 func (p botsPage) filter() store.BotFilter {
 	f := store.BotFilter{Name: p.Query, Ladder: p.Ladder, Language: p.Language}
-	if p.Who != "" {
-		house := p.Who == "house"
+	if p.OwnerKind != "" {
+		house := p.OwnerKind == "house"
 		f.House = &house
 	}
 	return f
@@ -43,35 +43,35 @@ func (p botsPage) filter() store.BotFilter {
 // getBots lists all bots, the newest first.
 func (s *Site) getBots(v *visit) error {
 	q := v.query()
-	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
+	page := botsPage{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
 	before := v.before()
 	var err error
 	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
 		return err
 	}
-	if page.Languages, err = s.Store.Bots.Languages(v.ctx(), mostLanguage); err != nil {
+	if page.Languages, err = s.Store.Bots.Languages(v.ctx(), maxLanguages); err != nil {
 		return err
 	}
-	page.Languages = slices.DeleteFunc(page.Languages, func(name string) bool { return cut(languageText, name) != name })
+	page.Languages = slices.DeleteFunc(page.Languages, func(name string) bool { return truncate(maxLanguageLength, name) != name })
 	if page.Bots, err = s.Store.Bots.Search(v.ctx(), page.filter(), before, botsRows+1); err != nil {
 		return err
 	}
-	page.Bots, page.First, page.Next = older(v, "before", page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
-	return v.page(http.StatusOK, "bots", page)
+	page.Bots, page.First, page.Next = rowsBefore(v, "before", page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
+	return v.showPage(http.StatusOK, "bots", page)
 }
 
 // before returns the parameter of lists that go on below a number: 0 for the first page.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// older returns the rows of a page out of those read, one more than fit, and the addresses of the first and the next
+// rowsBefore returns the rows of a page out of those read, one more than fit, and the addresses of the first and the next
 // page, for a list that goes on below the parameter with a name.
-func older[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
+func rowsBefore[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
-		first = with(v.r, name, "")
+		first = addressWith(v.r, name, "")
 	}
 	if len(rows) > size {
 		rows = rows[:size]
-		next = with(v.r, name, strconv.FormatInt(key(rows[size-1]), 10))
+		next = addressWith(v.r, name, strconv.FormatInt(key(rows[size-1]), 10))
 	}
 	return rows, first, next
 }

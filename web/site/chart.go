@@ -18,9 +18,9 @@ func sparkline(l *messages.Language, values []float64) template.HTML {
 	if len(values) < 2 {
 		return ""
 	}
-	low, high := bounds(values)
+	low, high := valueRange(values)
 	var b strings.Builder
-	title := template.HTMLEscapeString(l.Say("site.trend", "From", whole(values[0]), "To", whole(values[len(values)-1])))
+	title := template.HTMLEscapeString(l.Text("site.trend", "From", wholeNumber(values[0]), "To", wholeNumber(values[len(values)-1])))
 	fmt.Fprintf(&b, `<svg class="spark" viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title><polyline points="`, sparkWidth, sparkHeight, title, title)
 	for i, y := range values {
 		fmt.Fprintf(&b, "%.1f,%.1f ", 2+float64(i)/float64(len(values)-1)*(sparkWidth-4), 2+(high-y)/(high-low)*(sparkHeight-4))
@@ -29,8 +29,8 @@ func sparkline(l *messages.Language, values []float64) template.HTML {
 	return template.HTML(b.String())
 }
 
-// bounds returns the least and the largest value, which are never equal.
-func bounds(values []float64) (low, high float64) {
+// valueRange returns the least and the largest value, which are never equal.
+func valueRange(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, y := range values {
 		low, high = min(low, y), max(high, y)
@@ -75,7 +75,7 @@ const maxNamed = 6
 func (c chart) Empty() bool { return len(c.Points) < 2 }
 
 // chartText returns a text for a chart, escaped and not longer than fits.
-func chartText(text string) string { return template.HTMLEscapeString(cut(120, text)) }
+func chartText(text string) string { return template.HTMLEscapeString(truncate(120, text)) }
 
 // scale places values in the area of a chart.
 type scale struct {
@@ -88,8 +88,8 @@ func (c chart) scale() scale {
 	for _, p := range c.Points {
 		values = append(values, p.Y-p.Err, p.Y+p.Err)
 	}
-	low, high := bounds(values)
-	step := ticks(high - low)
+	low, high := valueRange(values)
+	step := tickStep(high - low)
 	s := scale{math.Floor(low/step) * step, math.Ceil(high/step) * step, step, c.Points[0].X, c.Points[len(c.Points)-1].X}
 	if c.Bars {
 		s.first, s.last = s.first-0.5, s.last+0.5
@@ -136,19 +136,19 @@ func (c chart) SVG() template.HTML {
 func (c chart) writeAxes(b *strings.Builder, s scale) {
 	for at := s.low; at <= s.high+s.step/2; at += s.step {
 		fmt.Fprintf(b, `<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/><text class="tick" x="-8" y="%.1f" text-anchor="end">%s</text>`,
-			s.y(at), s.y(at), s.y(at)+4, whole(at))
+			s.y(at), s.y(at), s.y(at)+4, wholeNumber(at))
 	}
 	const below = chartHeight - 10
 	if c.Bars {
 		for i, p := range c.Points {
 			if left := len(c.Points) - 1 - i; len(c.Points) <= maxNamed || left%2 == 0 {
-				fmt.Fprintf(b, `<text class="tick" x="%.2f%%" y="%d" text-anchor="middle">@%s</text>`, s.x(p.X), below, whole(p.X))
+				fmt.Fprintf(b, `<text class="tick" x="%.2f%%" y="%d" text-anchor="middle">@%s</text>`, s.x(p.X), below, wholeNumber(p.X))
 			}
 		}
 		return
 	}
 	fmt.Fprintf(b, `<text class="tick" x="0" y="%d">%s</text><text class="tick" x="100%%" y="%d" text-anchor="end">%s</text>`,
-		below, whole(s.first), below, whole(s.last))
+		below, wholeNumber(s.first), below, wholeNumber(s.last))
 	fmt.Fprintf(b, `<text class="tick" x="50%%" y="%d" text-anchor="middle">%s</text>`, below, chartText(c.XTitle))
 	for _, m := range c.Marks {
 		fmt.Fprintf(b, `<line class="mark" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text class="tick" x="%.2f%%" dx="4" y="%d">%s</text>`,
@@ -173,8 +173,8 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	fmt.Fprintf(b, `<text class="tip" y="14" aria-hidden="true">%s<tspan x="0" dy="17">%s</tspan></text></g>`, chartText(value), chartText(about))
 }
 
-// ticks returns the step between about four round values in a range.
-func ticks(span float64) float64 {
+// tickStep returns the step between about four round values in a range.
+func tickStep(span float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(span/4)))
 	for _, factor := range []float64{1, 2, 5, 10} {
 		if span/(step*factor) <= 5 {

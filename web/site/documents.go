@@ -31,8 +31,8 @@ type publication struct {
 	key  string // of the message that says what it is about
 }
 
-// published are all of them, in the order of the index.
-var published = []publication{
+// publications are all of them, in the order of the index.
+var publications = []publication{
 	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
 	{"SPEC.md", "/protocol", "docs.protocol"},
 	{"docs/competing.md", "/docs/competing", "docs.competing"},
@@ -50,12 +50,12 @@ const repository = "https://github.com/timba-arena/timba/blob/main/"
 
 // document is a rendered document.
 type document struct {
-	URL   string
-	Key   string // of the message that says what it is about
-	Lang  string // in which it is
-	Title string
-	Parts []heading // its contents
-	Body  template.HTML
+	URL      string
+	Key      string // of the message that says what it is about
+	Lang     string // in which it is
+	Title    string
+	Headings []heading // its contents
+	Body     template.HTML
 }
 
 // heading is a heading of a document.
@@ -68,7 +68,7 @@ type heading struct {
 // is the English one.
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
-	for _, p := range published {
+	for _, p := range publications {
 		english := sync.OnceValues(func() (*document, error) { return s.render(p, p.file, messages.Languages[0], nil) })
 		for _, lang := range messages.Languages {
 			all[lang+p.path] = english
@@ -90,7 +90,7 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 
 // documentOf returns the document of a page in the visitor's language, or else in English.
 func (v *visit) documentOf(path string) (*document, error) {
-	render := v.site.documents[v.words.Tag+path]
+	render := v.site.documents[v.language.Tag+path]
 	if render == nil {
 		return nil, ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", ladder.Clip(path))
 	}
@@ -115,7 +115,7 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	if err := m.Convert(source, &b); err != nil {
 		return nil, fmt.Errorf("site: %s: %w", file, err)
 	}
-	d.Body = template.HTML(dress(b.String()))
+	d.Body = template.HTML(decorateHTML(b.String()))
 	return d, nil
 }
 
@@ -143,11 +143,11 @@ func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) 
 			case n.Level == 1:
 				l.doc.Title = title
 			case n.Level <= 3:
-				if i := len(l.doc.Parts); l.english != nil && i < len(l.english.Parts) {
-					name = []byte(l.english.Parts[i].ID)
+				if i := len(l.doc.Headings); l.english != nil && i < len(l.english.Headings) {
+					name = []byte(l.english.Headings[i].ID)
 					n.SetAttributeString("id", name)
 				}
-				l.doc.Parts = append(l.doc.Parts, heading{n.Level, string(name), title})
+				l.doc.Headings = append(l.doc.Headings, heading{n.Level, string(name), title})
 			}
 		}
 		return ast.WalkContinue, nil
@@ -190,7 +190,7 @@ func (l *linker) address(link string) string {
 	if u.Fragment != "" {
 		fragment = "#" + u.Fragment
 	}
-	for _, p := range published {
+	for _, p := range publications {
 		if p.file == file {
 			return p.path + fragment
 		}
@@ -201,14 +201,14 @@ func (l *linker) address(link string) string {
 // getDocs lists the documents.
 func (s *Site) getDocs(v *visit) error {
 	var list []*document
-	for _, p := range published {
+	for _, p := range publications {
 		d, err := v.documentOf(p.path)
 		if err != nil {
 			return err
 		}
 		list = append(list, d)
 	}
-	return v.page(http.StatusOK, "docs", list)
+	return v.showPage(http.StatusOK, "docs", list)
 }
 
 // getDocument shows a document.
@@ -217,17 +217,17 @@ func (s *Site) getDocument(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "document", d)
+	return v.showPage(http.StatusOK, "document", d)
 }
 
 // getAPIDocs shows the documentation of the API.
 func (s *Site) getAPIDocs(v *visit) error {
-	page, err := s.reference()
+	page, err := s.apiPage()
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "apidocs", page)
+	return v.showPage(http.StatusOK, "apidocs", page)
 }
 
-// knows reports whether the site has texts about a game. It has none about games of other modules.
-func (v *visit) knows(game string) bool { return v.words.Texts["play.games."+game] != nil }
+// hasTexts reports whether the site has texts about a game. It has none about games of other modules.
+func (v *visit) hasTexts(game string) bool { return v.language.Texts["play.games."+game] != nil }

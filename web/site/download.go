@@ -66,7 +66,7 @@ func (s *Site) programInfo() programInfo {
 
 // getDownload shows what can be downloaded.
 func (s *Site) getDownload(v *visit) error {
-	return v.page(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
+	return v.showPage(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
 }
 
 // getProgram sends the program that is running.
@@ -85,7 +85,7 @@ func (s *Site) getProgram(v *visit) error {
 		return err
 	}
 	defer leave()
-	v.download("application/octet-stream", s.programInfo().File)
+	v.setDownloadHeader("application/octet-stream", s.programInfo().File)
 	http.ServeContent(v.w, v.r, "", info.ModTime(), f)
 	return nil
 }
@@ -116,5 +116,5 @@ func (s *Site) getStarterArchive(v *visit) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return v.send("application/zip", name+".zip", b.Bytes())
+	return v.sendFile("application/zip", name+".zip", b.Bytes())
 }

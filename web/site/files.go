@@ -29,7 +29,7 @@ func (s *Site) getFiles(v *visit) error {
 	if page.Tree, err = bundle.List(f, bundle.LimitsOf(s.Config.Limits)); err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "files", page)
+	return v.showPage(http.StatusOK, "files", page)
 }
 
 // getStderr answers with all that a bot of the visitor wrote to stderr in a game.
@@ -46,5 +46,5 @@ func (s *Site) getStderr(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.send("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", game, seat), log)
+	return v.sendFile("text/plain; charset=utf-8", fmt.Sprintf("game-%d-seat%d.log", game, seat), log)
 }

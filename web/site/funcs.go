@@ -19,23 +19,23 @@ import (
 // funcs returns the functions of templates in one language. README.md lists them.
 func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	return template.FuncMap{
-		"t":          l.Say,
+		"t":          l.Text,
 		"asset":      s.assets.url,
 		"languages":  func() []string { return messages.Languages },
-		"nav":        nav,
-		"more":       more,
+		"nav":        navLinks,
+		"more":       footerLinks,
 		"number":     func(n any) string { return l.Numbers.Sprint(n) },
-		"elo":        whole,
+		"elo":        wholeNumber,
 		"plusminus":  plusMinus,
 		"deviation":  deviation,
 		"percent":    percent,
 		"time":       func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
-		"age":        func(at time.Time) template.HTML { return timeTag(at, age(l, s.Service.Now().Sub(at))) },
-		"faultname":  func(code any) string { return cut(40, l.Say(fmt.Sprint("board.fault.", code))) },
-		"duration":   func(d time.Duration) string { return span(l, d) },
-		"cut":        cut,
+		"age":        func(at time.Time) template.HTML { return timeTag(at, ageText(l, s.Service.Now().Sub(at))) },
+		"faultname":  func(code any) string { return truncate(40, l.Text(fmt.Sprint("board.fault.", code))) },
+		"duration":   func(d time.Duration) string { return durationText(l, d) },
+		"cut":        truncate,
 		"lines":      logLines,
-		"said":       func(n int, text phrase.Text) template.HTML { return said(l, n, text) },
+		"said":       func(n int, text phrase.Text) template.HTML { return phraseHTML(l, n, text) },
 		"words":      func(text phrase.Text) string { words, _ := l.Phrase(text); return words },
 		"translate":  l.Translate,
 		"ladder":     func(name string) string { return s.ladderTitle(l, name) },
@@ -77,7 +77,7 @@ func (s *Site) ladderTitle(l *messages.Language, name string) string {
 			break
 		}
 	}
-	return cut(60, name)
+	return truncate(60, name)
 }
 
 // dict returns a map of pairs of a key and a value, for templates with several arguments.
@@ -104,7 +104,7 @@ func crumbs(pairs ...string) (list []map[string]string) {
 // botName returns what people call a bot at a table: a level by its name.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
-		return l.Say("play.level." + level.Name)
+		return l.Text("play.level." + level.Name)
 	}
 	return plainName(name)
 }
@@ -112,7 +112,7 @@ func botName(l *messages.Language, name string) string {
 // botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
 func botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
-		return l.Say("table.level", "Name", l.Say("play.level."+level.Name), "Number", level.Number)
+		return l.Text("table.level", "Name", l.Text("play.level."+level.Name), "Number", level.Number)
 	}
 	return plainName(name)
 }
@@ -122,7 +122,7 @@ func botTitle(l *messages.Language, name string) string {
 func plainName(name string) string {
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
-		return cut(40, name)
+		return truncate(40, name)
 	}
 	house, options, _ := strings.Cut(house, ":")
 	for option := range strings.SplitSeq(options, ",") {
@@ -130,7 +130,7 @@ func plainName(name string) string {
 			house += ", " + key + " " + value
 		}
 	}
-	return cut(60, house)
+	return truncate(60, house)
 }
 
 // minutes returns a time as minutes and seconds: "4:05".
@@ -138,11 +138,11 @@ func minutes(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// none stands for a value that is not known.
-const none = "–"
+// unknownValue stands for a value that is not known.
+const unknownValue = "–"
 
-// whole returns a rating as a whole number; nil and infinite ones are not known.
-func whole(x any) string {
+// wholeNumber returns a rating as a whole number; nil and infinite ones are not known.
+func wholeNumber(x any) string {
 	switch x := x.(type) {
 	case float64:
 		if !math.IsInf(x, 0) && !math.IsNaN(x) {
@@ -150,31 +150,31 @@ func whole(x any) string {
 		}
 	case *float64:
 		if x != nil {
-			return whole(*x)
+			return wholeNumber(*x)
 		}
 	}
-	return none
+	return unknownValue
 }
 
 // plusMinus returns half the width of an interval, such as "±35"; "" where it is not known. One below 100, with which
 // a rating is not provisional, is not rounded to 100.
 func plusMinus(x *float64) string {
 	switch {
-	case whole(x) == none:
+	case wholeNumber(x) == unknownValue:
 		return ""
 	case *x < 100:
-		return "±" + whole(min(*x, 99))
+		return "±" + wholeNumber(min(*x, 99))
 	}
-	return "±" + whole(*x)
+	return "±" + wholeNumber(*x)
 }
 
 // deviation returns that of a person's rating, such as "±73", rounded up: above 110 the rating is provisional.
-func deviation(x float64) string { return "±" + whole(math.Ceil(x)) }
+func deviation(x float64) string { return "±" + wholeNumber(math.Ceil(x)) }
 
 // percent returns a share, such as "62 %".
 func percent(part, of float64) string {
 	if of == 0 {
-		return none
+		return unknownValue
 	}
 	return fmt.Sprintf("%.0f %%", 100*part/of)
 }
@@ -182,15 +182,15 @@ func percent(part, of float64) string {
 // timeTag returns a time as an element with the time for machines and, as its title, for people.
 func timeTag(at time.Time, text string) template.HTML {
 	if at.IsZero() {
-		return none
+		return unknownValue
 	}
 	at = at.UTC()
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
 }
 
-// age returns how long ago something was, in its largest unit.
-func age(l *messages.Language, d time.Duration) string {
+// ageText returns how long ago something was, in its largest unit.
+func ageText(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
 		long time.Duration
@@ -198,14 +198,14 @@ func age(l *messages.Language, d time.Duration) string {
 		{"site.age.years", 365 * 24 * time.Hour}, {"site.age.days", 24 * time.Hour}, {"site.age.hours", time.Hour}, {"site.age.minutes", time.Minute},
 	} {
 		if d >= unit.long {
-			return l.Say(unit.key, "Count", int(d/unit.long))
+			return l.Text(unit.key, "Count", int(d/unit.long))
 		}
 	}
-	return l.Say("site.age.now")
+	return l.Text("site.age.now")
 }
 
-// span returns a duration as people read it: "26 ms", "7.8 s", "2 min 5 s".
-func span(l *messages.Language, d time.Duration) string {
+// durationText returns a duration as people read it: "26 ms", "7.8 s", "2 min 5 s".
+func durationText(l *messages.Language, d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
@@ -222,9 +222,9 @@ func decimal(l *messages.Language, format string, args ...any) string {
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
 }
 
-// cut returns what a bot or a person wrote, for a page: control characters, among them those
+// truncate returns what a bot or a person wrote, for a page: control characters, among them those
 // that change the direction of text, are visible, and what is longer than n runes ends in an ellipsis.
-func cut(n int, text string) string {
+func truncate(n int, text string) string {
 	long := len(text) > n*utf8.UTFMax
 	if long {
 		text = text[:n*utf8.UTFMax] // the n runes that are shown, and perhaps a part of another one
@@ -244,10 +244,10 @@ func cut(n int, text string) string {
 
 var backticks = regexp.MustCompile("`([^`]*)`")
 
-// said returns at most n runes of a text in the language of the page, marked as English if it has no translation.
-func said(l *messages.Language, n int, text phrase.Text) template.HTML {
+// phraseHTML returns at most n runes of a text in the language of the page, marked as English if it has no translation.
+func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	translated, ok := l.Phrase(text)
-	if translated = template.HTMLEscapeString(cut(n, translated)); !ok {
+	if translated = template.HTMLEscapeString(truncate(n, translated)); !ok {
 		translated = `<span lang="en">` + translated + `</span>`
 	}
 	return template.HTML(translated)
@@ -257,7 +257,7 @@ func said(l *messages.Language, n int, text phrase.Text) template.HTML {
 func optionName(l *messages.Language, name, value string) string {
 	for _, key := range []string{name + "." + value, name} {
 		if key = "board.option." + key; l.Texts[key] != nil {
-			return l.Say(key, "value", value)
+			return l.Text(key, "value", value)
 		}
 	}
 	return name + " " + value
@@ -283,9 +283,9 @@ func logLines(text string) string {
 	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// with returns the address of a request with parameters changed, pairs of a name and a value; "" removes one. A
+// addressWith returns the address of a request with parameters changed, pairs of a name and a value; "" removes one. A
 // change of anything but the page leads to the first page.
-func with(r *http.Request, pairs ...string) string {
+func addressWith(r *http.Request, pairs ...string) string {
 	query := r.URL.Query()
 	query.Del("page")
 	for i := 0; i < len(pairs); i += 2 {

@@ -21,7 +21,7 @@ func TestSpan(t *testing.T) {
 		125*time.Second + 1_600_000: {"2 min 5 s", "2 min 5 s", "2 min 5 s"},
 	} {
 		for i, l := range all {
-			if got := span(l, d); got != want[i] {
+			if got := durationText(l, d); got != want[i] {
 				t.Errorf("%s: %v is %q, want %q", l.Tag, d, got, want[i])
 			}
 		}
@@ -41,7 +41,7 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for x, want := range map[float64]string{-0.3: "0", -0.6: "-1", 0: "0"} {
-		if got := whole(x); got != want {
+		if got := wholeNumber(x); got != want {
 			t.Errorf("%v is %q, want %q", x, got, want)
 		}
 	}
@@ -58,8 +58,8 @@ func TestLostOnce(t *testing.T) {
 		}
 		games = append(games, ladder.Game{ID: int64(i), Deal: i, Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, b}})
 	}
-	list := lostOf(m, games, "b")
-	if len(list) != 5 || list[3].Out() || !list[4].Out() || list[4].ID != 4 || list[4].More != 1 {
+	list := lostGamesOfMatch(m, games, "b")
+	if len(list) != 5 || list[3].IsDisqualified() || !list[4].IsDisqualified() || list[4].ID != 4 || list[4].MoreGames != 1 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -32,7 +32,7 @@ func stranger(t testing.TB) *visit {
 	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
 	w := httptest.NewRecorder()
-	v := &visit{Request: new(middleware.Request), site: s, w: w, words: s.pages.languages[0]}
+	v := &visit{Request: new(middleware.Request), site: s, w: w, language: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
 	return v
 }
@@ -51,22 +51,22 @@ func pagesOf(v *visit, text string) map[string]any {
 	return map[string]any{
 		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
 		"bot": botPage{
-			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
-			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: phrase.Plain(text), CreatedAt: at}}, Links: v.links(name),
+			Bot: b, Owner: name, IsOwner: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []shownMatch{{Match: m}}, Messages: []ladder.Message{{Kind: "failed", Bot: name, Version: 1, Match: 1, Reason: phrase.Plain(text), CreatedAt: at}}, Links: v.publicLinks(name),
 			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, GameName: name}, Note: faultNote{Text: phrase.Plain(text), Advice: []phrase.Text{phrase.Plain(text)}, Log: text}}},
 		},
-		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
-		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: phrase.Plain(text), Log: text, EndedAt: at}}},
+		"versions": versionsPage{Bot: b, IsOwner: true, Versions: []ladder.Version{ver}},
+		"version":  versionPage{Bot: b, Owner: name, IsOwner: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: phrase.Plain(text), Log: text, EndedAt: at}}},
 		"person": personPage{
 			Person: ladder.Person{Name: name, CreatedAt: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
-			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, Own: 1, Result: ladder.PlayWin}}},
+			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, OwnSeat: 1, Result: ladder.PlayWin}}},
 		},
 		"people": peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
 		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
 			Name: name, State: ladder.MachineRefused, Reason: phrase.Plain(text), Version: text, Arch: text, Sandbox: text, LastReportAt: at,
 			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, StartedAt: at}},
 		}}}},
-		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},
+		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, RowLimit: 9},
 	}
 }
 
@@ -94,7 +94,7 @@ func shape(page []byte) (elements, texts string) {
 func render(t testing.TB, v *visit, name string, data any) []byte {
 	w := httptest.NewRecorder()
 	v.w = w
-	kit.Must(t, v.page(http.StatusOK, name, data))
+	kit.Must(t, v.showPage(http.StatusOK, name, data))
 	return w.Body.Bytes()
 }
 

@@ -28,8 +28,8 @@ type seatLog struct {
 	Log  []byte
 }
 
-// logs returns those of the seats whose bots the visitor owns.
-func (s *Site) logs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
+// ownLogs returns those of the seats whose bots the visitor owns.
+func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
 		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
 		if err != nil {
@@ -87,20 +87,20 @@ func (s *Site) getMatchGame(v *visit) error {
 
 // gameView is a replay, for the page and its player.
 type gameView struct {
-	Title    string // of the game
-	Played   *board.Game
-	Data     template.JS // Played as JSON
-	Notation string      // as "timba replay export --format text" writes it
-	First    []string    // the bots with rank 1
-	Drawn    bool
+	Title     string // of the game
+	BoardGame *board.Game
+	Data      template.JS // Played as JSON
+	Notation  string      // as "timba replay export --format text" writes it
+	Winners   []string    // the bots with rank 1
+	Drawn     bool
 }
 
 // How much of what bots wrote a page of a game has.
 const (
-	maxName = 40  // runes of a name or a version
-	maxInfo = 400 // of an info line
-	maxHost = 255
-	maxSaid = 8 // info lines of a move, the last ones
+	maxName      = 40  // runes of a name or a version
+	maxInfo      = 400 // of an info line
+	maxHost      = 255
+	maxInfoLines = 8 // info lines of a move, the last ones
 )
 
 // newGameView returns what a page shows of a replay: what bots wrote is cut.
@@ -113,14 +113,14 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	if err != nil {
 		return gameView{}, err
 	}
-	v := gameView{Title: g.Display.Title, Played: played, Notation: r.Notation(variant)}
-	trim(played)
+	v := gameView{Title: g.Display.Title, BoardGame: played, Notation: r.Notation(variant)}
+	truncateTexts(played)
 	for _, seat := range played.Seats {
 		if seat.Rank == 1 {
-			v.First = append(v.First, seat.Name)
+			v.Winners = append(v.Winners, seat.Name)
 		}
 	}
-	v.Drawn = len(v.First) == len(played.Seats)
+	v.Drawn = len(v.Winners) == len(played.Seats)
 	text, err := json.Marshal(played) // which writes <, > and & as escapes
 	v.Data = template.JS(text)
 	return v, err
@@ -132,13 +132,13 @@ var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fa
 // maxFaultText is how many runes of a text about a fault the player gets.
 const maxFaultText = 600
 
-// trim cuts what bots wrote.
-func trim(g *board.Game) {
+// truncateTexts cuts what bots wrote.
+func truncateTexts(g *board.Game) {
 	for i := range g.Seats {
-		g.Seats[i].Name, g.Seats[i].Version = cut(maxName, g.Seats[i].Name), cut(maxName, g.Seats[i].Version)
+		g.Seats[i].Name, g.Seats[i].Version = truncate(maxName, g.Seats[i].Name), truncate(maxName, g.Seats[i].Version)
 	}
 	for i := range g.Faults {
-		g.Faults[i].Text = cut(maxFaultText, g.Faults[i].Text)
+		g.Faults[i].Text = truncate(maxFaultText, g.Faults[i].Text)
 		if code, ok := faultsOfPeople[g.Faults[i].Reason.Kind]; ok {
 			g.Faults[i].Code = code
 		}
@@ -146,29 +146,29 @@ func trim(g *board.Game) {
 	}
 	for i := range g.Moves {
 		info := g.Moves[i].Info
-		info = info[max(0, len(info)-maxSaid):]
+		info = info[max(0, len(info)-maxInfoLines):]
 		short := make([]string, len(info))
 		for k, line := range info {
-			short[k] = cut(maxInfo, line)
+			short[k] = truncate(maxInfo, line)
 		}
 		g.Moves[i].Info = short
 	}
 	for i := range g.Differences {
-		g.Differences[i] = cut(maxFaultText, g.Differences[i])
+		g.Differences[i] = truncate(maxFaultText, g.Differences[i])
 	}
 }
 
-// replay reads the replay of a game, and finds the rules of that.
-func (s *Site) replay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
+// loadReplay reads the replay of a game, and finds the rules of that.
+func (s *Site) loadReplay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
 	data, err := s.Store.Matches.Replay(v.ctx(), game)
 	if err != nil {
 		return nil, nil, err
 	}
-	return decode(game, data)
+	return decodeReplay(game, data)
 }
 
-// decode returns the replay of a game, whose ID is for errors, and its rules.
-func decode(game any, data []byte) (*referee.Replay, *rules.Game, error) {
+// decodeReplay returns the replay of a game, whose ID is for errors, and its rules.
+func decodeReplay(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the replay of game %v: %w", game, err)
@@ -183,10 +183,10 @@ func (s *Site) getGame(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if page.Faults, err = s.notes(v, page.Match, page.Game, r); err != nil {
+	if page.Faults, err = s.explainFaults(v, page.Match, page.Game, r); err != nil {
 		return err
 	}
-	if page.Logs, err = s.logs(v, page.Match, page.Game); err != nil {
+	if page.Logs, err = s.ownLogs(v, page.Match, page.Game); err != nil {
 		return err
 	}
 	list, err := s.Store.Matches.Games(v.ctx(), page.MatchID)
@@ -197,7 +197,7 @@ func (s *Site) getGame(v *visit) error {
 	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
-	return v.page(http.StatusOK, "game", page)
+	return v.showPage(http.StatusOK, "game", page)
 }
 
 func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) {
@@ -211,12 +211,12 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 	if page.Match, err = s.Store.Matches.Find(v.ctx(), page.MatchID); err != nil {
 		return page, nil, err
 	}
-	r, g, err := s.replay(v, id)
+	r, g, err := s.loadReplay(v, id)
 	if err != nil {
 		return page, nil, err
 	}
 	for i := range r.Seats {
-		r.Seats[i].Name = botTitle(v.words, r.Seats[i].Name)
+		r.Seats[i].Name = botTitle(v.language, r.Seats[i].Name)
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), id)
 	page.gameView, err = newGameView(id, r, g)
@@ -237,7 +237,7 @@ func (s *Site) getEmbed(v *visit) error {
 	h := v.w.Header()
 	h.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	return v.answer("bare", http.StatusOK, "game", page, nil)
+	return v.showTemplate("bare", http.StatusOK, "game", page, nil)
 }
 
 // getReplayJSON answers with the document byte for byte.
@@ -250,12 +250,12 @@ func (s *Site) getReplayJSON(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.send("application/json", fmt.Sprintf("game-%d.json", id), data)
+	return v.sendFile("application/json", fmt.Sprintf("game-%d.json", id), data)
 }
 
 // getReplayHTML answers with the page of "timba replay export".
 func (s *Site) getReplayHTML(v *visit) error {
-	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
+	return s.sendExport(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		played, err := board.NewGame(r, g)
 		if err != nil {
 			return err
@@ -266,18 +266,18 @@ func (s *Site) getReplayHTML(v *visit) error {
 
 // getReplayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) getReplayCSV(v *visit) error {
-	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
+	return s.sendExport(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		return board.WriteCSV(w, board.Rows(r, g))
 	})
 }
 
-// export answers with what write makes of the replay in the path.
-func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
+// sendExport answers with what write makes of the replay in the path.
+func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
 		return err
 	}
-	r, g, err := s.replay(v, id)
+	r, g, err := s.loadReplay(v, id)
 	if err != nil {
 		return err
 	}
@@ -285,19 +285,19 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 	if err := write(&b, r, g); err != nil {
 		return fmt.Errorf("the replay of game %d: %w", id, err)
 	}
-	return v.send(kind, fmt.Sprintf("game-%d.%s", id, ext), b.Bytes())
+	return v.sendFile(kind, fmt.Sprintf("game-%d.%s", id, ext), b.Bytes())
 }
 
-// send sends a file that a browser keeps.
-func (v *visit) send(kind, name string, data []byte) error {
-	v.download(kind, name)
+// sendFile sends a file that a browser keeps.
+func (v *visit) sendFile(kind, name string, data []byte) error {
+	v.setDownloadHeader(kind, name)
 	v.w.Write(data) // a client that is gone gets no other answer
 	return nil
 }
 
-// download sends the header of a file that a browser keeps. A replay never changes, but its
+// setDownloadHeader sends the header of a file that a browser keeps. A replay never changes, but its
 // exports may.
-func (v *visit) download(kind, name string) {
+func (v *visit) setDownloadHeader(kind, name string) {
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))

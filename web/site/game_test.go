@@ -53,7 +53,7 @@ func replayOf(t testing.TB, at int) *referee.Replay {
 // gameHTML renders the page of a replay as the server does, without a store.
 func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 	t.Helper()
-	r, g, err := decode(1, data)
+	r, g, err := decodeReplay(1, data)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	page := gamePage{
-		gameView: view, Game: ladder.Game{ID: 1, MatchID: 1, Plies: len(view.Played.Moves), Took: time.Second},
+		gameView: view, Game: ladder.Game{ID: 1, MatchID: 1, Plies: len(view.BoardGame.Moves), Took: time.Second},
 		Full: "http://127.0.0.1/games/1", Embed: "http://127.0.0.1/games/1/embed",
 	}
-	for i, seat := range view.Played.Seats {
+	for i, seat := range view.BoardGame.Seats {
 		page.Match.Bots, page.Match.Numbers = append(page.Match.Bots, seat.Name), append(page.Match.Numbers, 1)
 		page.Seats = append(page.Seats, ladder.GameSeat{Seat: i, Slot: i, Rank: seat.Rank, Points: seat.Points})
 	}
@@ -160,7 +160,7 @@ func safe(t *testing.T, html []byte, moves int) {
 			break
 		}
 	}
-	if most := 200_000 + moves*12*maxInfo*maxSaid; len(html) > most {
+	if most := 200_000 + moves*12*maxInfo*maxInfoLines; len(html) > most {
 		t.Errorf("the page has %d bytes, more than %d", len(html), most)
 	}
 }

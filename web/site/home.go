@@ -15,10 +15,10 @@ const (
 )
 
 type homePage struct {
-	Games    []gameLadders
-	Finished []shownMatch
-	Bots     []store.ListedBot
-	Open     bool // anybody may open an account
+	Games         []gameLadders
+	LatestMatches []shownMatch
+	Bots          []store.ListedBot
+	Open          bool // anybody may open an account
 }
 
 // getHome shows a game that is being played, the games with the best bot of each ladder, the latest
@@ -28,7 +28,7 @@ func (s *Site) getHome(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "home", page)
+	return v.showPage(http.StatusOK, "home", page)
 }
 
 func (s *Site) homeData(ctx context.Context) (homePage, error) {
@@ -41,7 +41,7 @@ func (s *Site) homeData(ctx context.Context) (homePage, error) {
 	if err != nil {
 		return page, err
 	}
-	if page.Finished, err = s.shown(ctx, finished); err != nil {
+	if page.LatestMatches, err = s.withOutcomes(ctx, finished); err != nil {
 		return page, err
 	}
 	people := false

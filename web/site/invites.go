@@ -27,7 +27,7 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error
 		page.Link = v.origin() + "/join#" + page.Code
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.form(status, "invites", page, refused)
+	return v.showForm(status, "invites", page, refused)
 }
 
 // postInvite makes an invite, and shows its code.

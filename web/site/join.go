@@ -8,12 +8,12 @@ import (
 )
 
 type joinPage struct {
-	Open   bool   // an invite is not needed
-	Next   string // where the visitor came from; "" for nowhere
-	Name   string
-	Code   string
-	Joined ladder.Person
-	Token  string // of who has joined, shown this once
+	Open      bool   // an invite is not needed
+	Next      string // where the visitor came from; "" for nowhere
+	Name      string
+	Code      string
+	NewPerson ladder.Person
+	Token     string // of who has joined, shown this once
 }
 
 // getJoin shows the form to open an account. A link of an invite has its code behind "#", which
@@ -23,12 +23,12 @@ func (s *Site) getJoin(v *visit) error {
 	if v.Person.ID != 0 {
 		return v.redirect(cmp.Or(next, "/account"))
 	}
-	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
+	return v.showPage(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
 }
 
 // cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
 func cameFrom(next string) string {
-	if next = local(next); next == "/" {
+	if next = localPath(next); next == "/" {
 		return ""
 	}
 	return next
@@ -39,8 +39,8 @@ func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.HasOpenRegistration(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Admit(v.w, v.Address)
 	if err == nil {
-		page.Joined, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
+		page.NewPerson, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
-	return v.form(http.StatusCreated, "join", page, err)
+	return v.showForm(http.StatusCreated, "join", page, err)
 }

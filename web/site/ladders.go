@@ -42,7 +42,7 @@ func (s *Site) getLadders(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "ladders", laddersPage{list})
+	return v.showPage(http.StatusOK, "ladders", laddersPage{list})
 }
 
 // gameLadders returns the games that have ladders.

@@ -25,7 +25,7 @@ func (s *Site) getLive(v *visit) error {
 			page.Games[i].Bots = sideNames(v, t)
 		}
 	}
-	return v.page(http.StatusOK, "live", page)
+	return v.showPage(http.StatusOK, "live", page)
 }
 
 // sideNames returns who plays at a table, partners together.
@@ -36,13 +36,13 @@ func sideNames(v *visit, t *play.Table) []string {
 		if list[side] != "" {
 			list[side] += " + "
 		}
-		list[side] += seatName(v.words, seat.Name, seat.Bot)
+		list[side] += seatName(v.language, seat.Name, seat.Bot)
 	}
 	return list
 }
 
-// shows reports whether a match can be watched now: the server's own machine plays it.
-func (s *Site) shows(match int64) bool {
+// isLive reports whether a match can be watched now: the server's own machine plays it.
+func (s *Site) isLive(match int64) bool {
 	return slices.ContainsFunc(s.Live.Games(), func(g live.ListedGame) bool { return g.ID == match })
 }
 
@@ -51,9 +51,9 @@ func (s *Site) getWatchSocket(v *visit) error {
 	return s.Live.Serve(v.Visitor(), v.upgrade)
 }
 
-// parts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by
+// liveParts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by
 // the attribute data-part.
-func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error) {
+func (s *Site) liveParts(ctx context.Context, topic, lang string) (live.Parts, error) {
 	p := live.Parts{HTML: map[string]string{}}
 	if !slices.Contains(messages.Languages, lang) {
 		return p, fmt.Errorf("site: language %q does not exist", lang)

@@ -11,7 +11,7 @@ const lostMatches = 20 // on a page
 
 type lostPage struct {
 	Bot         ladder.Bot
-	Own         bool
+	IsOwner     bool
 	Games       []lostGame
 	First, Next string
 }
@@ -19,22 +19,22 @@ type lostPage struct {
 // lostGame is a game in which a bot did not come first.
 type lostGame struct {
 	ladder.Game
-	Match  ladder.Match
-	Number int // of the bot's version
-	Seat   ladder.GameSeat
-	Others []string // the bots that were ahead
-	Best   float64  // the points of the best of them
-	More   int      // later games of the match from which it was disqualified, too
+	Match        ladder.Match
+	Version      int // of the bot's version
+	Seat         ladder.GameSeat
+	Winners      []string // the bots that were ahead
+	WinnerPoints float64  // the points of the best of them
+	MoreGames    int      // later games of the match from which it was disqualified, too
 }
 
 // getLost lists the games that a bot has lost, those of the last match first.
 func (s *Site) getLost(v *visit, b ladder.Bot) error {
-	page, before := lostPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	page, before := lostPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, BeforeID: before, Limit: lostMatches + 1})
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, "before", list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
+	list, page.First, page.Next = rowsBefore(v, "before", list, before, lostMatches, func(m ladder.Match) int64 { return m.ID })
 	ids := make([]int64, len(list))
 	for i, m := range list {
 		ids[i] = m.ID
@@ -44,27 +44,27 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 		return err
 	}
 	for _, m := range list {
-		page.Games = append(page.Games, lostOf(m, games[m.ID], b.Name)...)
+		page.Games = append(page.Games, lostGamesOfMatch(m, games[m.ID], b.Name)...)
 	}
-	return v.page(http.StatusOK, "lost", page)
+	return v.showPage(http.StatusOK, "lost", page)
 }
 
-// Out reports whether the bot was not started, for its faults before.
-func (g lostGame) Out() bool { return g.Seat.Fault == disqualified }
+// IsDisqualified reports whether the bot was not started, for its faults before.
+func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
-// lostOf returns the games of a match that a bot lost. The first from which a version was disqualified stands for all
+// lostGamesOfMatch returns the games of a match that a bot lost. The first from which a version was disqualified stands for all
 // of those.
-func lostOf(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
-	disqualify(games)
+func lostGamesOfMatch(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
+	markDisqualified(games)
 	out := map[int]int{} // by version, its place in the list
 	for _, g := range games {
-		for _, lost := range lostIn(m, g, bot) {
-			if lost.Out() {
-				if first, found := out[lost.Number]; found {
-					list[first].More++
+		for _, lost := range lostInGame(m, g, bot) {
+			if lost.IsDisqualified() {
+				if first, found := out[lost.Version]; found {
+					list[first].MoreGames++
 					continue
 				}
-				out[lost.Number] = len(list)
+				out[lost.Version] = len(list)
 			}
 			list = append(list, lost)
 		}
@@ -72,20 +72,20 @@ func lostOf(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
 	return list
 }
 
-// lostIn returns what versions of a bot lost in a game: one entry for each slot.
-func lostIn(m ladder.Match, g ladder.Game, bot string) (list []lostGame) {
+// lostInGame returns what versions of a bot lost in a game: one entry for each slot.
+func lostInGame(m ladder.Match, g ladder.Game, bot string) (list []lostGame) {
 	for slot, name := range m.Bots {
 		if name != bot {
 			continue
 		}
-		lost := lostGame{Game: g, Match: m, Number: m.Numbers[slot]}
+		lost := lostGame{Game: g, Match: m, Version: m.Numbers[slot]}
 		seen := false
 		for _, seat := range g.Seats {
 			if seat.Slot == slot && (!seen || seat.Fault != "") {
 				lost.Seat, seen = seat, true
 			}
-			if seat.Rank == 1 && (len(lost.Others) == 0 || m.Bots[seat.Slot] != lost.Others[len(lost.Others)-1]) {
-				lost.Others, lost.Best = append(lost.Others, m.Bots[seat.Slot]), seat.Points
+			if seat.Rank == 1 && (len(lost.Winners) == 0 || m.Bots[seat.Slot] != lost.Winners[len(lost.Winners)-1]) {
+				lost.Winners, lost.WinnerPoints = append(lost.Winners, m.Bots[seat.Slot]), seat.Points
 			}
 		}
 		if seen && lost.Seat.Rank > 1 {

@@ -48,6 +48,6 @@ func (s *Site) getMachines(v *visit) error {
 		row.Playing = m.Playing[:min(len(m.Playing), machineMatches)]
 		rows = append(rows, row)
 	}
-	page.Machines, page.Pager = paged(v, rows, machineRows)
-	return v.page(http.StatusOK, "machines", page)
+	page.Machines, page.Pager = rowsOfPage(v, rows, machineRows)
+	return v.showPage(http.StatusOK, "machines", page)
 }

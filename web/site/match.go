@@ -24,24 +24,24 @@ const (
 
 type matchPage struct {
 	shownMatch
-	Ladder  *store.LadderInfo // nil for an unrated match
-	Options [][2]string       // those that are not the usual ones, in the game's order
-	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
-	Last    ladder.Attempt    // the one that counts; zero before the first
-	Live    bool              // it can be watched now
-	Seed    string            // its seed, "" while it is secret
-	Played  []dealRow
-	Faults  []faultNote
-	Unsaid  bool // there are more faults on the page than are explained
-	Left    []leftOut
-	Pager   pager
+	Ladder            *store.LadderInfo // nil for an unrated match
+	Options           [][2]string       // those that are not the usual ones, in the game's order
+	State             string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
+	LastAttempt       ladder.Attempt    // the one that counts; zero before the first
+	IsLive            bool              // it can be watched now
+	Seed              string            // its seed, "" while it is secret
+	DealRows          []dealRow
+	Faults            []faultNote
+	HasMoreFaults     bool // there are more faults on the page than are explained
+	Disqualifications []disqualification
+	Pager             pager
 }
 
 // dealRow is a deal in the table of a match, with its games by rotation.
 type dealRow struct {
-	Deal  int
-	Last  int // deal that the row stands for
-	Games []dealGame
+	FirstDeal int
+	LastDeal  int // deal that the row stands for
+	Games     []dealGame
 }
 
 // dealGame is a game of a deal.
@@ -50,8 +50,8 @@ type dealGame struct {
 	Slots [][]ladder.GameSeat // the seats of each bot
 }
 
-// leftOut is a bot and in how many games of the match it was not started, for its faults before them.
-type leftOut struct {
+// disqualification is a bot and in how many games of the match it was not started, for its faults before them.
+type disqualification struct {
 	Bot   string
 	Games int
 }
@@ -98,11 +98,11 @@ func (s *Site) getMatch(v *visit) error {
 		}
 		page.Ladder = &l
 	}
-	page.Live = m.State == ladder.Running && s.shows(m.ID)
+	page.IsLive = m.State == ladder.Running && s.isLive(m.ID)
 	if n := len(m.Attempts); n > 0 {
-		page.Last = m.Attempts[n-1]
-		if page.Last.Seed != nil {
-			page.Seed = page.Last.Seed.String()
+		page.LastAttempt = m.Attempts[n-1]
+		if page.LastAttempt.Seed != nil {
+			page.Seed = page.LastAttempt.Seed.String()
 		}
 	}
 	if m.State == ladder.Finished {
@@ -110,7 +110,7 @@ func (s *Site) getMatch(v *visit) error {
 			return err
 		}
 	}
-	return v.page(http.StatusOK, "match", page)
+	return v.showPage(http.StatusOK, "match", page)
 }
 
 // matchState returns what a match is for people.
@@ -130,7 +130,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	for i := range deals {
 		deals[i] = i
 	}
-	deals, page.Pager = paged(v, deals, matchDeals)
+	deals, page.Pager = rowsOfPage(v, deals, matchDeals)
 	if len(deals) == 0 {
 		return nil
 	}
@@ -139,32 +139,32 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		return err
 	}
 	page.Outcome = outcomeOf(len(page.Bots), variant.Sides, list)
-	disqualify(list)
-	page.leaveOut(list)
+	markDisqualified(list)
+	page.countDisqualifications(list)
 	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		game := dealGame{g, make([][]ladder.GameSeat, len(page.Bots))}
 		for _, seat := range g.Seats {
 			game.Slots[seat.Slot] = append(game.Slots[seat.Slot], seat)
 		}
-		if n := len(page.Played); n == 0 || page.Played[n-1].Deal != g.Deal {
-			page.Played = append(page.Played, dealRow{Deal: g.Deal, Last: g.Deal})
+		if n := len(page.DealRows); n == 0 || page.DealRows[n-1].FirstDeal != g.Deal {
+			page.DealRows = append(page.DealRows, dealRow{FirstDeal: g.Deal, LastDeal: g.Deal})
 		}
-		last := &page.Played[len(page.Played)-1]
+		last := &page.DealRows[len(page.DealRows)-1]
 		last.Games = append(last.Games, game)
 	}
-	page.Played = joined(page.Played)
-	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !failed(g) }))
+	page.DealRows = joinAlikeDeals(page.DealRows)
+	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !hasFault(g) }))
 }
 
-// joined joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
-func joined(rows []dealRow) (out []dealRow) {
+// joinAlikeDeals joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
+func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	alike := func(a, b dealGame) bool {
 		return a.Plies == 0 && b.Plies == 0 && reflect.DeepEqual(a.Slots, b.Slots)
 	}
 	for _, row := range rows {
 		if n := len(out); n > 0 && slices.EqualFunc(out[n-1].Games, row.Games, alike) {
-			out[n-1].Last = row.Deal
+			out[n-1].LastDeal = row.FirstDeal
 		} else {
 			out = append(out, row)
 		}
@@ -175,8 +175,8 @@ func joined(rows []dealRow) (out []dealRow) {
 // disqualified is the code of a fault for pages: the bot was not started, for its faults in deals before.
 const disqualified = "disqualified"
 
-// disqualify gives that code to the seats in all games of a match, in their order, whose bots were not started.
-func disqualify(games []ladder.Game) {
+// markDisqualified gives that code to the seats in all games of a match, in their order, whose bots were not started.
+func markDisqualified(games []ladder.Game) {
 	faults := map[int][]int{} // the deals of the faults, by slot
 	for i, g := range games {
 		games[i].Seats = slices.Clone(g.Seats)
@@ -199,8 +199,8 @@ func disqualify(games []ladder.Game) {
 	}
 }
 
-// leaveOut counts the games of a match in which bots were disqualified.
-func (p *matchPage) leaveOut(games []ladder.Game) {
+// countDisqualifications counts the games of a match in which bots were disqualified.
+func (p *matchPage) countDisqualifications(games []ladder.Game) {
 	left := make([]int, len(p.Bots))
 	for _, g := range games {
 		for _, seat := range g.Seats {
@@ -211,13 +211,13 @@ func (p *matchPage) leaveOut(games []ladder.Game) {
 	}
 	for slot, n := range left {
 		if n > 0 {
-			p.Left = append(p.Left, leftOut{p.Bots[slot], n})
+			p.Disqualifications = append(p.Disqualifications, disqualification{p.Bots[slot], n})
 		}
 	}
 }
 
-// failed reports whether a bot that was started has a fault in a game.
-func failed(g ladder.Game) bool {
+// hasFault reports whether a bot that was started has a fault in a game.
+func hasFault(g ladder.Game) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
@@ -225,14 +225,14 @@ func failed(g ladder.Game) bool {
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {
-			page.Unsaid = true
+			page.HasMoreFaults = true
 			return nil
 		}
-		r, _, err := s.replay(v, g.ID)
+		r, _, err := s.loadReplay(v, g.ID)
 		if err != nil {
 			return err
 		}
-		notes, err := s.notes(v, page.Match, g, r)
+		notes, err := s.explainFaults(v, page.Match, g, r)
 		if err != nil {
 			return err
 		}
@@ -241,10 +241,10 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 	return nil
 }
 
-// notes returns the faults of a game with advice to the authors.
-func (s *Site) notes(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay) (list []faultNote, err error) {
+// explainFaults returns the faults of a game with advice to the authors.
+func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay) (list []faultNote, err error) {
 	for _, f := range r.Faults {
-		n, err := s.note(v, m, g, r, f)
+		n, err := s.explainFault(v, m, g, r, f)
 		if err != nil {
 			return nil, err
 		}
@@ -256,9 +256,9 @@ func (s *Site) notes(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay)
 // faultLog is how many lines of what a bot wrote in a game a page shows.
 const faultLog = 12
 
-// note returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
+// explainFault returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
 // Only the owner of the bot sees what it wrote to stderr, and what follows from that.
-func (s *Site) note(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
+func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}
 	if f.Reason.Kind == fault.Disqualified {

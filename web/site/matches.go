@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	matchesRows = 50   // on a page
-	matchesRead = 1000 // at most, to find the rows of a page
+	matchesRows    = 50   // on a page
+	maxMatchesRead = 1000 // at most, to find the rows of a page
 )
 
 type matchesPage struct {
@@ -28,18 +28,18 @@ type matchesPage struct {
 // matchesFilter is what the parameters choose.
 type matchesFilter struct {
 	Ladder, Bot string
-	Rated       string // "yes", "no", "" for both
+	RatedChoice string // "yes", "no", "" for both
 	State       string
 	before      int64 // the cursor: only matches with a smaller ID
 }
 
-// Any reports whether the filter leaves something out.
-func (f matchesFilter) Any() bool { return f.Ladder+f.Bot+f.Rated+f.State != "" }
+// HasFilter reports whether the filter leaves something out.
+func (f matchesFilter) HasFilter() bool { return f.Ladder+f.Bot+f.RatedChoice+f.State != "" }
 
 func (v *visit) matchesFilter() matchesFilter {
 	q := v.query()
 	return matchesFilter{
-		Ladder: q.Text("ladder"), Bot: q.Text("bot"), Rated: q.Choice("rated", "yes", "no"),
+		Ladder: q.Text("ladder"), Bot: q.Text("bot"), RatedChoice: q.Choice("rated", "yes", "no"),
 		State:  q.Choice("state", string(ladder.Waiting), string(ladder.Running), string(ladder.Finished), string(ladder.Dropped)),
 		before: v.before(),
 	}
@@ -56,35 +56,35 @@ func (s *Site) getMatches(v *visit) error {
 	if code := ladder.CodeOf(err); err != nil && code != ladder.NotFound { // no such bot or ladder: no matches
 		return err
 	}
-	if page.Matches, err = s.shown(v.ctx(), found); err != nil {
+	if page.Matches, err = s.withOutcomes(v.ctx(), found); err != nil {
 		return err
 	}
 	if next > 0 {
-		page.Older = with(v.r, "before", strconv.FormatInt(next, 10))
+		page.Older = addressWith(v.r, "before", strconv.FormatInt(next, 10))
 	}
 	if page.Filter.before > 0 {
-		page.Newest = with(v.r, "before", "")
+		page.Newest = addressWith(v.r, "before", "")
 	}
-	return v.page(http.StatusOK, "matches", page)
+	return v.showPage(http.StatusOK, "matches", page)
 }
 
 // findMatches returns the matches of a page, and the cursor of the next one, 0 at the end. It
 // reads at most matchesRead of them: where few fit, a page has fewer rows, and there is another.
 func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, next int64, err error) {
-	if f.Ladder != "" && f.Rated == "no" {
+	if f.Ladder != "" && f.RatedChoice == "no" {
 		return nil, 0, nil
 	}
 	look := store.MatchFilter{
 		Ladder: f.Ladder, Bot: f.Bot, State: ladder.MatchState(f.State), BeforeID: f.before, Limit: matchesRows + 1,
-		Unrated: f.Rated == "no" && f.Bot == "",
+		Unrated: f.RatedChoice == "no" && f.Bot == "",
 	}
-	for read := 0; read < matchesRead; read += look.Limit {
+	for read := 0; read < maxMatchesRead; read += look.Limit {
 		list, err := s.Store.Matches.List(v.ctx(), look)
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, m := range list {
-			if f.Rated != "" && m.Rated != (f.Rated == "yes") {
+			if f.RatedChoice != "" && m.Rated != (f.RatedChoice == "yes") {
 				continue
 			}
 			if len(found) == matchesRows {
@@ -108,11 +108,11 @@ type shownMatch struct {
 
 // outcome says who won a match, from its games. A side is a bot, or the partners of a team.
 type outcome struct {
-	Sides [][]int   // the slots of each side, the best side first
-	score []float64 // of two sides: games won, and half of those drawn
-	First int       // games in which the best side was first, alone or not
-	Games int
-	Tied  bool // the best two are equal
+	Sides       [][]int   // the slots of each side, the best side first
+	score       []float64 // of two sides: games won, and half of those drawn
+	FirstPlaces int       // games in which the best side was first, alone or not
+	Games       int
+	Tied        bool // the best two are equal
 }
 
 // outcomeOf returns who won a match of so many bots on so many sides. In each game a side gets the
@@ -145,7 +145,7 @@ func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
 		order[side] = side
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
-	o := &outcome{Games: len(games), First: first[order[0]], Tied: n > 1 && score[order[0]]-score[order[1]] < 1e-9}
+	o := &outcome{Games: len(games), FirstPlaces: first[order[0]], Tied: n > 1 && score[order[0]]-score[order[1]] < 1e-9}
 	for _, side := range order {
 		var slots []int
 		for slot := side; slot < bots; slot += n {
@@ -177,8 +177,8 @@ func points(x float64) string {
 	return text + "½"
 }
 
-// shown returns matches with how they ended.
-func (s *Site) shown(ctx context.Context, list []ladder.Match) ([]shownMatch, error) {
+// withOutcomes returns matches with how they ended.
+func (s *Site) withOutcomes(ctx context.Context, list []ladder.Match) ([]shownMatch, error) {
 	var ids []int64
 	for _, m := range list {
 		if m.State == ladder.Finished {

@@ -12,11 +12,11 @@ import (
 const peoplePerPage = 50
 
 type membersPage struct {
-	List  []ladder.Person
-	Query string
-	Pager pager
-	Name  string // of the person with a new token
-	Made  string // its text, shown this once
+	List     []ladder.Person
+	Query    string
+	Pager    pager
+	Name     string // of the person with a new token
+	NewToken string // its text, shown this once
 }
 
 // getMembers lists all people, for admins.
@@ -29,14 +29,14 @@ func (s *Site) showMembers(v *visit, page membersPage) error {
 		return err
 	}
 	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
-	page.List, page.Pager = paged(v, found, peoplePerPage)
-	return v.page(http.StatusOK, "members", page)
+	page.List, page.Pager = rowsOfPage(v, found, peoplePerPage)
+	return v.showPage(http.StatusOK, "members", page)
 }
 
 // postReset makes a token for a person who has lost theirs, and shows it.
 func (s *Site) postReset(v *visit) (err error) {
 	page := membersPage{Name: v.field("name")}
-	if page.Made, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
+	if page.NewToken, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
 		return err
 	}
 	v.w.Header().Set("Cache-Control", "no-store")

@@ -30,7 +30,7 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 		return err
 	}
 	page.Limit = s.Config.Limits.UnratedMatches
-	return v.form(http.StatusOK, "newmatch", page, refused)
+	return v.showForm(http.StatusOK, "newmatch", page, refused)
 }
 
 // postNewMatch asks for an unrated match, and shows it.

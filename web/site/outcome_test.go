@@ -36,8 +36,8 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("%s: %q, %v, tied %v; want %q, slot %d, %v", test.name, o.Text(), o.Sides, o.Tied, test.text, test.best, test.tied)
 		}
 	}
-	if o := outcomeOf(3, 3, []ladder.Game{game(2, 1, 3), game(2, 3, 1), game(1, 2, 3)}); o.First != 1 || o.Games != 3 {
-		t.Errorf("the best of three is first in %d of %d", o.First, o.Games)
+	if o := outcomeOf(3, 3, []ladder.Game{game(2, 1, 3), game(2, 3, 1), game(1, 2, 3)}); o.FirstPlaces != 1 || o.Games != 3 {
+		t.Errorf("the best of three is first in %d of %d", o.FirstPlaces, o.Games)
 	}
 	if o := outcomeOf(4, 2, []ladder.Game{partners}); len(o.Sides) != 2 || o.Sides[0][1] != 3 {
 		t.Errorf("partners are not together: %v", o.Sides)
@@ -55,12 +55,12 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	p := matchPage{shownMatch: shownMatch{Match: ladder.Match{Bots: []string{"good", "bad"}}}}
-	disqualify(games)
-	if p.leaveOut(games); len(p.Left) != 1 || p.Left[0] != (leftOut{"bad", 4}) {
-		t.Errorf("%v are left out, want bad in the four games of deals 2 and 3", p.Left)
+	markDisqualified(games)
+	if p.countDisqualifications(games); len(p.Disqualifications) != 1 || p.Disqualifications[0] != (disqualification{"bad", 4}) {
+		t.Errorf("%v are left out, want bad in the four games of deals 2 and 3", p.Disqualifications)
 	}
 	for _, g := range games {
-		if failed(g) != (g.Deal < 2) || g.Deal >= 2 && g.Seats[1].Fault != disqualified {
+		if hasFault(g) != (g.Deal < 2) || g.Deal >= 2 && g.Seats[1].Fault != disqualified {
 			t.Errorf("deal %d, rotation %d: its fault is %q", g.Deal, g.Rotation, g.Seats[1].Fault)
 		}
 	}
@@ -71,11 +71,11 @@ func TestJoined(t *testing.T) {
 	var rows []dealRow
 	for deal, plies := range []int{9, 0, 0, 8, 0} {
 		games := []dealGame{{ladder.Game{Plies: plies}, [][]ladder.GameSeat{{{Rank: 1}}, {{Seat: 1, Rank: 2, Fault: disqualified}}}}}
-		rows = append(rows, dealRow{Deal: deal, Last: deal, Games: games})
+		rows = append(rows, dealRow{FirstDeal: deal, LastDeal: deal, Games: games})
 	}
 	var got [][2]int
-	for _, row := range joined(rows) {
-		got = append(got, [2]int{row.Deal, row.Last})
+	for _, row := range joinAlikeDeals(rows) {
+		got = append(got, [2]int{row.FirstDeal, row.LastDeal})
 	}
 	if !slices.Equal(got, [][2]int{{0, 0}, {1, 2}, {3, 3}, {4, 4}}) {
 		t.Errorf("%v", got)

@@ -19,62 +19,62 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// over is the card of a game of people and bots that has ended.
-type over struct {
-	Result string      // of the seat that it tells of: one of ladder's results
-	Head   string      // who has won, and the score
-	Why    string      // what decided the game besides the score, "" for nothing
-	Said   phrase.Text // about a fault
-	Sides  []overSide
-	Tricks []overTrick // of a game whose tricks have points
-	Next   *house.Level
+// resultCard is the card of a game of people and bots that has ended.
+type resultCard struct {
+	Result    string      // of the seat that it tells of: one of ladder's results
+	Headline  string      // who has won, and the score
+	Ending    string      // what decided the game besides the score, "" for nothing
+	FaultText phrase.Text // about a fault
+	Sides     []cardSide
+	Tricks    []cardTrick // of a game whose tricks have points
+	NextLevel *house.Level
 }
 
-// overSide is a seat, or a team, with its result.
-type overSide struct {
+// cardSide is a seat, or a team, with its result.
+type cardSide struct {
 	Rank   int
-	Seats  []overSeat
+	Seats  []cardSeat
 	Points string // "" where they say no more than the rank
 	Share  int    // of the most points, in percent
 	Colour string // of the pieces on a board: "b" or "w"
 	Note   string // the colour and the corners that it wanted, captures, or bids that were kept
 }
 
-// overSeat is a seat of a side.
-type overSeat struct {
+// cardSeat is a seat of a side.
+type cardSeat struct {
 	Seat   int
 	Name   string
 	Rating string // see ratingOf
 }
 
-// overTrick is what a trick was worth, and the seat that took it.
-type overTrick struct{ Seat, Points int }
+// cardTrick is what a trick was worth, and the seat that took it.
+type cardTrick struct{ Seat, Points int }
 
-// newOver returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
+// newResultCard returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
 // none.
-func newOver(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Game) (*over, error) {
+func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Game) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
 	}
-	o := &over{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), Next: nextLevel(p)}
+	o := &resultCard{Result: ladder.PlayResult(rules.RecordOf(variant, r.Ranks, seat)), NextLevel: nextLevel(p)}
 	scored := g.Display.Board == nil && len(r.Faults) == 0
-	o.sides(p, variant, r, names, scored)
-	if o.told(v, played); !scored {
+	o.addSides(p, variant, r, names, scored)
+	if o.addEvents(v, played); !scored {
 		o.Tricks = nil
 	}
 	who := speaker{v, own, names}
 	points, other := o.scores(variant.Side(seat), variant)
-	switch o.Head = who.say(results[o.Result], seat); {
+	switch o.Headline = who.say(results[o.Result], seat); {
 	case scored && len(o.Sides) == 2:
-		o.Head = v.t("over.score", "Result", o.Head, "Own", points, "Other", other)
+		o.Headline = v.t("over.score", "Result", o.Headline, "Own", points, "Other", other)
 	case scored && o.Result == ladder.PlayWin:
-		o.Head = who.say(ahead, seat, "Points", points)
+		o.Headline = who.say(ahead, seat, "Points", points)
 	case scored:
-		o.Head = who.say(placed, seat, "Place", ordinal(v, r.Ranks[seat]), "Sides", len(o.Sides), "Points", points)
+		o.Headline = who.say(placed, seat, "Place", ordinal(v, r.Ranks[seat]), "Sides", len(o.Sides), "Points", points)
 	}
-	o.why(who, r, g, frames)
+	o.setEnding(who, r, g, frames)
 	return o, nil
 }
 
@@ -85,9 +85,9 @@ var (
 	results = map[string]voices{
 		ladder.PlayWin: {"over.you.win", "over.they.win"}, ladder.PlayDraw: {"over.you.draw", "over.they.draw"}, ladder.PlayLoss: {"over.you.loss", "over.they.loss"},
 	}
-	ahead  = voices{"over.you.ahead", "over.they.ahead"}
-	placed = voices{"over.you.place", "over.they.place"}
-	ended  = map[fault.Kind]voices{
+	ahead       = voices{"over.you.ahead", "over.they.ahead"}
+	placed      = voices{"over.you.place", "over.they.place"}
+	faultVoices = map[fault.Kind]voices{
 		fault.Resigned: {"over.you.resigned", "over.they.resigned"}, fault.Late: {"over.you.late", "over.they.late"}, fault.LateBank: {"over.you.bank", "over.they.bank"},
 		fault.ConnectionLost: {"over.you.lost", "over.they.lost"},
 	}
@@ -102,8 +102,8 @@ func ordinal(v *visit, rank int) string {
 	return v.t("board.ordinal.any", "rank", rank)
 }
 
-// seatIn returns the seat at which a visitor played, -1 if there is none.
-func seatIn(v *visit, p ladder.Play) int {
+// visitorSeat returns the seat at which a visitor played, -1 if there is none.
+func visitorSeat(v *visit, p ladder.Play) int {
 	for _, s := range p.People() {
 		if (service.Actor{Person: ladder.Person{ID: s.PersonID}, Session: s.Session}).IsSame(v.Actor) {
 			return s.Seat
@@ -112,9 +112,9 @@ func seatIn(v *visit, p ladder.Play) int {
 	return -1
 }
 
-// toldOf returns the seat that the result of a finished game tells of: the visitor's own, else that of the person who
+// seatOfResult returns the seat that the result of a finished game tells of: the visitor's own, else that of the person who
 // was best.
-func toldOf(p ladder.Play, own int, ranks []int) int {
+func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	best := p.Opener
 	for _, s := range p.People() {
 		switch {
@@ -145,13 +145,13 @@ func nextLevel(p ladder.Play) *house.Level {
 	return next
 }
 
-// sides fills in the sides, the best first.
-func (o *over) sides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
+// addSides fills in the sides, the best first.
+func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
 	points := make([]float64, variant.Sides)
 	for side := range variant.Sides {
-		s := overSide{Rank: r.Ranks[side]} // the first seat of a side has its number
+		s := cardSide{Rank: r.Ranks[side]} // the first seat of a side has its number
 		for seat := side; seat < len(r.Seats); seat += variant.Sides {
-			s.Seats = append(s.Seats, overSeat{seat, names[seat], ratingOf(p, seat)})
+			s.Seats = append(s.Seats, cardSeat{seat, names[seat], ratingOf(p, seat)})
 			points[side] += r.Points[seat]
 		}
 		if scored {
@@ -164,7 +164,7 @@ func (o *over) sides(p ladder.Play, variant *rules.Variant, r *referee.Replay, n
 			o.Sides[side].Share = int(max(0, 100*points[side]/most))
 		}
 	}
-	slices.SortStableFunc(o.Sides, func(a, b overSide) int { return a.Rank - b.Rank })
+	slices.SortStableFunc(o.Sides, func(a, b cardSide) int { return a.Rank - b.Rank })
 }
 
 // ratingOf returns the rating of the person at a seat after the game and what it has moved: "1662 (+162)"; "" for none.
@@ -178,7 +178,7 @@ func ratingOf(p ladder.Play, seat int) string {
 }
 
 // scores returns the points of a side, and those of the best other one.
-func (o *over) scores(side int, variant *rules.Variant) (own, other string) {
+func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string) {
 	for _, s := range o.Sides {
 		if variant.Side(s.Seats[0].Seat) == side {
 			own = s.Points
@@ -189,9 +189,9 @@ func (o *over) scores(side int, variant *rules.Variant) (own, other string) {
 	return own, other
 }
 
-// told fills in what the events tell: the tricks with points, captures, and bids that were kept; and the sides of a
+// addEvents fills in what the events tell: the tricks with points, captures, and bids that were kept; and the sides of a
 // board.
-func (o *over) told(v *visit, g *board.Game) {
+func (o *resultCard) addEvents(v *visit, g *board.Game) {
 	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
 	before, rounds, captured := make([]int, seats), 0, false
@@ -201,7 +201,7 @@ func (o *over) told(v *visit, g *board.Game) {
 			words := numbers(rest)
 			switch {
 			case verb == "trick" && len(words) == 2:
-				o.Tricks = append(o.Tricks, overTrick{words[0], words[1]})
+				o.Tricks = append(o.Tricks, cardTrick{words[0], words[1]})
 			case verb == "song" && len(words) == 2 && len(o.Tricks) > 0:
 				o.Tricks[len(o.Tricks)-1].Points += words[1]
 			case verb == "capture" && len(words) == 2:
@@ -269,27 +269,27 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// why fills in what ended the game other than its last move: a fault, or a win at once.
-func (o *over) why(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
+// setEnding fills in what ended the game other than its last move: a fault, or a win at once.
+func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
 	if len(r.Faults) > 0 {
 		f := r.Faults[0]
-		text, known := ended[f.Reason.Kind]
+		text, known := faultVoices[f.Reason.Kind]
 		if !known {
-			text, o.Said = forfeited, f.TextIn(fault.Circumstances{})
+			text, o.FaultText = forfeited, f.TextIn(fault.Circumstances{})
 		}
-		o.Why = who.say(text, f.Seat)
+		o.Ending = who.say(text, f.Seat)
 		return
 	}
 	if b := g.Display.Board; b != nil {
-		if who.knows(g.Name) { // others may end in other ways
-			o.Why = who.t(endingOf(b, lastView(frames), r.Ranks))
+		if who.hasTexts(g.Name) { // others may end in other ways
+			o.Ending = who.t(endingOf(b, lastView(frames), r.Ranks))
 		}
 		return
 	}
 	for _, event := range frames[len(frames)-1].Events.All {
 		if words := strings.Fields(event); words[0] == "instant" {
 			seat, _ := strconv.Atoi(words[1]) // the referee wrote it
-			o.Why = who.event(words[2], seat)
+			o.Ending = who.event(words[2], seat)
 			return
 		}
 	}
@@ -330,13 +330,13 @@ func lastView(frames []board.Frame) map[string]string {
 // speaker says what a seat did, in the second person to who sat there.
 type speaker struct {
 	*visit
-	own   int // the seat of the visitor, -1 for none
-	names []string
+	ownSeat int // the seat of the visitor, -1 for none
+	names   []string
 }
 
 // say returns a text about a seat.
 func (s speaker) say(text voices, seat int, args ...any) string {
-	if seat == s.own {
+	if seat == s.ownSeat {
 		return s.t(text.you, args...)
 	}
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
@@ -344,7 +344,7 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 
 // event returns an event of the boards in words.
 func (s speaker) event(key string, seat int) string {
-	if seat == s.own {
+	if seat == s.ownSeat {
 		return s.t("board.you." + key)
 	}
 	return s.t("board.event."+key, "who", s.names[seat])
@@ -354,7 +354,7 @@ func (s speaker) event(key string, seat int) string {
 const trickWidth, trickHeight = 10, 44
 
 // Chart returns the points of the tricks as bars in the colours of the seats that took them.
-func (o *over) Chart() template.HTML {
+func (o *resultCard) Chart() template.HTML {
 	most := 1
 	for _, t := range o.Tricks {
 		most = max(most, t.Points)

@@ -11,12 +11,12 @@ import (
 
 // The card of a game on a board says how it ended, unless it is a game of another module.
 func TestOverEnd(t *testing.T) {
-	who := speaker{&visit{words: kit.Get[[]*messages.Language](t)(messages.All())[0]}, 0, nil}
+	who := speaker{&visit{language: kit.Get[[]*messages.Language](t)(messages.All())[0]}, 0, nil}
 	for name, want := range map[string]string{"teeko": "Four pieces form a line or a square.", "tictactoe": ""} {
-		g, o := *teeko.Game, over{}
+		g, o := *teeko.Game, resultCard{}
 		g.Name = name
-		if o.why(who, &referee.Replay{Ranks: []int{1, 2}}, &g, nil); o.Why != want {
-			t.Errorf("%s ends with %q, want %q", name, o.Why, want)
+		if o.setEnding(who, &referee.Replay{Ranks: []int{1, 2}}, &g, nil); o.Ending != want {
+			t.Errorf("%s ends with %q, want %q", name, o.Ending, want)
 		}
 	}
 }

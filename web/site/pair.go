@@ -14,7 +14,7 @@ const pairMatches = 20 // on a page
 type pairPage struct {
 	Ladder      store.LadderInfo
 	One, Other  ladder.Version
-	Met         store.Meeting
+	Meeting     store.Meeting
 	Difference  stats.Estimate // of the Elo of One over that of Other, by these deals alone
 	Bounded     bool           // the difference has an interval
 	Matches     []shownMatch
@@ -36,25 +36,25 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 	if err != nil {
 		return err
 	}
-	page.Met = met[[2]int64{page.One.ID, page.Other.ID}]
-	if page.Met.Deals > 0 {
-		pairs := []stats.Pair{{A: 0, B: 1, Deals: page.Met.Deals, Score: page.Met.Score, Squares: page.Met.Squares}}
+	page.Meeting = met[[2]int64{page.One.ID, page.Other.ID}]
+	if page.Meeting.Deals > 0 {
+		pairs := []stats.Pair{{A: 0, B: 1, Deals: page.Meeting.Deals, Score: page.Meeting.Score, Squares: page.Meeting.Squares}}
 		list, err := stats.FitPairs(2, pairs, &stats.Anchor{Bot: 1}).Intervals()
 		if err != nil {
 			return err
 		}
 		page.Difference = list[0]
-		page.Bounded = whole(list[0].PlusMinus()) != none
+		page.Bounded = wholeNumber(list[0].PlusMinus()) != unknownValue
 	}
 	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Ladder: l.Name, Version: page.One.ID, Opponent: page.Other.ID, BeforeID: before, Limit: pairMatches + 1})
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
-	if page.Matches, err = s.shown(v.ctx(), list); err != nil {
+	list, page.First, page.Next = rowsBefore(v, "before", list, before, pairMatches, func(m ladder.Match) int64 { return m.ID })
+	if page.Matches, err = s.withOutcomes(v.ctx(), list); err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "pair", page)
+	return v.showPage(http.StatusOK, "pair", page)
 }
 
 // pathVersion returns the version that a part of the path names: "lola@2".

@@ -39,7 +39,7 @@ func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 	if err != nil {
 		return err
 	}
-	list, page.Pager = paged(v, list, pairsRows)
+	list, page.Pager = rowsOfPage(v, list, pairsRows)
 	var versions []int64
 	for _, p := range list {
 		versions = append(versions, p.VersionID)
@@ -57,7 +57,7 @@ func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 		}
 		page.Rows = append(page.Rows, row)
 	}
-	return v.page(http.StatusOK, "pairs", page)
+	return v.showPage(http.StatusOK, "pairs", page)
 }
 
 func cellOf(t store.Meeting, self bool) cell {

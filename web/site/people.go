@@ -38,16 +38,16 @@ func (s *Site) getPeople(v *visit) error {
 	for _, name := range names {
 		if rated[name] > 0 {
 			page.Game = cmp.Or(page.Game, name)
-			page.Games = append(page.Games, ratedGame{name, with(v.r, "game", name)})
+			page.Games = append(page.Games, ratedGame{name, addressWith(v.r, "game", name)})
 		}
 	}
 	page.Game = cmp.Or(page.Game, names[0]) // nobody has a rating
-	page.Pager = pagerOf(v, v.pageNumber(), rated[page.Game], ratedPeople)
+	page.Pager = newPager(v, v.pageNumber(), rated[page.Game], ratedPeople)
 	page.List, err = s.Store.People.RatedPeople(v.ctx(), page.Game, (page.Pager.Page-1)*ratedPeople, ratedPeople)
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "people", page)
+	return v.showPage(http.StatusOK, "people", page)
 }
 
 // Rank returns the rank of a row of the list, 0 of one that is provisional.
@@ -55,5 +55,5 @@ func (p peoplePage) Rank(row int) int {
 	if p.List[row].Provisional {
 		return 0
 	}
-	return p.Pager.From + row
+	return p.Pager.FirstRow + row
 }

@@ -42,7 +42,7 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	if err != nil {
 		return err
 	}
-	list, page.First, page.Next = older(v, "before", list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
+	list, page.First, page.Next = rowsBefore(v, "before", list, before, personBots, func(b store.ListedBot) int64 { return b.ID })
 	for _, b := range list {
 		places, err := s.Store.Ladders.PlacesOfBot(v.ctx(), b.ID)
 		if err != nil {
@@ -50,7 +50,7 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 		}
 		page.Bots = append(page.Bots, personBot{b, places})
 	}
-	return v.page(http.StatusOK, "person", page)
+	return v.showPage(http.StatusOK, "person", page)
 }
 
 // addPlays adds a person's ratings, records and finished games, of those in which they sat down before a time.
@@ -65,6 +65,6 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	slices.SortStableFunc(page.Records, func(a, b ladder.PlayRecord) int { return cmp.Or(cmp.Compare(a.Game, b.Game), b.Games-a.Games) })
 	list, err := s.Store.Plays.ListByPerson(v.ctx(), id, true, before, playsOfPerson+1)
 	p := &page.Plays
-	p.List, p.First, p.Next = older(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.Sat.UnixMicro() })
+	p.List, p.First, p.Next = rowsBefore(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.SatDownAt.UnixMicro() })
 	return err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// playBots is how many bots can be chosen from, beside one that an address names.
-const playBots = 500
+// maxPlayBots is how many bots can be chosen from, beside one that an address names.
+const maxPlayBots = 500
 
 // The names of fields of a playForm, and a value.
 const (
@@ -141,21 +141,21 @@ func (f playForm) choice() (c play.Choice, err error) {
 }
 
 type playPage struct {
-	Form     playForm
-	Games    []playLink
-	Known    bool // see visit.knows
-	Rules    template.HTML
-	Presets  []playLink // options together: the usual ones, and those of ladders
-	Counts   []int      // of players; nil: the game has no choice of them
-	Players  int        // those that are chosen
-	Options  []playOption
-	Levels   []playBot // house bots, the weakest first
-	House    []playBot // others
-	Bots     []playBot
-	Refused  string        // why the visitor cannot play at all; see Site.refused
-	Banks    []string      // minutes
-	Own      []*play.Table // games of the visitor that are not over
-	MoveTime int           // seconds
+	Form      playForm
+	Games     []playLink
+	HasTexts  bool // see visit.knows
+	Rules     template.HTML
+	Presets   []playLink // options together: the usual ones, and those of ladders
+	Counts    []int      // of players; nil: the game has no choice of them
+	Players   int        // those that are chosen
+	Options   []playOption
+	Levels    []playBot // house bots, the weakest first
+	House     []playBot // others
+	Bots      []playBot
+	Refusal   string        // why the visitor cannot play at all; see Site.refused
+	Banks     []string      // minutes
+	OwnTables []*play.Table // games of the visitor that are not over
+	MoveTime  int           // seconds
 }
 
 // playLink is a link to the page with another game or other options.
@@ -206,7 +206,7 @@ func levelOf(bot string) *house.Level {
 
 // getPlay shows the form to choose a game.
 func (s *Site) getPlay(v *visit) error {
-	return s.choosePlay(v, readPlayForm(v.query().Text), nil)
+	return s.showPlayForm(v, readPlayForm(v.query().Text), nil)
 }
 
 // postPlay opens a table.
@@ -219,23 +219,23 @@ func (s *Site) postPlay(v *visit) error {
 		t, key, err = s.Play.Open(v.ctx(), v.Actor, c)
 	}
 	if err != nil {
-		return s.choosePlay(v, form, err)
+		return s.showPlayForm(v, form, err)
 	}
-	return s.seated(v, t, key, nil)
+	return s.leadToTable(v, t, key, nil)
 }
 
-// choosePlay answers with the form as it was filled in. An unknown game is the first one.
-func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
+// showPlayForm answers with the form as it was filled in. An unknown game is the first one.
+func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 	g, err := games.Find(form.Game)
 	if err != nil {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{Known: v.knows(g.Name), Refused: s.refused(v), Own: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{HasTexts: v.hasTexts(g.Name), Refusal: s.playRefusal(v), OwnTables: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
-	if err := s.offerBots(v, &page, &form); err != nil {
+	if err := s.listBots(v, &page, &form); err != nil {
 		return err
 	}
 	page.Form = form
@@ -248,12 +248,12 @@ func (s *Site) choosePlay(v *visit, form playForm, refused error) error {
 		return err
 	}
 	page.Presets = s.presets(v, g, form)
-	page.offerOptions(v.words, g)
-	return v.form(http.StatusOK, "play", page, refused)
+	page.listOptions(v.language, g)
+	return v.showForm(http.StatusOK, "play", page, refused)
 }
 
-// refused returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
-func (s *Site) refused(v *visit) string {
+// playRefusal returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
+func (s *Site) playRefusal(v *visit) string {
 	switch ladder.CodeOf(s.Play.CheckPlayer(v.Actor)) {
 	case ladder.Forbidden:
 		return "none"
@@ -263,10 +263,10 @@ func (s *Site) refused(v *visit) string {
 	return ""
 }
 
-// offerBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
+// listBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
 // if the game has no levels.
-func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
-	versions, err := s.Store.Versions.ListLive(v.ctx(), playBots)
+func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
+	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (s *Site) offerBots(v *visit, page *playPage, form *playForm) error {
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
-	if len(versions) == playBots { // there are more, and these are needed
+	if len(versions) == maxPlayBots { // there are more, and these are needed
 		needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
 		for _, l := range house.Levels() {
 			needed = append(needed, "@"+l.Spec)
@@ -363,11 +363,11 @@ func optionText(l *messages.Language, o rules.Option, value string) string {
 	if l.Texts[key] == nil {
 		return strings.TrimSuffix(o.Help+": "+value, ": ") // of a game whose options have no texts
 	}
-	return l.Say(key)
+	return l.Text(key)
 }
 
-// offerOptions lists the options of the game.
-func (p *playPage) offerOptions(l *messages.Language, g *rules.Game) {
+// listOptions lists the options of the game.
+func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	settings := settingsOf(g, p.Form.Options)
 	for _, o := range g.Options {
 		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.DefaultText())

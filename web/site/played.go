@@ -13,39 +13,39 @@ import (
 type playedPage struct {
 	ladder.Play
 	gameView
-	Own     int         // the seat of the visitor, -1 for none
-	Seat    int         // of which the card tells
-	Offer   *play.Table // a rematch that waits for people
-	Over    *over       // nil: the game is broken
-	Cause   ladder.BreakReason
-	Culprit string // the bot that was the cause
-	Review  bool   // the address has a position: the card would be in the way
+	OwnSeat  int         // the seat of the visitor, -1 for none
+	Seat     int         // of which the card tells
+	Rematch  *play.Table // a rematch that waits for people
+	Card     *resultCard // nil: the game is broken
+	Cause    ladder.BreakReason
+	Culprit  string // the bot that was the cause
+	IsReview bool   // the address has a position: the card would be in the way
 }
 
-// Another returns the address at which another game is chosen, with the choices of this one.
-func (p playedPage) Another() string { return formOf(p.Play).address() }
+// OtherGameURL returns the address at which another game is chosen, with the choices of this one.
+func (p playedPage) OtherGameURL() string { return formOf(p.Play).address() }
 
-// Offered reports whether the visitor is told of a rematch.
-func (p playedPage) Offered() bool { return p.Own >= 0 && len(p.People()) > 1 }
+// OffersRematch reports whether the visitor is told of a rematch.
+func (p playedPage) OffersRematch() bool { return p.OwnSeat >= 0 && len(p.People()) > 1 }
 
-// played shows a game that is over.
-func (s *Site) played(v *visit, id string) error {
-	page := playedPage{Review: v.query().Text("ply") != ""}
+// showPlayedGame shows a game that is over.
+func (s *Site) showPlayedGame(v *visit, id string) error {
+	page := playedPage{IsReview: v.query().Text("ply") != ""}
 	var err error
 	if page.Play, err = s.Store.Plays.Find(v.ctx(), id); err != nil {
 		return err
 	}
-	page.gameView.Title, page.Own, page.Offer = titleOf(page.Game), seatIn(v, page.Play), s.Play.Rematch(id)
+	page.gameView.Title, page.OwnSeat, page.Rematch = titleOf(page.Game), visitorSeat(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
 		page.Cause, page.Culprit = cmp.Or(page.BreakReason, ladder.BrokenByFailure).Cause() // one that is open could not be ended
-		page.Culprit = botTitle(v.words, page.Culprit)
-		return v.page(http.StatusOK, "played", page)
+		page.Culprit = botTitle(v.language, page.Culprit)
+		return v.showPage(http.StatusOK, "played", page)
 	}
 	data, err := s.Store.Plays.Replay(v.ctx(), id)
 	if err != nil {
 		return err
 	}
-	r, g, err := decode(id, data)
+	r, g, err := decodeReplay(id, data)
 	if err != nil {
 		return err
 	}
@@ -53,17 +53,17 @@ func (s *Site) played(v *visit, id string) error {
 	if page.gameView, err = newGameView(id, r, g); err != nil {
 		return err
 	}
-	page.Seat = toldOf(page.Play, page.Own, r.Ranks)
-	if page.Over, err = newOver(v, page.Play, page.Seat, page.Own, r, g, page.names(), page.Played); err != nil {
+	page.Seat = seatOfResult(page.Play, page.OwnSeat, r.Ranks)
+	if page.Card, err = newResultCard(v, page.Play, page.Seat, page.OwnSeat, r, g, page.names(), page.BoardGame); err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "played", page)
+	return v.showPage(http.StatusOK, "played", page)
 }
 
 // nameSeats gives the seats of a replay the names that the visitor reads.
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, x := range p.Seats {
-		if r.Seats[x.Seat].Name = seatName(v.words, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.Own {
+		if r.Seats[x.Seat].Name = seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
 			r.Seats[x.Seat].Name = v.t("person.you")
 		}
 		if strings.HasPrefix(x.Bot, "@") {
@@ -74,7 +74,7 @@ func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 
 // names returns who sat at each seat.
 func (p *playedPage) names() (list []string) {
-	for _, s := range p.Played.Seats {
+	for _, s := range p.BoardGame.Seats {
 		list = append(list, s.Name)
 	}
 	return list

@@ -22,8 +22,8 @@ import (
 // links are addresses for use elsewhere.
 type links struct{ Page, Badge, Feed string }
 
-// links returns the public addresses of a bot.
-func (v *visit) links(bot string) links {
+// publicLinks returns the public addresses of a bot.
+func (v *visit) publicLinks(bot string) links {
 	page := v.origin() + "/bots/" + url.PathEscape(bot)
 	return links{page, page + "/badge.svg", page + "/feed.atom"}
 }
@@ -34,7 +34,7 @@ func (v *visit) origin() string {
 	if configured := v.site.Config.Site.URL; configured != "" {
 		return configured
 	}
-	u := url.URL{Scheme: "http", Host: cut(maxHost, v.r.Host)}
+	u := url.URL{Scheme: "http", Host: truncate(maxHost, v.r.Host)}
 	if v.Secure {
 		u.Scheme = "https"
 	}
@@ -44,9 +44,9 @@ func (v *visit) origin() string {
 // badgeAge is how long caches keep badges and feeds.
 const badgeAge = 5 * time.Minute
 
-// embedded answers with a document for other sites, which caches may keep for everybody whose
+// sendEmbedded answers with a document for other sites, which caches may keep for everybody whose
 // headers named by vary, "" for none, are the same.
-func (v *visit) embedded(kind, vary string, data []byte) {
+func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	sum := sha256.Sum256(data)
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
@@ -81,7 +81,7 @@ func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	if at := slices.IndexFunc(places, func(p ladder.Standing) bool { return on == "" || p.Ladder == on }); at >= 0 {
 		place = places[at]
 	}
-	v.embedded("image/svg+xml", "", badgeOf(place))
+	v.sendEmbedded("image/svg+xml", "", badgeOf(place))
 	return nil
 }
 
@@ -95,8 +95,8 @@ const (
 
 // badgeOf draws a badge. It is English, as what it is embedded in is anybody's.
 func badgeOf(p ladder.Standing) []byte {
-	left, right := cut(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
-	rating := "rating " + whole(p.Rating())
+	left, right := truncate(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
+	rating := "rating " + wholeNumber(p.Rating())
 	switch {
 	case p.Matches == 0:
 	case p.IsProvisional():
@@ -108,7 +108,7 @@ func badgeOf(p ladder.Standing) []byte {
 	}
 	half := func(text string) float64 { return float64(utf8.RuneCountInString(text))*badgeGlyph + 2*badgePad }
 	wl, wr := half(left), half(right)
-	title := template.HTMLEscapeString(cut(badgeText, p.Bot) + ", " + left + ": " + right)
+	title := template.HTMLEscapeString(truncate(badgeText, p.Bot) + ", " + left + ": " + right)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img" aria-label="%s"><title>%s</title>`,
 		wl+wr, badgeHeight, wl+wr, badgeHeight, title, title)
@@ -123,18 +123,18 @@ func badgeOf(p ladder.Standing) []byte {
 	return b.Bytes()
 }
 
-const feedEntries = 30 // matches and versions in a feed, at most so many of each
+const maxFeedEntries = 30 // matches and versions in a feed, at most so many of each
 
 // atom is a feed as RFC 4287 has it.
 type atom struct {
-	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
-	Lang    string      `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
-	ID      string      `xml:"id"`
-	Title   string      `xml:"title"`
-	Updated string      `xml:"updated"`
-	Author  string      `xml:"author>name"`
-	Links   []atomLink  `xml:"link"`
-	Entries []atomEntry `xml:"entry"`
+	XMLName   xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
+	Lang      string      `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
+	ID        string      `xml:"id"`
+	Title     string      `xml:"title"`
+	UpdatedAt string      `xml:"updated"`
+	Author    string      `xml:"author>name"`
+	Links     []atomLink  `xml:"link"`
+	Entries   []atomEntry `xml:"entry"`
 }
 
 type atomLink struct {
@@ -144,12 +144,12 @@ type atomLink struct {
 }
 
 type atomEntry struct {
-	ID      string   `xml:"id"`
-	Title   string   `xml:"title"`
-	Updated string   `xml:"updated"`
-	Link    atomLink `xml:"link"`
-	Summary string   `xml:"summary"`
-	at      time.Time
+	ID        string   `xml:"id"`
+	Title     string   `xml:"title"`
+	UpdatedAt string   `xml:"updated"`
+	Link      atomLink `xml:"link"`
+	Summary   string   `xml:"summary"`
+	timestamp time.Time
 }
 
 // getFeed answers with the finished matches and the versions of a bot, the last ones first.
@@ -158,11 +158,11 @@ func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	matches, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Limit: feedEntries})
+	matches, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, Limit: maxFeedEntries})
 	if err != nil {
 		return err
 	}
-	versions, err := s.Store.Versions.List(v.ctx(), b.ID, 0, feedEntries)
+	versions, err := s.Store.Versions.List(v.ctx(), b.ID, 0, maxFeedEntries)
 	if err != nil {
 		return err
 	}
@@ -170,14 +170,14 @@ func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	v.embedded("application/atom+xml; charset=utf-8", "Accept-Language, Cookie", data) // it is in the visitor's language
+	v.sendEmbedded("application/atom+xml; charset=utf-8", "Accept-Language, Cookie", data) // it is in the visitor's language
 	return nil
 }
 
 func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versions []ladder.Version) ([]byte, error) {
-	links := v.links(b.Name)
+	links := v.publicLinks(b.Name)
 	f := atom{
-		Lang: v.words.Tag, ID: links.Feed, Title: v.t("feed.title", "Bot", b.Name), Author: cut(40, cmp.Or(owner, "timba")),
+		Lang: v.language.Tag, ID: links.Feed, Title: v.t("feed.title", "Bot", b.Name), Author: truncate(40, cmp.Or(owner, "timba")),
 		Links: []atomLink{{"self", "application/atom+xml", links.Feed}, {"alternate", "text/html", links.Page}},
 	}
 	for _, m := range matches {
@@ -188,11 +188,11 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 			f.Entries = append(f.Entries, v.versionEntry(x))
 		}
 	}
-	slices.SortStableFunc(f.Entries, func(a, b atomEntry) int { return b.at.Compare(a.at) })
-	f.Entries = f.Entries[:min(feedEntries, len(f.Entries))]
-	f.Updated = stampOf(b.CreatedAt)
+	slices.SortStableFunc(f.Entries, func(a, b atomEntry) int { return b.timestamp.Compare(a.timestamp) })
+	f.Entries = f.Entries[:min(maxFeedEntries, len(f.Entries))]
+	f.UpdatedAt = formatTimestamp(b.CreatedAt)
 	if len(f.Entries) > 0 {
-		f.Updated = f.Entries[0].Updated
+		f.UpdatedAt = f.Entries[0].UpdatedAt
 	}
 	var out bytes.Buffer
 	out.WriteString(xml.Header)
@@ -200,32 +200,32 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 	return out.Bytes(), err
 }
 
-func stampOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+func formatTimestamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // matchEntry tells of a match with what it moved.
 func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	var names []string
 	for _, name := range m.Bots {
-		names = append(names, cut(40, name))
+		names = append(names, truncate(40, name))
 	}
 	on := cmp.Or(m.Ladder, m.Game)
 	address := fmt.Sprintf("%s/matches/%d", v.origin(), m.ID)
 	e := atomEntry{
-		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), Updated: stampOf(m.FinishedAt),
-		Link: atomLink{Href: address}, Summary: v.t("feed.unrated"), at: m.FinishedAt,
+		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), UpdatedAt: formatTimestamp(m.FinishedAt),
+		Link: atomLink{Href: address}, Summary: v.t("feed.unrated"), timestamp: m.FinishedAt,
 	}
 	for slot, c := range m.Changes {
 		if m.Bots[slot] == b.Name {
-			e.Summary = v.t("feed.moved", "From", whole(c.EloBefore), "To", whole(c.EloAfter))
+			e.Summary = v.t("feed.moved", "From", wholeNumber(c.EloBefore), "To", wholeNumber(c.EloAfter))
 		}
 	}
 	return e
 }
 
 func (v *visit) versionEntry(x ladder.Version) atomEntry {
-	address := fmt.Sprintf("%s/versions/%d", v.links(x.Bot).Page, x.Number)
+	address := fmt.Sprintf("%s/versions/%d", v.publicLinks(x.Bot).Page, x.Number)
 	return atomEntry{
-		ID: address, Title: v.t("feed.version", "Bot", x.Bot, "Version", x.Number), Updated: stampOf(x.LiveAt),
-		Link: atomLink{Href: address}, Summary: cut(80, strings.TrimSpace(x.Label+" "+x.Language)), at: x.LiveAt,
+		ID: address, Title: v.t("feed.version", "Bot", x.Bot, "Version", x.Number), UpdatedAt: formatTimestamp(x.LiveAt),
+		Link: atomLink{Href: address}, Summary: truncate(80, strings.TrimSpace(x.Label+" "+x.Language)), timestamp: x.LiveAt,
 	}
 }

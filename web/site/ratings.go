@@ -32,7 +32,7 @@ func (s *Site) getRatings(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "ratings", ratingsPage{d, active, constants()})
+	return v.showPage(http.StatusOK, "ratings", ratingsPage{d, active, constants()})
 }
 
 func constants() []constant {

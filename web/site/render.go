@@ -26,8 +26,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// headers sets the headers of all pages. The API's middleware has set some stricter ones.
-func (s *Site) headers(h http.Header) {
+// setHeaders sets the headers of all pages. The API's middleware has set some stricter ones.
+func (s *Site) setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin") // without any, browsers send forms with the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -87,7 +87,7 @@ type frame struct {
 }
 
 // Lang returns the language of the page.
-func (f frame) Lang() string { return f.words.Tag }
+func (f frame) Lang() string { return f.language.Tag }
 
 // Preference returns what the visitor has chosen; see preferences.
 func (f frame) Preference(name string) string { return f.preference(name) }
@@ -99,19 +99,19 @@ func (f frame) Path() string { return f.r.URL.Path }
 func (f frame) Origin() string { return f.origin() }
 
 // With returns the page's address with a parameter changed; "" removes it.
-func (f frame) With(name, value string) string { return with(f.r, name, value) }
+func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
 // Names returns what people call the house bots of the ladders, levels and guests, as JSON by their names, and
 // the titles of the ladders, by "/" and their names, for modules that learn of a match after the page.
 func (f frame) Names() (template.JS, error) {
-	names := map[string]string{ladder.GuestName: f.words.Say("bot.guest")}
+	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {
-		names["@"+level.Spec] = botTitle(f.words, "@"+level.Spec)
+		names["@"+level.Spec] = botTitle(f.language, "@"+level.Spec)
 	}
 	for _, l := range f.site.Config.Ladders {
-		names["/"+l.Name] = f.site.ladderTitle(f.words, l.Name)
+		names["/"+l.Name] = f.site.ladderTitle(f.language, l.Name)
 		for _, bot := range l.House {
-			names[bot] = botTitle(f.words, bot)
+			names[bot] = botTitle(f.language, bot)
 		}
 	}
 	text, err := json.Marshal(names) // which writes <, > and & as escapes
@@ -139,30 +139,30 @@ func (f frame) Script() (string, error) {
 // package board if it draws.
 func (f frame) Texts() (template.JS, error) {
 	heads := []string{f.Name + ".js."}
-	if f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
+	if f.site.assets.drawsGames(f.Name + "/" + f.Name + ".js") {
 		heads = append(heads, "board.")
 	}
-	texts, err := messages.JSON(heads, f.words)
+	texts, err := messages.TextsJSON(heads, f.language)
 	return template.JS(texts), err
 }
 
 // Modules returns the addresses of the modules that the page's module imports, so that the browser
 // fetches them at once.
-func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" + f.Name + ".js") }
+func (f frame) Modules() []string { return f.site.assets.importURLs(f.Name + "/" + f.Name + ".js") }
 
-// page answers with a page.
-func (v *visit) page(status int, name string, data any) error {
-	return v.answer("layout", status, name, data, nil)
+// showPage answers with a page.
+func (v *visit) showPage(status int, name string, data any) error {
+	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// form answers with the page of a form, which says why that was refused if err is not nil.
-func (v *visit) form(status int, name string, data any, err error) error {
-	return v.answer("layout", status, name, data, err)
+// showForm answers with the page of a form, which says why that was refused if err is not nil.
+func (v *visit) showForm(status int, name string, data any, err error) error {
+	return v.showTemplate("layout", status, name, data, err)
 }
 
-// answer answers with a template of a page: "layout" is the whole page. It returns the error of a parameter, and one
+// showTemplate answers with a template of a page: "layout" is the whole page. It returns the error of a parameter, and one
 // that is no fault of the form but a failure of the server.
-func (v *visit) answer(template string, status int, name string, data any, refused error) error {
+func (v *visit) showTemplate(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {
 		return v.parameters.Err()
 	}
@@ -173,11 +173,11 @@ func (v *visit) answer(template string, status int, name string, data any, refus
 		p := v.site.Middleware.Problem(v.r, refused)
 		v.Problem, status = &p, p.Status
 	}
-	return v.render(template, status, name, data)
+	return v.writeTemplate(template, status, name, data)
 }
 
-func (v *visit) render(template string, status int, name string, data any) error {
-	t := v.site.pages.templates[v.words.Tag+"/"+name]
+func (v *visit) writeTemplate(template string, status int, name string, data any) error {
+	t := v.site.pages.templates[v.language.Tag+"/"+name]
 	if t == nil {
 		return fmt.Errorf("site: page %q does not exist", name)
 	}
@@ -199,8 +199,8 @@ type problemPage struct {
 	Retry int    // seconds after which to try again; 0: no use
 }
 
-// kindsOf are the kinds of problem pages by status.
-var kindsOf = map[int]string{
+// problemKinds are the kinds of problem pages by status.
+var problemKinds = map[int]string{
 	http.StatusNotFound:           "notfound",
 	http.StatusUnauthorized:       "forbidden",
 	http.StatusForbidden:          "forbidden",
@@ -216,20 +216,20 @@ func (v *visit) fail(err error) {
 	if v.HasAnswerBegun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
-	data := problemPage{Problem: p, Kind: cmp.Or(kindsOf[p.Status], "invalid")}
+	data := problemPage{Problem: p, Kind: cmp.Or(problemKinds[p.Status], "invalid")}
 	if after := middleware.RetryAfter(err, p.Status); after > 0 {
 		v.w.Header().Set("Retry-After", middleware.Seconds(after))
 		data.Retry = int(math.Ceil(after.Seconds()))
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
-	if err := v.render("layout", p.Status, "problem", data); err != nil {
+	if err := v.writeTemplate("layout", p.Status, "problem", data); err != nil {
 		v.site.Middleware.Problem(v.r, err) // which logs it
 		http.Error(v.w, p.Error(), p.Status)
 	}
 }
 
-// guard answers for a handler that panics.
-func (v *visit) guard() {
+// recoverPanic answers for a handler that panics.
+func (v *visit) recoverPanic() {
 	switch failure := recover(); {
 	case failure == nil:
 	case failure == http.ErrAbortHandler:

@@ -21,8 +21,8 @@ import (
 
 var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
 
-// dress makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
-func dress(page string) string {
+// decorateHTML makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
+func decorateHTML(page string) string {
 	page = headingTags.ReplaceAllString(page, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></$1>`)
 	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
 }
@@ -44,10 +44,10 @@ func plainText(n ast.Node, source []byte) string {
 }
 
 type rulesPage struct {
-	Title string
-	Name  string // of the game
-	Known bool   // see visit.knows
-	Text  template.HTML
+	Title    string
+	Name     string // of the game
+	HasTexts bool   // see visit.knows
+	Text     template.HTML
 }
 
 // getRules shows the rules of a game for people.
@@ -60,7 +60,7 @@ func (s *Site) getRules(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.knows(g.Name), text})
+	return v.showPage(http.StatusOK, "rules", rulesPage{g.Display.Title, g.Name, v.hasTexts(g.Name), text})
 }
 
 var (
@@ -72,14 +72,14 @@ var (
 // items about options that they have are marked.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
-	source, english := g.Text(v.words.Tag), false
+	source, english := g.Text(v.language.Tag), false
 	if source == "" {
 		source, english = g.Text("en"), true
 	}
 	if err := markdown.Convert([]byte(source), &b); err != nil {
 		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
 	}
-	text := optionItem.ReplaceAllStringFunc(dress(b.String()), func(item string) string {
+	text := optionItem.ReplaceAllStringFunc(decorateHTML(b.String()), func(item string) string {
 		m := optionItem.FindStringSubmatch(item)
 		name, value := m[1], settings.Get(m[1])
 		used := value != "" && value == m[2]

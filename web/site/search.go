@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	searchRows = 25 // names of bots, and of people
-	shortWord  = 3  // bytes: what is shorter is in every document
+	searchRows       = 25 // names of bots, and of people
+	minDocumentQuery = 3  // bytes: what is shorter is in every document
 )
 
 type searchPage struct {
@@ -22,25 +22,25 @@ type searchPage struct {
 	Match        int64 // that has the number asked for, 0: none
 	Ladders      []store.LadderInfo
 	Bots, People []string
-	Documents    []found
-	Most         int // as many may be shown of each
+	Documents    []foundDocument
+	RowLimit     int // as many may be shown of each
 }
 
-// Found reports whether anything was found.
-func (p searchPage) Found() bool {
+// HasResults reports whether anything was found.
+func (p searchPage) HasResults() bool {
 	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
 }
 
 // getSearch finds bots, people and ladders by a part of their name, matches by their number, and
 // documents by what is in them.
 func (s *Site) getSearch(v *visit) error {
-	page := searchPage{Query: v.query().Text("q"), Most: searchRows}
+	page := searchPage{Query: v.query().Text("q"), RowLimit: searchRows}
 	var err error
 	if page.Bots, page.People, err = s.Store.Bots.Names(v.ctx(), page.Query, searchRows); err != nil {
 		return err
 	}
 	if page.Query == "" {
-		return v.page(http.StatusOK, "search", page)
+		return v.showPage(http.StatusOK, "search", page)
 	}
 	if id, err := strconv.ParseInt(strings.TrimPrefix(page.Query, "#"), 10, 64); err == nil {
 		m, err := s.Store.Matches.Find(v.ctx(), id)
@@ -53,41 +53,41 @@ func (s *Site) getSearch(v *visit) error {
 		return err
 	}
 	page.Ladders = slices.DeleteFunc(page.Ladders, func(l store.LadderInfo) bool {
-		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+v.words.Translate(l.Title)), strings.ToLower(page.Query))
+		return !strings.Contains(strings.ToLower(l.Name+" "+l.Title+" "+v.language.Translate(l.Title)), strings.ToLower(page.Query))
 	})
-	if len(page.Query) >= shortWord {
+	if len(page.Query) >= minDocumentQuery {
 		if page.Documents, err = v.findDocuments(page.Query); err != nil {
 			return err
 		}
 	}
-	return v.page(http.StatusOK, "search", page)
+	return v.showPage(http.StatusOK, "search", page)
 }
 
-// found is a document with the parts of it that have a text.
-type found struct {
+// foundDocument is a document with the parts of it that have a text.
+type foundDocument struct {
 	URL, Title, Lang string
-	Parts            []heading
+	Headings         []heading
 }
 
 // findDocuments returns the documents that have a text, each with the first parts that do.
-func (v *visit) findDocuments(text string) (list []found, err error) {
+func (v *visit) findDocuments(text string) (list []foundDocument, err error) {
 	text = strings.ToLower(text)
-	for _, p := range published {
+	for _, p := range publications {
 		d, err := v.documentOf(p.path)
 		if err != nil {
 			return nil, err
 		}
-		f := found{URL: p.path, Title: d.Title, Lang: d.Lang}
+		f := foundDocument{URL: p.path, Title: d.Title, Lang: d.Lang}
 		in := strings.Contains(strings.ToLower(d.Title), text)
 		for part := range strings.SplitSeq(string(d.Body), "<h") { // each begins with its heading
 			if !strings.Contains(strings.ToLower(html.UnescapeString(tags.ReplaceAllString("<h"+part, ""))), text) {
 				continue
 			}
 			in = true
-			if m := headingID.FindStringSubmatch(part); m != nil && len(f.Parts) < foundParts {
-				i := slices.IndexFunc(d.Parts, func(h heading) bool { return h.ID == m[1] })
+			if m := headingID.FindStringSubmatch(part); m != nil && len(f.Headings) < maxFoundHeadings {
+				i := slices.IndexFunc(d.Headings, func(h heading) bool { return h.ID == m[1] })
 				if i >= 0 {
-					f.Parts = append(f.Parts, d.Parts[i])
+					f.Headings = append(f.Headings, d.Headings[i])
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func (v *visit) findDocuments(text string) (list []found, err error) {
 	return list, nil
 }
 
-const foundParts = 3 // of a document
+const maxFoundHeadings = 3 // of a document
 
 var (
 	tags      = regexp.MustCompile(`<[^>]*>`)

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// local returns an address of this site, "/" for any other.
-func local(next string) string {
+// localPath returns an address of this site, "/" for any other.
+func localPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"
 	}
@@ -27,7 +27,7 @@ func (s *Site) postSignOut(v *visit) error {
 			return err
 		}
 	}
-	v.forget()
+	v.clearSession()
 	return v.redirect("/")
 }
 

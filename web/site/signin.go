@@ -10,22 +10,22 @@ type signInPage struct{ Next string }
 
 // getSignIn shows the form to sign in.
 func (s *Site) getSignIn(v *visit) error {
-	next := local(v.next())
+	next := localPath(v.next())
 	if v.Person.ID != 0 {
 		return v.redirect(next)
 	}
-	return v.page(http.StatusOK, "signin", signInPage{next})
+	return v.showPage(http.StatusOK, "signin", signInPage{next})
 }
 
 // postSignIn signs a person in by their token.
 func (s *Site) postSignIn(v *visit) error {
-	next, token := local(v.field("next")), v.field("token")
+	next, token := localPath(v.field("next")), v.field("token")
 	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
 	if token != "" {
 		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
 	}
 	if err != nil {
-		return v.form(http.StatusOK, "signin", signInPage{next}, err)
+		return v.showForm(http.StatusOK, "signin", signInPage{next}, err)
 	}
 	v.setCookie(sessionCookie, key, sessionAge) // the one before has ended
 	if v.Session != 0 && v.Person.ID == 0 {     // a guest, whose games are theirs

@@ -47,7 +47,7 @@ type Site struct {
 	assets      *assets
 	pages       *pages
 	documents   map[string]func() (*document, error) // by languages and the paths of their pages: "en/docs/api"
-	reference   func() (*apidocs.Page, error)
+	apiPage     func() (*apidocs.Page, error)
 	crossOrigin *http.CrossOriginProtection
 }
 
@@ -166,8 +166,8 @@ func named[T any](part string, find func(context.Context, string) (T, error), se
 	}
 }
 
-// nav returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
-func nav() [][2]string {
+// navLinks returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
+func navLinks() [][2]string {
 	return [][2]string{
 		{"/play", "play.begin"},
 		{"/live", "site.watch"},
@@ -176,8 +176,8 @@ func nav() [][2]string {
 	}
 }
 
-// more returns the links at the foot of each page, likewise.
-func more() [][2]string {
+// footerLinks returns the links at the foot of each page, likewise.
+func footerLinks() [][2]string {
 	return [][2]string{
 		{"/matches", "word.matches"},
 		{"/bots", "word.bots"},
@@ -207,11 +207,11 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.Reference(s.Document) })
+	s.documents, s.apiPage = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.NewPage(s.Document) })
 	for _, rt := range s.routes() {
-		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.visit(w, r, rt) })
+		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.serveVisit(w, r, rt) })
 	}
-	s.Live.Render = s.parts
+	s.Live.Render = s.liveParts
 	if s.Play != nil {
 		s.Play.OnChange = func(id string) { s.Live.Refresh(playTopic + id) }
 		s.Play.NewWatcher = func(t *play.Table) play.Watcher {
@@ -229,14 +229,14 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if known, _ := middleware.FindRoute(s.mux, r); !known {
-		s.visit(w, r, route{})
+		s.serveVisit(w, r, route{})
 		return
 	}
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknown returns the error for an address without a route, or for one that has other methods.
-func (s *Site) unknown(v *visit) error {
+// unknownAddressError returns the error for an address without a route, or for one that has other methods.
+func (s *Site) unknownAddressError(v *visit) error {
 	_, methods := middleware.FindRoute(s.mux, v.r)
 	if methods == "" {
 		return ladder.Errorf(ladder.NotFound, "", "%q does not exist", ladder.Clip(v.r.URL.Path))
@@ -251,13 +251,13 @@ func (v *visit) run(rt route) error {
 		return err
 	}
 	if rt.member && v.Person.ID == 0 {
-		if v.r.Method == http.MethodGet && !slices.Contains(fetched, rt.pattern) {
+		if v.r.Method == http.MethodGet && !slices.Contains(fragmentRoutes, rt.pattern) {
 			return v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
 		}
 		return ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
 	}
-	if v.ended && strings.HasPrefix(rt.pattern, "GET /ws/") {
-		return v.hangUp()
+	if v.sessionEnded && strings.HasPrefix(rt.pattern, "GET /ws/") {
+		return v.refuseSocket()
 	}
 	return rt.serve(v)
 }
@@ -271,7 +271,7 @@ func (v *visit) readForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil
 	}
-	if v.foreign() {
+	if v.isForeign() {
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
 	most := int64(maxForm)
@@ -279,12 +279,12 @@ func (v *visit) readForm() error {
 		most += 2 * int64(v.site.Config.Limits.Upload)
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
-	return unreadable(v.r.ParseForm(), nil)
+	return formError(v.r.ParseForm(), nil)
 }
 
-// foreign reports whether a request may come from a form of another site. Browsers send Sec-Fetch-Site or Origin with
+// isForeign reports whether a request may come from a form of another site. Browsers send Sec-Fetch-Site or Origin with
 // every form, except some text browsers: for these Referer must name this site.
-func (v *visit) foreign() bool {
+func (v *visit) isForeign() bool {
 	r := v.r
 	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
 		r = r.Clone(r.Context())

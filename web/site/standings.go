@@ -24,36 +24,36 @@ type standingsRow struct {
 }
 
 type standingsPage struct {
-	Ladder  store.LadderInfo
-	Filter  standingsFilter
-	Columns []column
-	Places  []standingsRow
-	Pager   pager
-	All     int  // places without the filter
-	Whole   bool // the places are the first ones of all, by rank
+	Ladder        store.LadderInfo
+	Filter        standingsFilter
+	Columns       []column
+	Places        []standingsRow
+	Pager         pager
+	TotalPlaces   int  // places without the filter
+	IsDefaultView bool // the places are the first ones of all, by rank
 }
 
 // standingsFilter is what the parameters choose.
 type standingsFilter struct {
-	Query string // part of a bot's or an owner's name
-	Who   string // "people", "house", "" for both
-	Past  bool   // versions that do not play any more, in place of those that do
+	Query     string // part of a bot's or an owner's name
+	OwnerKind string // "people", "house", "" for both
+	Past      bool   // versions that do not play any more, in place of those that do
 }
 
 func (v *visit) standingsFilter() standingsFilter {
 	q := v.query()
-	return standingsFilter{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
+	return standingsFilter{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
-// keeps reports whether the filter keeps a place.
-func (f standingsFilter) keeps(p ladder.Standing) bool {
+// matches reports whether the filter keeps a place.
+func (f standingsFilter) matches(p ladder.Standing) bool {
 	text := strings.ToLower(f.Query)
 	return (strings.Contains(strings.ToLower(p.Bot), text) || strings.Contains(strings.ToLower(p.Owner), text)) &&
-		(f.Who == "" || (f.Who == "house") == (p.Owner == ""))
+		(f.OwnerKind == "" || (f.OwnerKind == "house") == (p.Owner == ""))
 }
 
 // standingsColumns are the columns of the standings.
-var standingsColumns = []sorting[ladder.Standing]{
+var standingsColumns = []sortColumn[ladder.Standing]{
 	{"rank", "number", false, func(a, b ladder.Standing) int { return cmp.Compare(a.Rank, b.Rank) }},
 	{"bot", "", false, func(a, b ladder.Standing) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
 	{"owner", "", false, func(a, b ladder.Standing) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
@@ -86,15 +86,15 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	if err != nil {
 		return err
 	}
-	page.All = len(list)
-	list = slices.DeleteFunc(slices.Clone(list), func(p ladder.Standing) bool { return !page.Filter.keeps(p) }) // it is shared
-	page.Columns = sorted(v, list, standingsColumns)
-	list, page.Pager = paged(v, list, standingsRows)
-	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
+	page.TotalPlaces = len(list)
+	list = slices.DeleteFunc(slices.Clone(list), func(p ladder.Standing) bool { return !page.Filter.matches(p) }) // it is shared
+	page.Columns = sortRows(v, list, standingsColumns)
+	list, page.Pager = rowsOfPage(v, list, standingsRows)
+	page.IsDefaultView = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
 	if page.Places, err = s.withTrends(v.ctx(), l.Name, list); err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "standings", page)
+	return v.showPage(http.StatusOK, "standings", page)
 }
 
 // withTrends returns places on a ladder as rows.

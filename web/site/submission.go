@@ -45,11 +45,11 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	if tag != "" {
 		wait = progressWait
 	}
-	p, err := s.Middleware.AwaitSubmission(v.r, id, wait, func(p service.Progress) bool { return tagOf(p) != tag })
+	p, err := s.Middleware.AwaitSubmission(v.r, id, wait, func(p service.Progress) bool { return progressTag(p) != tag })
 	if err != nil {
 		return err
 	}
-	page := submissionPage{Progress: p, Tag: tagOf(p), Steps: steps(p)}
+	page := submissionPage{Progress: p, Tag: progressTag(p), Steps: steps(p)}
 	if p.Version.State == ladder.Live {
 		places, err := s.Store.Ladders.StandingsOf(v.ctx(), p.Version.BotID)
 		if err != nil {
@@ -61,14 +61,14 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 			}
 		}
 	}
-	return v.answer(template, http.StatusOK, "submission", page, nil)
+	return v.showTemplate(template, http.StatusOK, "submission", page, nil)
 }
 
 // progressWait is how long a page waits for something to change before it asks again.
 const progressWait = 60 * time.Second
 
-// tagOf returns a text that is another one when anything of a submission has changed.
-func tagOf(p service.Progress) string {
+// progressTag returns a text that is another one when anything of a submission has changed.
+func progressTag(p service.Progress) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
 	for _, s := range p.Stages {

@@ -27,7 +27,7 @@ type submitPage struct {
 
 // getSubmit shows the form to upload a bot, to everybody what an upload may have.
 func (s *Site) getSubmit(v *visit) error {
-	return v.page(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
+	return v.showPage(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
 }
 
 func (s *Site) submitForm(name string) submitPage {
@@ -47,16 +47,16 @@ var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an
 // postSubmit receives an upload, as a form that browsers send with or without scripts: the name of the bot,
 // and the file.
 func (s *Site) postSubmit(v *visit) error {
-	name, made, err := v.upload()
+	name, made, err := v.receiveUpload()
 	if err == nil {
 		return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 	}
 	drain(v.w, v.r.Body, int64(s.Config.Limits.Upload))
-	return v.form(http.StatusOK, "submit", s.submitForm(name), err)
+	return v.showForm(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
-// upload reads the form, and takes its file in as it comes.
-func (v *visit) upload() (name string, made ladder.Version, err error) {
+// receiveUpload reads the form, and takes its file in as it comes.
+func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	parts, err := v.r.MultipartReader()
 	if err != nil {
 		return "", made, errNoFile
@@ -64,7 +64,7 @@ func (v *visit) upload() (name string, made ladder.Version, err error) {
 	for {
 		p, err := parts.NextPart()
 		if err != nil {
-			return name, made, unreadable(err, errNoFile)
+			return name, made, formError(err, errNoFile)
 		}
 		switch {
 		case p.FormName() == "bot":
@@ -84,11 +84,11 @@ func readField(p *multipart.Part) (string, error) {
 	if len(data) > maxField {
 		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", ladder.Clip(p.FormName()), bundle.Size(maxField))
 	}
-	return string(data), unreadable(err, nil)
+	return string(data), formError(err, nil)
 }
 
-// unreadable returns the error for a form that cannot be read; at is that for its end.
-func unreadable(err, at error) error {
+// formError returns the error for a form that cannot be read; at is that for its end.
+func formError(err, at error) error {
 	var large *http.MaxBytesError
 	switch {
 	case err == nil || errors.As(err, &large):

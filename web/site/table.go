@@ -15,16 +15,16 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// seated leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
+// leadToTable leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
 // not, t is the table at which there is no seat for them, or nil.
-func (s *Site) seated(v *visit, t *play.Table, key string, err error) error {
+func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error {
 	switch {
 	case err == nil:
 	case t == nil:
 		return err
 	case s.Play.Table(t.ID) == nil: // its page says what became of it
 	case t.Waiting():
-		return s.waiting(v, t, err)
+		return s.showWaitingTable(v, t, err)
 	default:
 		return err
 	}
@@ -36,9 +36,9 @@ func (s *Site) seated(v *visit, t *play.Table, key string, err error) error {
 
 type tablePage struct {
 	*play.Table
-	Own        int    // the seat of the visitor
-	Others     string // who else plays
-	Board      bool   // the game has no tricks
+	OwnSeat    int    // the seat of the visitor
+	OtherNames string // who else plays
+	HasBoard   bool   // the game has no tricks
 	Several    bool   // people, or one with a bank
 	Rules      template.HTML
 	Commitment referee.Hex
@@ -50,10 +50,10 @@ func (s *Site) getTable(v *visit) error {
 	id := v.r.PathValue("id")
 	t := s.Play.Table(id)
 	if t == nil {
-		return s.played(v, id)
+		return s.showPlayedGame(v, id)
 	}
 	if t.Waiting() {
-		return s.waiting(v, t, nil)
+		return s.showWaitingTable(v, t, nil)
 	}
 	seat := t.Seat(v.Actor)
 	if seat < 0 {
@@ -63,11 +63,11 @@ func (s *Site) getTable(v *visit) error {
 	var sides []int
 	var names, others []string
 	for i, shown := range t.SeatViews() {
-		name := seatName(v.words, shown.Name, shown.Bot)
+		name := seatName(v.language, shown.Name, shown.Bot)
 		if i == seat {
 			name = v.t("person.you")
 		} else if shown.Bot {
-			others = append(others, botTitle(v.words, shown.Name))
+			others = append(others, botTitle(v.language, shown.Name))
 		} else {
 			others = append(others, name)
 		}
@@ -76,7 +76,7 @@ func (s *Site) getTable(v *visit) error {
 	}
 	page := tablePage{
 		Several: len(t.People()) > 1 || t.Choice.Bank > 0,
-		Table:   t, Own: seat, Others: strings.Join(slices.Compact(others), ", "), Board: display.Board != nil, Commitment: referee.Commitment(t.Seed),
+		Table:   t, OwnSeat: seat, OtherNames: strings.Join(slices.Compact(others), ", "), HasBoard: display.Board != nil, Commitment: referee.Commitment(t.Seed),
 	}
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
@@ -95,7 +95,7 @@ func (s *Site) getTable(v *visit) error {
 		return err
 	}
 	page.Data = template.JS(data)
-	return v.page(http.StatusOK, "table", page)
+	return v.showPage(http.StatusOK, "table", page)
 }
 
 // seatName returns what a bot or a person is called; a person without a name is a guest.
@@ -104,7 +104,7 @@ func seatName(l *messages.Language, name string, bot bool) string {
 	case bot:
 		return botName(l, name)
 	case name == "":
-		return l.Say("bot.guest")
+		return l.Text("bot.guest")
 	}
 	return name
 }
@@ -123,7 +123,7 @@ func (s *Site) getTableReplay(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.send("application/json", "replay.json", data)
+	return v.sendFile("application/json", "replay.json", data)
 }
 
 // resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
@@ -159,7 +159,7 @@ func (s *Site) postRematch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	own, all := seatIn(v, p), occupants(p)
+	own, all := visitorSeat(v, p), occupants(p)
 	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
 	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
 	if people := p.People(); own >= 0 && len(people) > 1 {
@@ -177,7 +177,7 @@ func (s *Site) postRematch(v *visit) error {
 		c.OtherPlayers = []string{"@" + level.Spec}
 	}
 	t, key, err := s.Play.Open(v.ctx(), v.Actor, c)
-	return s.seated(v, t, key, err)
+	return s.leadToTable(v, t, key, err)
 }
 
 // getTableSocket carries the lines of a person's seat.

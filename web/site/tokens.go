@@ -10,11 +10,11 @@ import (
 )
 
 type tokensPage struct {
-	Valid []ladder.Token
-	Label string // asked for
-	Scope ladder.Scope
-	Days  string // as it was chosen
-	Made  string // the text of a new token, shown this once
+	Valid    []ladder.Token
+	Label    string // asked for
+	Scope    ladder.Scope
+	Days     string // as it was chosen
+	NewToken string // the text of a new token, shown this once
 }
 
 // scopes are those that a new token can have.
@@ -37,10 +37,10 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
 		return !t.RevokedAt.IsZero() || !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now)
 	})
-	if page.Made != "" {
+	if page.NewToken != "" {
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
-	return v.form(status, "tokens", page, refused)
+	return v.showForm(status, "tokens", page, refused)
 }
 
 // postToken makes a token, and shows it.
@@ -48,7 +48,7 @@ func (s *Site) postToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	expires, err := v.expiry(page.Days)
 	if err == nil {
-		page.Made, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
+		page.NewToken, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
 	return s.showTokens(v, http.StatusCreated, page, err)
 }

@@ -11,26 +11,28 @@ import (
 type versionPage struct {
 	Bot     ladder.Bot
 	Owner   string
-	Own     bool
+	IsOwner bool
 	Version ladder.Version
 	Places  []ladder.Standing
 	Stages  []ladder.Stage
 }
 
-// Kept reports whether the owner can see the upload.
-func (p versionPage) Kept() bool {
-	return p.Own && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
+// CanSeeUpload reports whether the owner can see the upload.
+func (p versionPage) CanSeeUpload() bool {
+	return p.IsOwner && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
 }
 
 // Usable reports whether the owner can make the version live again.
-func (p versionPage) Usable() bool { return p.Own && usable(p.Version) && p.Bot.WithdrawnAt.IsZero() }
+func (p versionPage) Usable() bool {
+	return p.IsOwner && usable(p.Version) && p.Bot.WithdrawnAt.IsZero()
+}
 
 // usable reports whether a version has played and does not play now.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.IsHouse() }
 
 // getVersion shows one version of a bot.
 func (s *Site) getVersion(v *visit, b ladder.Bot) error {
-	page := versionPage{Bot: b, Own: v.Owns(b.PersonID)}
+	page := versionPage{Bot: b, IsOwner: v.Owns(b.PersonID)}
 	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
 		return err
@@ -44,10 +46,10 @@ func (s *Site) getVersion(v *visit, b ladder.Bot) error {
 	if page.Places, err = s.Store.Ladders.PlacesOf(v.ctx(), page.Version.ID); err != nil {
 		return err
 	}
-	if page.Own {
+	if page.IsOwner {
 		if page.Stages, err = s.Store.Versions.Stages(v.ctx(), page.Version.ID); err != nil {
 			return err
 		}
 	}
-	return v.page(http.StatusOK, "version", page)
+	return v.showPage(http.StatusOK, "version", page)
 }

@@ -10,18 +10,18 @@ const versionsRows = 50 // on a page
 
 type versionsPage struct {
 	Bot         ladder.Bot
-	Own         bool
+	IsOwner     bool
 	Versions    []ladder.Version
 	First, Next string // addresses of pages, "" at the ends
 }
 
 // getVersions lists the versions of a bot, the last one first.
 func (s *Site) getVersions(v *visit, b ladder.Bot) error {
-	page, before := versionsPage{Bot: b, Own: v.Owns(b.PersonID)}, v.before()
+	page, before := versionsPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Versions.List(v.ctx(), b.ID, int(before), versionsRows+1)
 	if err != nil {
 		return err
 	}
-	page.Versions, page.First, page.Next = older(v, "before", list, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
-	return v.page(http.StatusOK, "versions", page)
+	page.Versions, page.First, page.Next = rowsBefore(v, "before", list, before, versionsRows, func(x ladder.Version) int64 { return int64(x.Number) })
+	return v.showPage(http.StatusOK, "versions", page)
 }

@@ -18,11 +18,11 @@ import (
 // visit is one request to a page and what is known of who makes it.
 type visit struct {
 	*middleware.Request
-	site  *Site
-	w     http.ResponseWriter
-	r     *http.Request
-	words *messages.Language // that of the page
-	ended bool               // the browser came with a session that has ended
+	site         *Site
+	w            http.ResponseWriter
+	r            *http.Request
+	language     *messages.Language // that of the page
+	sessionEnded bool               // the browser came with a session that has ended
 
 	parameters *middleware.Query   // nil: none was read
 	Problem    *middleware.Problem // why a form was refused; nil: it was not
@@ -38,45 +38,45 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// visit serves a request to a route, or to the zero route if there is none.
-func (s *Site) visit(w http.ResponseWriter, r *http.Request, rt route) {
+// serveVisit serves a request to a route, or to the zero route if there is none.
+func (s *Site) serveVisit(w http.ResponseWriter, r *http.Request, rt route) {
 	v := &visit{Request: middleware.RequestOf(r), site: s, r: r}
 	v.w = v.RecordAnswer(w)
-	defer v.guard()
-	v.words = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
-	s.headers(w.Header())
+	defer v.recoverPanic()
+	v.language = s.pages.languages[messages.Choose(v.preference("lang"), r.Header.Get("Accept-Language"))]
+	s.setHeaders(w.Header())
 	v.Route = rt.pattern
-	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costly, rt.pattern)
+	v.Cheap = (r.Method == http.MethodGet || r.Method == http.MethodHead) && !slices.Contains(costlyRoutes, rt.pattern)
 	err := s.Middleware.Identify(w, r, cookie(r, sessionCookie), s.Service.SessionActor)
 	if ladder.CodeOf(err) == ladder.Unauthorized {
-		v.forget()
-		v.ended, err = true, nil
+		v.clearSession()
+		v.sessionEnded, err = true, nil
 	}
 	switch {
 	case err != nil:
-	case v.prefer(): // has answered
+	case v.applyPreferences(): // has answered
 	case rt.serve == nil:
-		err = s.unknown(v)
+		err = s.unknownAddressError(v)
 	default:
 		err = v.run(rt)
 	}
-	if err != nil && slices.Contains(fetched, rt.pattern) {
-		err = v.answer("tryout", http.StatusOK, "write", tryoutPart{}, err)
+	if err != nil && slices.Contains(fragmentRoutes, rt.pattern) {
+		err = v.showTemplate("tryout", http.StatusOK, "write", tryoutPart{}, err)
 	}
 	if err != nil {
 		v.fail(err)
 	}
 }
 
-// fetched are the routes that modules ask for, to show the answer in their page: what is wrong is a part, too.
-var fetched = []string{
+// fragmentRoutes are the routes that modules ask for, to show the answer in their page: what is wrong is a part, too.
+var fragmentRoutes = []string{
 	"POST /write", "POST /write/tests",
 	"GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
 	"GET /submissions/{submission}/progress",
 }
 
-// costly are the pages that cost as much as a call of the API: they search, or are downloads.
-var costly = []string{
+// costlyRoutes are the pages that cost as much as a call of the API: they search, or are downloads.
+var costlyRoutes = []string{
 	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
 }
 
@@ -98,8 +98,8 @@ func (v *visit) preference(name string) string {
 	return ""
 }
 
-// prefer keeps the preferences that the address asks for, and redirects to the address without them.
-func (v *visit) prefer() bool {
+// applyPreferences keeps the preferences that the address asks for, and redirects to the address without them.
+func (v *visit) applyPreferences() bool {
 	if v.r.Method != http.MethodGet {
 		return false
 	}
@@ -138,8 +138,8 @@ func (v *visit) setCookie(name, value string, age int) {
 	})
 }
 
-// forget makes the browser forget its session.
-func (v *visit) forget() { v.setCookie(sessionCookie, "", -1) }
+// clearSession makes the browser forget its session.
+func (v *visit) clearSession() { v.setCookie(sessionCookie, "", -1) }
 
 // redirect answers with another address, to be fetched by GET. As all that answers it is the last thing that a handler
 // returns.
@@ -155,9 +155,9 @@ func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
 	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
-// hangUp tells the page of a WebSocket that its session has ended, which its last connection may not have heard.
+// refuseSocket tells the page of a WebSocket that its session has ended, which its last connection may not have heard.
 // The browser then comes back without one.
-func (v *visit) hangUp() error {
+func (v *visit) refuseSocket() error {
 	c, err := v.upgrade(socket.Limits{})
 	if err == nil {
 		c.Shut(socket.CloseRefused, "the session has ended")
@@ -169,7 +169,7 @@ func (v *visit) hangUp() error {
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
 // t returns a text of a message; see messages.Language.Say.
-func (v *visit) t(key string, args ...any) string { return v.words.Say(key, args...) }
+func (v *visit) t(key string, args ...any) string { return v.language.Text(key, args...) }
 
 // query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see answer.
 func (v *visit) query() *middleware.Query {

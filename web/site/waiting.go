@@ -12,40 +12,40 @@ import (
 
 type waitingPage struct {
 	*play.Table
-	Link    string // of the page, for others
-	Own     int    // the seat of the visitor, -1 for none
-	Opener  bool   // the visitor has opened the table
-	Host    string // who has opened the table, "" for a guest
-	Offered string // to whom, if the game is a rematch
-	Rules   template.HTML
-	Options []string // in words
-	Refused string   // why the visitor cannot sit down; see playPage
+	Link      string // of the page, for others
+	OwnSeat   int    // the seat of the visitor, -1 for none
+	IsOpener  bool   // the visitor has opened the table
+	Host      string // who has opened the table, "" for a guest
+	OfferedTo string // to whom, if the game is a rematch
+	Rules     template.HTML
+	Options   []string // in words
+	Refusal   string   // why the visitor cannot sit down; see playPage
 }
 
-// waiting shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
-func (s *Site) waiting(v *visit, t *play.Table, refused error) error {
+// showWaitingTable shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
+func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{
-		Table: t, Link: v.origin() + "/play/" + t.ID, Own: t.Seat(v.Actor), Refused: s.refused(v),
+		Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor), Refusal: s.playRefusal(v),
 	}
-	page.Opener = page.Own == t.Choice.Seat
+	page.IsOpener = page.OwnSeat == t.Choice.Seat
 	page.Host = t.SeatViews()[t.Choice.Seat].Name
 	var others []string
 	for _, seat := range slices.Sorted(maps.Keys(t.Choice.ReservedFor)) {
-		others = append(others, seatName(v.words, t.Choice.ReservedFor[seat].Person.Name, false))
+		others = append(others, seatName(v.language, t.Choice.ReservedFor[seat].Person.Name, false))
 	}
-	page.Offered = strings.Join(others, ", ")
+	page.OfferedTo = strings.Join(others, ", ")
 	var err error
 	if page.Rules, err = rulesText(v, t.Variant.Game, t.Variant.Settings); err != nil {
 		return err
 	}
 	page.Options = optionsInWords(v, t)
-	return v.form(http.StatusOK, "waiting", page, refused)
+	return v.showForm(http.StatusOK, "waiting", page, refused)
 }
 
 // optionsInWords returns what is chosen at a table.
 func optionsInWords(v *visit, t *play.Table) (list []string) {
 	chosen := playPage{Form: playForm{Options: t.Variant.Settings.Map()}}
-	chosen.offerOptions(v.words, t.Variant.Game)
+	chosen.listOptions(v.language, t.Variant.Game)
 	if chosen.Players > 0 {
 		list = append(list, v.t("waiting.players", "Count", chosen.Players))
 	}
@@ -54,7 +54,7 @@ func optionsInWords(v *visit, t *play.Table) (list []string) {
 		case o.Checked:
 			list = append(list, o.Text)
 		case o.Kind == "number" && o.Value != "0":
-			list = append(list, optionName(v.words, o.Name, o.Value))
+			list = append(list, optionName(v.language, o.Name, o.Value))
 		}
 	}
 	clock := v.t("play.clock", "Time", int(v.site.Play.Limits.Move.Seconds()))
@@ -75,7 +75,7 @@ func (s *Site) postSit(v *visit) error {
 		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
 	key, err := s.Play.ClaimSeat(v.ctx(), t, v.Actor)
-	return s.seated(v, t, key, err)
+	return s.leadToTable(v, t, key, err)
 }
 
 // postCancel gives up a table that the visitor has opened.

@@ -27,15 +27,15 @@ func (s *Site) getLiveMatch(v *visit) error {
 	if page.Match, err = s.Store.Matches.Find(v.ctx(), id); err != nil {
 		return err
 	}
-	if !s.shows(id) {
+	if !s.isLive(id) {
 		return v.redirect("/matches/" + v.r.PathValue("match"))
 	}
 	page.Topic, page.Names = "match/"+v.r.PathValue("match"), page.Match.Bots
-	return v.page(http.StatusOK, "watch", page)
+	return v.showPage(http.StatusOK, "watch", page)
 }
 
 // watchTable shows a game of people to somebody who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
 	page := watchPage{Topic: "table/" + t.ID, Table: t, Names: sideNames(v, t), Now: time.Now().UnixMilli()}
-	return v.page(http.StatusOK, "watch", page)
+	return v.showPage(http.StatusOK, "watch", page)
 }

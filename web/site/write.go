@@ -45,7 +45,7 @@ func (s *Site) getWrite(v *visit) error {
 	for _, b := range list {
 		page.Bots = append(page.Bots, b.Name)
 	}
-	return v.page(http.StatusOK, "write", page)
+	return v.showPage(http.StatusOK, "write", page)
 }
 
 // getStarter sends the text with which a language begins in the editor.
@@ -63,15 +63,15 @@ func (s *Site) getStarter(v *visit) error {
 	return nil
 }
 
-// writing is what the editor sends: its fields are those of a form with a bot's text.
-type writing struct {
+// editorForm is what the editor sends: its fields are those of a form with a bot's text.
+type editorForm struct {
 	game   *rules.Game
 	source string // the name of the file
 	text   string
 }
 
-// writing reads what the editor sends.
-func (v *visit) writing() (w writing, err error) {
+// readEditorForm reads what the editor sends.
+func (v *visit) readEditorForm() (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError
 	if err := v.r.ParseMultipartForm(tryout.MaxText + maxForm); errors.As(err, &large) {
@@ -95,7 +95,7 @@ func (v *visit) writing() (w writing, err error) {
 
 // postWrite submits what is in the editor as a bot of one file, which plays the game for which it was written.
 func (s *Site) postWrite(v *visit) error {
-	w, err := v.writing()
+	w, err := v.readEditorForm()
 	if err != nil {
 		return err
 	}
@@ -113,15 +113,15 @@ func (s *Site) postWrite(v *visit) error {
 // tryoutPart is the data of the part of the page "write" that shows a test.
 type tryoutPart struct {
 	tryout.Progress
-	ID    string
-	Won   int
-	Drawn int
-	Lost  int
-	Shown []shownTry
+	ID     string
+	Wins   int
+	Draws  int
+	Losses int
+	Rows   []testGameRow
 }
 
-// shownTry is a game of a test as it is listed.
-type shownTry struct {
+// testGameRow is a game of a test as it is listed.
+type testGameRow struct {
 	tryout.Game
 	Number int    // from 1
 	Result string // "won", "drawn" or "lost"
@@ -129,7 +129,7 @@ type shownTry struct {
 
 // postTest begins a test of what is in the editor.
 func (s *Site) postTest(v *visit) error {
-	w, err := v.writing()
+	w, err := v.readEditorForm()
 	if err != nil {
 		return err
 	}
@@ -171,20 +171,20 @@ func (s *Site) getTest(v *visit) error {
 	}
 	part := tryoutPart{Progress: p, ID: id}
 	for i, g := range p.Games {
-		shown := shownTry{g, i + 1, "drawn"}
+		shown := testGameRow{g, i + 1, "drawn"}
 		switch g.Score {
 		case 1:
 			shown.Result = "won"
-			part.Won++
+			part.Wins++
 		case 0:
 			shown.Result = "lost"
-			part.Lost++
+			part.Losses++
 		default:
-			part.Drawn++
+			part.Draws++
 		}
-		part.Shown = append(part.Shown, shown)
+		part.Rows = append(part.Rows, shown)
 	}
-	return v.answer("tryout", http.StatusOK, "write", part, nil)
+	return v.showTemplate("tryout", http.StatusOK, "write", part, nil)
 }
 
 // postTestCancel ends a test.
@@ -217,12 +217,12 @@ func (s *Site) getTestGame(v *visit) error {
 		return ladder.Errorf(ladder.NotFound, "", "game %d does not exist", number)
 	}
 	g := p.Games[number-1]
-	r, rules, err := decode(number, g.Replay)
+	r, rules, err := decodeReplay(number, g.Replay)
 	if err != nil {
 		return err
 	}
 	for i := range r.Seats {
-		r.Seats[i].Name = botName(v.words, r.Seats[i].Name)
+		r.Seats[i].Name = botName(v.language, r.Seats[i].Name)
 	}
 	part := tryoutGamePart{Number: int(number)}
 	for _, f := range g.Faults {
@@ -235,5 +235,5 @@ func (s *Site) getTestGame(v *visit) error {
 	if part.gameView, err = newGameView(number, r, rules); err != nil {
 		return err
 	}
-	return v.answer("tryoutgame", http.StatusOK, "write", part, nil)
+	return v.showTemplate("tryoutgame", http.StatusOK, "write", part, nil)
 }

@@ -63,7 +63,7 @@ func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	var moves sync.WaitGroup
 	moves.Go(func() { o.Live.Run(ctx) })
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = middleware.NewServer(a.Pages(pages), log)
+	server.Config = middleware.NewServer(a.Handler(pages), log)
 	server.Start()
 	s.URL = server.URL
 	t.Cleanup(func() {

@@ -38,17 +38,17 @@ var hints = map[string]string{
 	ladder.HintStart:       "name the directory of a server, or start one there with timba serve --data %s",
 }
 
-// Hint returns a hint as the API and the commands word it.
-func Hint(hint phrase.Text) string {
+// HintText returns a hint as the API and the commands word it.
+func HintText(hint phrase.Text) string {
 	text, _ := hint.Translate(hints)
 	return text
 }
 
-// Say returns what a command says of an error.
-func Say(err error) string {
+// ErrorText returns what a command says of an error.
+func ErrorText(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*ladder.Error](err); ok && !e.Hint.IsZero() {
-		text = strings.Replace(text, ": "+e.Hint.String(), ": "+Hint(e.Hint), 1)
+		text = strings.Replace(text, ": "+e.Hint.String(), ": "+HintText(e.Hint), 1)
 	}
 	return text
 }

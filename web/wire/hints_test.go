@@ -22,11 +22,11 @@ func TestSay(t *testing.T) {
 		{ladder.Errorf(ladder.Invalid, "", "it cannot be 6"), "it cannot be 6"},
 		{errors.New("no"), "no"},
 	} {
-		if got := Say(c.err); got != c.want {
+		if got := ErrorText(c.err); got != c.want {
 			t.Errorf("it says %q, want %q", got, c.want)
 		}
 	}
-	if got := Hint(phrase.New(ladder.HintSendToken)); got != "send Authorization: Bearer TOKEN" {
+	if got := HintText(phrase.New(ladder.HintSendToken)); got != "send Authorization: Bearer TOKEN" {
 		t.Errorf("the hint is %q", got)
 	}
 }

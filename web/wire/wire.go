@@ -63,10 +63,10 @@ type Ref struct {
 
 // Record counts the games of a version in a match.
 type Record struct {
-	_     struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
-	Won   int      `json:"won" min:"0"`
-	Drawn int      `json:"drawn" min:"0" doc:"It was first, and so was another side."`
-	Lost  int      `json:"lost" min:"0"`
+	_      struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
+	Wins   int      `json:"won" min:"0"`
+	Draws  int      `json:"drawn" min:"0" doc:"It was first, and so was another side."`
+	Losses int      `json:"lost" min:"0"`
 }
 
 // Standing is a version's place on a ladder.
@@ -79,16 +79,16 @@ type Standing struct {
 	Remote  bool   `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
 	Ladder  string `json:"ladder,omitempty" doc:"Only in the list of a bot's places."`
 
-	Elo     float64   `json:"elo"`
-	Fit     *Fit      `json:"fit,omitempty"` // nil before the first fit
-	Matches int       `json:"matches" min:"0"`
-	Games   int       `json:"games" min:"0"`
-	Wins    int       `json:"wins" min:"0"`
-	Draws   int       `json:"draws" min:"0"`
-	Losses  int       `json:"losses" min:"0"`
-	Faults  int       `json:"faults" min:"0"`
-	Active  bool      `json:"active" doc:"It still plays."`
-	Last    time.Time `json:"last_match,omitzero"`
+	Elo         float64   `json:"elo"`
+	Fit         *Fit      `json:"fit,omitempty"` // nil before the first fit
+	Matches     int       `json:"matches" min:"0"`
+	Games       int       `json:"games" min:"0"`
+	Wins        int       `json:"wins" min:"0"`
+	Draws       int       `json:"draws" min:"0"`
+	Losses      int       `json:"losses" min:"0"`
+	Faults      int       `json:"faults" min:"0"`
+	Active      bool      `json:"active" doc:"It still plays."`
+	LastMatchAt time.Time `json:"last_match,omitzero"`
 }
 
 // Fit is the maximum-likelihood rating over all matches of a ladder. A value that the matches do
@@ -101,43 +101,43 @@ type Fit struct {
 
 // Bot is a name under which versions play.
 type Bot struct {
-	Name      string     `json:"name"`
-	Owner     string     `json:"owner,omitempty"`
-	House     bool       `json:"house"`
-	Created   time.Time  `json:"created"`
-	Withdrawn time.Time  `json:"withdrawn,omitzero" doc:"Since when the owner keeps it from playing."`
-	Live      int        `json:"live" min:"0" doc:"The version that plays; 0 if there is none."`
-	Latest    *Version   `json:"latest,omitempty" doc:"The version that was submitted last."`
-	Standings []Standing `json:"standings,omitempty" doc:"Only in the document of a single bot."`
+	Name        string     `json:"name"`
+	Owner       string     `json:"owner,omitempty"`
+	House       bool       `json:"house"`
+	CreatedAt   time.Time  `json:"created"`
+	WithdrawnAt time.Time  `json:"withdrawn,omitzero" doc:"Since when the owner keeps it from playing."`
+	Live        int        `json:"live" min:"0" doc:"The version that plays; 0 if there is none."`
+	Latest      *Version   `json:"latest,omitempty" doc:"The version that was submitted last."`
+	Standings   []Standing `json:"standings,omitempty" doc:"Only in the document of a single bot."`
 }
 
 // Version is one submission of a bot.
 type Version struct {
-	Bot        string    `json:"bot"`
-	Version    int       `json:"version" min:"1"`
-	Label      string    `json:"label,omitempty" doc:"The manifest's own version."`
-	State      string    `json:"state" ref:"VersionState"`
-	Reason     string    `json:"reason,omitempty" doc:"Why it failed or was suspended; for its owner and admins."`
-	Submission int64     `json:"submission,omitempty" ref:"ID" doc:"The number of its submission; for its owner and admins."`
-	Remote     bool      `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
-	Online     bool      `json:"online,omitempty" doc:"It is remote, and connected now."`
-	Language   string    `json:"language,omitempty"`
-	Games      []string  `json:"games,omitempty" doc:"The games that it claims to play; if absent, all."`
-	Bundle     string    `json:"bundle_sha256,omitempty" ref:"SHA256"`
-	SHA256     string    `json:"sha256,omitempty" ref:"SHA256"`
-	Created    time.Time `json:"created"`
-	Began      time.Time `json:"began,omitzero"`
-	Ended      time.Time `json:"ended,omitzero"`
+	Bot          string    `json:"bot"`
+	Version      int       `json:"version" min:"1"`
+	Label        string    `json:"label,omitempty" doc:"The manifest's own version."`
+	State        string    `json:"state" ref:"VersionState"`
+	Reason       string    `json:"reason,omitempty" doc:"Why it failed or was suspended; for its owner and admins."`
+	Submission   int64     `json:"submission,omitempty" ref:"ID" doc:"The number of its submission; for its owner and admins."`
+	Remote       bool      `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
+	Online       bool      `json:"online,omitempty" doc:"It is remote, and connected now."`
+	Language     string    `json:"language,omitempty"`
+	Games        []string  `json:"games,omitempty" doc:"The games that it claims to play; if absent, all."`
+	BundleSHA256 string    `json:"bundle_sha256,omitempty" ref:"SHA256"`
+	SHA256       string    `json:"sha256,omitempty" ref:"SHA256"`
+	CreatedAt    time.Time `json:"created"`
+	WentLiveAt   time.Time `json:"began,omitzero"`
+	EndedAt      time.Time `json:"ended,omitzero"`
 }
 
 // Stage is one step of a submission.
 type Stage struct {
-	Name    string    `json:"name"`
-	OK      bool      `json:"ok" doc:"Also false while the stage runs; 'ended' is then absent."`
-	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Summary string    `json:"summary,omitempty"`
-	Log     string    `json:"log,omitempty"`
+	Name      string    `json:"name"`
+	OK        bool      `json:"ok" doc:"Also false while the stage runs; 'ended' is then absent."`
+	StartedAt time.Time `json:"began"`
+	EndedAt   time.Time `json:"ended,omitzero"`
+	Summary   string    `json:"summary,omitempty"`
+	Log       string    `json:"log,omitempty"`
 }
 
 // Submission is the progress of a version through its stages.
@@ -151,38 +151,38 @@ type Submission struct {
 
 // Match is a match between versions.
 type Match struct {
-	ID       int64             `json:"id" ref:"ID"`
-	Ladder   string            `json:"ladder,omitempty"`
-	Rated    bool              `json:"rated"`
-	Game     string            `json:"game"`
-	Options  map[string]string `json:"options" ref:"Options"`
-	Clock    referee.Clock     `json:"clock"`
-	Deals    int               `json:"deals" min:"1"`
-	State    string            `json:"state" ref:"MatchState"`
-	AskedBy  string            `json:"asked_by,omitempty"`
-	Reason   string            `json:"reason,omitempty" doc:"Why it was dropped, or ended before all of its games were played."`
-	Created  time.Time         `json:"created"`
-	Began    time.Time         `json:"began,omitzero"`
-	Finished time.Time         `json:"finished,omitzero"`
-	Order    int64             `json:"order,omitempty" min:"1" doc:"The place among the finished matches of its ladder; ratings changed in this order."`
-	Versions []Ref             `json:"versions" doc:"By slot."`
-	Changes  []Change          `json:"changes,omitempty"`
-	Attempts []Attempt         `json:"attempts,omitempty"`
+	ID          int64             `json:"id" ref:"ID"`
+	Ladder      string            `json:"ladder,omitempty"`
+	Rated       bool              `json:"rated"`
+	Game        string            `json:"game"`
+	Options     map[string]string `json:"options" ref:"Options"`
+	Clock       referee.Clock     `json:"clock"`
+	Deals       int               `json:"deals" min:"1"`
+	State       string            `json:"state" ref:"MatchState"`
+	RequestedBy string            `json:"asked_by,omitempty"`
+	Reason      string            `json:"reason,omitempty" doc:"Why it was dropped, or ended before all of its games were played."`
+	CreatedAt   time.Time         `json:"created"`
+	StartedAt   time.Time         `json:"began,omitzero"`
+	FinishedAt  time.Time         `json:"finished,omitzero"`
+	Order       int64             `json:"order,omitempty" min:"1" doc:"The place among the finished matches of its ladder; ratings changed in this order."`
+	Versions    []Ref             `json:"versions" doc:"By slot."`
+	Changes     []Change          `json:"changes,omitempty"`
+	Attempts    []Attempt         `json:"attempts,omitempty"`
 }
 
 // Change is the rating change of a version in a match.
 type Change struct {
-	Match    int64   `json:"match,omitempty" ref:"ID" doc:"Only in a history."`
-	Number   int     `json:"number,omitempty" min:"1" doc:"Only in a history: the number of the match among the version's matches on the ladder."`
-	Slot     int     `json:"slot" min:"0"`
-	Bot      string  `json:"bot"`
-	Version  int     `json:"version" min:"1"`
-	Before   float64 `json:"before"`
-	After    float64 `json:"after"`
-	K        float64 `json:"k"`
-	Score    float64 `json:"score" min:"0" max:"1"`
-	Expected float64 `json:"expected" min:"0" max:"1"`
-	Deals    int     `json:"deals" min:"0" doc:"The deals of the match that count: those that do not repeat earlier games of the same versions."`
+	Match         int64   `json:"match,omitempty" ref:"ID" doc:"Only in a history."`
+	Number        int     `json:"number,omitempty" min:"1" doc:"Only in a history: the number of the match among the version's matches on the ladder."`
+	Slot          int     `json:"slot" min:"0"`
+	Bot           string  `json:"bot"`
+	Version       int     `json:"version" min:"1"`
+	Before        float64 `json:"before"`
+	After         float64 `json:"after"`
+	K             float64 `json:"k"`
+	Score         float64 `json:"score" min:"0" max:"1"`
+	ExpectedScore float64 `json:"expected" min:"0" max:"1"`
+	Deals         int     `json:"deals" min:"0" doc:"The deals of the match that count: those that do not repeat earlier games of the same versions."`
 }
 
 // Attempt is one start of a match.
@@ -191,50 +191,50 @@ type Attempt struct {
 	Machine    string    `json:"machine,omitempty" doc:"The machine that plays it; 'local' is the server's own."`
 	Commitment string    `json:"commitment" ref:"SHA256"`
 	Seed       string    `json:"seed,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Present when the attempt is over."`
-	Began      time.Time `json:"began"`
-	Ended      time.Time `json:"ended,omitzero"`
+	StartedAt  time.Time `json:"began"`
+	EndedAt    time.Time `json:"ended,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
 }
 
 // Machine is a machine that plays matches. What is counted begins with the start of the server.
 type Machine struct {
-	Name     string           `json:"name" pattern:"^[a-z0-9][a-z0-9-]{0,39}$"`
-	Local    bool             `json:"local,omitempty" doc:"It is the server's own."`
-	State    string           `json:"state" enum:"ready,paused,draining,refused,suspended,away" doc:"'paused': it gets no matches for a while, because it could not play one. 'draining': it finishes what it plays, and leaves. 'refused': it gets no matches. 'suspended': it gets no more, because it handed in what cannot be. 'away': it has credentials and is not connected; only admins see it."`
-	Reason   string           `json:"reason,omitempty" doc:"Why it gets no matches."`
-	Until    time.Time        `json:"until,omitzero" doc:"The end of its pause."`
-	Version  string           `json:"version,omitempty" doc:"Of timba."`
-	Arch     string           `json:"arch,omitempty"`
-	Sandbox  string           `json:"sandbox,omitempty" doc:"The best level that it has."`
-	Cores    int              `json:"cores" min:"0" doc:"It plays one match at a time on each."`
-	Seen     time.Time        `json:"seen,omitzero"`
-	Playing  []MachineMatch   `json:"playing"`
-	Finished int64            `json:"finished" min:"0" doc:"Matches since the server started."`
-	LastHour int              `json:"finished_last_hour" min:"0"`
-	Void     int64            `json:"games_void" min:"0" doc:"Games that were played again."`
-	Starved  int64            `json:"games_starved" min:"0" doc:"Of them, those because other programs used the core."`
-	Operator *MachineOperator `json:"operator,omitempty"`
+	Name             string           `json:"name" pattern:"^[a-z0-9][a-z0-9-]{0,39}$"`
+	Local            bool             `json:"local,omitempty" doc:"It is the server's own."`
+	State            string           `json:"state" enum:"ready,paused,draining,refused,suspended,away" doc:"'paused': it gets no matches for a while, because it could not play one. 'draining': it finishes what it plays, and leaves. 'refused': it gets no matches. 'suspended': it gets no more, because it handed in what cannot be. 'away': it has credentials and is not connected; only admins see it."`
+	Reason           string           `json:"reason,omitempty" doc:"Why it gets no matches."`
+	PausedUntil      time.Time        `json:"until,omitzero" doc:"The end of its pause."`
+	Version          string           `json:"version,omitempty" doc:"Of timba."`
+	Arch             string           `json:"arch,omitempty"`
+	Sandbox          string           `json:"sandbox,omitempty" doc:"The best level that it has."`
+	Cores            int              `json:"cores" min:"0" doc:"It plays one match at a time on each."`
+	SeenAt           time.Time        `json:"seen,omitzero"`
+	Playing          []MachineMatch   `json:"playing"`
+	FinishedMatches  int64            `json:"finished" min:"0" doc:"Matches since the server started."`
+	FinishedLastHour int              `json:"finished_last_hour" min:"0"`
+	VoidGames        int64            `json:"games_void" min:"0" doc:"Games that were played again."`
+	StarvedGames     int64            `json:"games_starved" min:"0" doc:"Of them, those because other programs used the core."`
+	Operator         *MachineOperator `json:"operator,omitempty"`
 }
 
 // MachineMatch is a match that a machine plays.
 type MachineMatch struct {
-	_       struct{}  `doc:"A match that a machine plays."`
-	Match   int64     `json:"match" ref:"ID"`
-	Attempt int       `json:"attempt" min:"1"`
-	Ladder  string    `json:"ladder,omitempty"`
-	Bots    []string  `json:"bots" doc:"By slot, as NAME@N."`
-	Began   time.Time `json:"began,omitzero"`
+	_         struct{}  `doc:"A match that a machine plays."`
+	Match     int64     `json:"match" ref:"ID"`
+	Attempt   int       `json:"attempt" min:"1"`
+	Ladder    string    `json:"ladder,omitempty"`
+	Bots      []string  `json:"bots" doc:"By slot, as NAME@N."`
+	StartedAt time.Time `json:"began,omitzero"`
 }
 
 // MachineOperator is what only admins see of a machine.
 type MachineOperator struct {
-	_            struct{}          `doc:"What only admins see of a machine."`
-	Protocol     int               `json:"protocol,omitempty" doc:"Of the messages between server and worker."`
-	OS           string            `json:"os,omitempty"`
-	Memory       int64             `json:"memory,omitempty" min:"0" doc:"Bytes of all its bots together."`
-	Interpreters map[string]string `json:"interpreters,omitempty" doc:"Versions by name."`
-	Added        time.Time         `json:"added,omitzero" doc:"When it was given credentials."`
-	Broken       int64             `json:"attempts_broken" min:"0" doc:"Attempts that ended without a result because of the machine."`
+	_              struct{}          `doc:"What only admins see of a machine."`
+	Protocol       int               `json:"protocol,omitempty" doc:"Of the messages between server and worker."`
+	OS             string            `json:"os,omitempty"`
+	Memory         int64             `json:"memory,omitempty" min:"0" doc:"Bytes of all its bots together."`
+	Interpreters   map[string]string `json:"interpreters,omitempty" doc:"Versions by name."`
+	AddedAt        time.Time         `json:"added,omitzero" doc:"When it was given credentials."`
+	BrokenAttempts int64             `json:"attempts_broken" min:"0" doc:"Attempts that ended without a result because of the machine."`
 }
 
 // Game is a finished game of a match.
@@ -275,10 +275,10 @@ type ReplayLine struct {
 
 // Person is a person who may own bots.
 type Person struct {
-	Name    string    `json:"name" ref:"Name"`
-	Admin   bool      `json:"admin"`
-	Created time.Time `json:"created"`
-	Blocked time.Time `json:"blocked,omitzero"`
+	Name      string    `json:"name" ref:"Name"`
+	Admin     bool      `json:"admin"`
+	CreatedAt time.Time `json:"created"`
+	BlockedAt time.Time `json:"blocked,omitzero"`
 }
 
 // Me is the person of a token, and the token.
@@ -289,13 +289,13 @@ type Me struct {
 
 // Token describes a token, without its key.
 type Token struct {
-	ID      int64     `json:"id" ref:"ID"`
-	Label   string    `json:"label,omitempty"`
-	Scope   string    `json:"scope" ref:"Scope"`
-	Created time.Time `json:"created"`
-	Used    time.Time `json:"used,omitzero"`
-	Expires time.Time `json:"expires,omitzero"`
-	Revoked time.Time `json:"revoked,omitzero"`
+	ID        int64     `json:"id" ref:"ID"`
+	Label     string    `json:"label,omitempty"`
+	Scope     string    `json:"scope" ref:"Scope"`
+	CreatedAt time.Time `json:"created"`
+	UsedAt    time.Time `json:"used,omitzero"`
+	ExpiresAt time.Time `json:"expires,omitzero"`
+	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
 // LiveVersion chooses which version of a bot plays.
@@ -305,9 +305,9 @@ type LiveVersion struct {
 
 // NewToken asks for a token.
 type NewToken struct {
-	Label   string    `json:"label,omitempty" length:"64"`
-	Scope   string    `json:"scope" ref:"Scope"`
-	Expires time.Time `json:"expires,omitzero"`
+	Label     string    `json:"label,omitempty" length:"64"`
+	Scope     string    `json:"scope" ref:"Scope"`
+	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
 // MadeToken is a new token with its key, which is shown only once.
@@ -339,10 +339,10 @@ type AskedMatch struct {
 
 // Message is a message to an owner of bots.
 type Message struct {
-	ID      int64     `json:"id" ref:"ID"`
-	Text    string    `json:"text"`
-	Created time.Time `json:"created"`
-	Seen    time.Time `json:"seen,omitzero" doc:"Absent while it is unread."`
+	ID        int64     `json:"id" ref:"ID"`
+	Text      string    `json:"text"`
+	CreatedAt time.Time `json:"created"`
+	SeenAt    time.Time `json:"seen,omitzero" doc:"Absent while it is unread."`
 }
 
 // SeenMessages are the messages that somebody has read, by the IDs of the first and the last one.
@@ -353,17 +353,17 @@ type SeenMessages struct {
 
 // Invite is an invite, with which one person may join.
 type Invite struct {
-	ID      int64     `json:"id" ref:"ID"`
-	Name    string    `json:"name,omitempty" doc:"The name for which it is valid; absent for any."`
-	By      string    `json:"by,omitempty"`
-	Created time.Time `json:"created"`
-	Expires time.Time `json:"expires,omitzero"`
+	ID        int64     `json:"id" ref:"ID"`
+	Name      string    `json:"name,omitempty" doc:"The name for which it is valid; absent for any."`
+	CreatedBy string    `json:"by,omitempty"`
+	CreatedAt time.Time `json:"created"`
+	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
 // NewInvite asks for an invite.
 type NewInvite struct {
-	Name    string    `json:"name,omitempty" length:"64"`
-	Expires time.Time `json:"expires,omitzero"`
+	Name      string    `json:"name,omitempty" length:"64"`
+	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
 // MadeInvite is a new invite with its code, which is shown only once.
@@ -395,8 +395,8 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// ProblemIn returns the error in an answer.
-func ProblemIn(resp *http.Response) *Problem {
+// ReadProblem returns the error in an answer.
+func ReadProblem(resp *http.Response) *Problem {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	p := new(Problem)

@@ -16,7 +16,7 @@ import (
 // Message returns an error as people read it: without the names of system calls, escaped where
 // it would control the terminal, and without the bulk of very long words.
 func Message(err error) string {
-	text := wire.Say(err)
+	text := wire.ErrorText(err)
 	eachError(err, func(err error) {
 		if path, why := pathError(err); why != "" {
 			text = strings.ReplaceAll(text, err.Error(), fmt.Sprintf("%q %s", path, why))

@@ -101,7 +101,7 @@ func newInvite(f *adminFlags) *cobra.Command {
 		if err != nil {
 			return wire.MadeInvite{}, err
 		}
-		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, Expires: until})
+		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, ExpiresAt: until})
 		if err == nil { // apart from the code, which a script reads
 			site, page := "URL", "the page /join of the site"
 			if server, ok := o.(remoteAdmin); ok {
@@ -138,7 +138,7 @@ func newInvites(f *adminFlags) *cobra.Command {
 			fmt.Fprintf(w, "revoked invite %d\n", answer.ID)
 		case []wire.Invite:
 			text.Rows(w, "id|for|by|made|expires", answer, func(i wire.Invite) []any {
-				return []any{i.ID, cli.OrDash(i.Name), cli.OrDash(i.By), since(i.Created), since(i.Expires)}
+				return []any{i.ID, cli.OrDash(i.Name), cli.OrDash(i.CreatedBy), since(i.CreatedAt), since(i.ExpiresAt)}
 			})
 		}
 	})
@@ -155,7 +155,7 @@ func newPeople(f *adminFlags) *cobra.Command {
 			if p.Admin {
 				admin = "admin"
 			}
-			return []any{p.Name, admin, since(p.Created), since(p.Blocked)}
+			return []any{p.Name, admin, since(p.CreatedAt), since(p.BlockedAt)}
 		})
 	})
 }
@@ -182,7 +182,7 @@ func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 type localAdmin struct{ store.People }
 
 func (o localAdmin) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
-	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.Expires)
+	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.ExpiresAt)
 	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
 }
 
@@ -408,12 +408,12 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 		if o.OS != "" {
 			system = o.OS + "/" + m.Arch
 		}
-		return []any{m.Name, m.State, m.Cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, cli.OrDash(m.Version), system, cli.OrDash(m.Sandbox), since(m.Seen)}
+		return []any{m.Name, m.State, m.Cores, len(m.Playing), m.FinishedLastHour, m.FinishedMatches, m.VoidGames, m.StarvedGames, o.BrokenAttempts, cli.OrDash(m.Version), system, cli.OrDash(m.Sandbox), since(m.SeenAt)}
 	})
 	var playing [][]any
 	for _, m := range list {
 		for _, p := range m.Playing {
-			playing = append(playing, []any{m.Name, p.Match, p.Attempt, cli.OrDash(p.Ladder), strings.Join(p.Bots, ", "), since(p.Began)})
+			playing = append(playing, []any{m.Name, p.Match, p.Attempt, cli.OrDash(p.Ladder), strings.Join(p.Bots, ", "), since(p.StartedAt)})
 		}
 	}
 	if len(playing) > 0 {
@@ -426,7 +426,7 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 		}
 		until := ""
 		if m.State == string(ladder.MachinePaused) {
-			until = ", until " + m.Until.Local().Format(time.TimeOnly)
+			until = ", until " + m.PausedUntil.Local().Format(time.TimeOnly)
 		}
 		fmt.Fprintf(w, "\n%s %s: %s%s\n", m.Name, m.State, m.Reason, until)
 	}

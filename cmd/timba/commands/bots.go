@@ -79,12 +79,12 @@ func showBots(w io.Writer, bots []wire.Bot) {
 			plays = fmt.Sprintf("@%d", b.Live)
 		}
 		if v := b.Latest; v != nil {
-			last, state, submitted = versionText(*v), v.State, since(v.Created)
+			last, state, submitted = versionText(*v), v.State, since(v.CreatedAt)
 			if v.Remote && v.Version == b.Live {
 				plays += ", remote, " + map[bool]string{true: "online", false: "offline"}[v.Online]
 			}
 		}
-		if !b.Withdrawn.IsZero() {
+		if !b.WithdrawnAt.IsZero() {
 			state = "withdrawn"
 		}
 		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
@@ -122,13 +122,13 @@ func oneBot(ctx context.Context, c *client.Client, args []string) (r botReport, 
 
 func showBot(w io.Writer, b botReport) {
 	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
-	if !b.Withdrawn.IsZero() {
-		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
+	if !b.WithdrawnAt.IsZero() {
+		fmt.Fprintf(w, "withdrawn %s\n", since(b.WithdrawnAt))
 	}
 	fmt.Fprintln(w)
 	text.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
 		games := cmp.Or(strings.Join(v.Games, ","), "all")
-		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), hashText(v.SHA256)}
+		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.CreatedAt), hashText(v.SHA256)}
 	})
 	for _, v := range b.Versions {
 		if v.Reason != "" {
@@ -172,7 +172,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if s.Rank > 0 {
 			rank = strconv.Itoa(s.Rank)
 		}
-		row := []any{rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
+		row := []any{rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.LastMatchAt)}
 		if ladders {
 			row = append([]any{s.Ladder}, row...)
 		}
@@ -224,7 +224,7 @@ func showChangedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case !b.Withdrawn.IsZero():
+	case !b.WithdrawnAt.IsZero():
 		fmt.Fprintf(w, "%s is withdrawn: timba bots restore %s brings it back\n", name, name)
 	case b.Live == 0:
 		fmt.Fprintf(w, "%s is back, and no version of it is live: timba bots %s lists them\n", name, name)
@@ -368,7 +368,7 @@ func showHistories(w io.Writer, histories []history) {
 	for _, h := range histories {
 		for _, c := range h.Changes {
 			rows = append(rows, []any{h.Ladder, fmt.Sprintf("@%d", c.Version), c.Number, c.Match, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After),
-				fmt.Sprintf("%+.1f", c.After-c.Before), fmt.Sprintf("%.3f", c.Score), fmt.Sprintf("%.3f", c.Expected)})
+				fmt.Sprintf("%+.1f", c.After-c.Before), fmt.Sprintf("%.3f", c.Score), fmt.Sprintf("%.3f", c.ExpectedScore)})
 		}
 	}
 	text.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(row []any) []any { return row })

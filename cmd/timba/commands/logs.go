@@ -98,7 +98,7 @@ func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.
 		return nil, err
 	}
 	for i, s := range stages {
-		if !s.OK && !s.Ended.IsZero() {
+		if !s.OK && !s.EndedAt.IsZero() {
 			if stages[i], err = c.Stage(ctx, bot, n, s.Name); err != nil {
 				return nil, err
 			}
@@ -109,8 +109,8 @@ func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.
 
 func showStages(w io.Writer, stages []wire.Stage) {
 	for _, s := range stages {
-		if s.Ended.IsZero() {
-			fmt.Fprintf(w, "%-7s began %s\n", s.Name, since(s.Began))
+		if s.EndedAt.IsZero() {
+			fmt.Fprintf(w, "%-7s began %s\n", s.Name, since(s.StartedAt))
 			continue
 		}
 		printStage(w, s)

@@ -59,7 +59,7 @@ func newMatches() *cobra.Command {
 			showMatch(w, answer)
 		case []wire.Match:
 			text.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
-				return []any{m.ID, ladderText(m), m.State, since(cmp.Or(m.Finished, m.Began, m.Created)), botsText(m)}
+				return []any{m.ID, ladderText(m), m.State, since(cmp.Or(m.FinishedAt, m.StartedAt, m.CreatedAt)), botsText(m)}
 			})
 		}
 	})
@@ -115,10 +115,10 @@ func showMatch(w io.Writer, r matchReport) {
 func printMatch(w io.Writer, m wire.Match) {
 	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), m.Clock)
 	made := "made"
-	if m.AskedBy != "" {
-		made = "asked for by " + m.AskedBy
+	if m.RequestedBy != "" {
+		made = "asked for by " + m.RequestedBy
 	}
-	fmt.Fprintf(w, "%s, %s %s\n", m.State, made, since(m.Created))
+	fmt.Fprintf(w, "%s, %s %s\n", m.State, made, since(m.CreatedAt))
 	if m.Reason != "" {
 		fmt.Fprintln(w, m.Reason)
 	}
@@ -146,12 +146,12 @@ func printMatch(w io.Writer, m wire.Match) {
 		}
 		row := []any{name, ownerText(v.Owner, v.House), hashText(v.SHA256)}
 		if r := v.Record; r != nil {
-			row = append(row, r.Won, r.Drawn, r.Lost)
+			row = append(row, r.Wins, r.Draws, r.Losses)
 		}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
 				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),
-					fmt.Sprintf("%.1f %%", 100*c.Score), fmt.Sprintf("%.1f %%", 100*c.Expected), fmt.Sprintf("%.1f", c.K))
+					fmt.Sprintf("%.1f %%", 100*c.Score), fmt.Sprintf("%.1f %%", 100*c.ExpectedScore), fmt.Sprintf("%.1f", c.K))
 			}
 		}
 		slot++
@@ -162,7 +162,7 @@ func printMatch(w io.Writer, m wire.Match) {
 		if a.Machine != "" {
 			on = " on " + a.Machine
 		}
-		fmt.Fprintf(w, "\nattempt %d%s, %s\ncommitment %s\nseed       %s\n", a.Number, on, since(a.Began), a.Commitment, cli.OrDash(a.Seed))
+		fmt.Fprintf(w, "\nattempt %d%s, %s\ncommitment %s\nseed       %s\n", a.Number, on, since(a.StartedAt), a.Commitment, cli.OrDash(a.Seed))
 		if a.Reason != "" {
 			fmt.Fprintln(w, a.Reason)
 		}

@@ -37,6 +37,6 @@ func showMessages(w io.Writer, messages []wire.Message) {
 		fmt.Fprintln(w, "there are no messages for you")
 	}
 	for _, m := range messages {
-		fmt.Fprintf(w, "%s  %s\n", since(m.Created), ladder.Plain(m.Text))
+		fmt.Fprintf(w, "%s  %s\n", since(m.CreatedAt), ladder.Plain(m.Text))
 	}
 }

@@ -164,7 +164,7 @@ func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submissio
 		if printed > len(s.Stages) {
 			printed = 0 // the server was restarted, and began again
 		}
-		for ; printed < len(s.Stages) && !s.Stages[printed].Ended.IsZero(); printed++ {
+		for ; printed < len(s.Stages) && !s.Stages[printed].EndedAt.IsZero(); printed++ {
 			printStage(w, s.Stages[printed])
 		}
 	}
@@ -189,14 +189,14 @@ func printStage(w io.Writer, s wire.Stage) {
 	if !s.OK && s.Log != "" {
 		summary = "" // printFailure shows it
 	}
-	line := fmt.Sprintf("%-7s %-6s %7s  %s", s.Name, verdict, s.Ended.Sub(s.Began).Round(10*time.Millisecond), summary)
+	line := fmt.Sprintf("%-7s %-6s %7s  %s", s.Name, verdict, s.EndedAt.Sub(s.StartedAt).Round(10*time.Millisecond), summary)
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
 // printFailure prints the log of the stage that failed, and returns its name, "" if there is no log.
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
-		if !s.OK && !s.Ended.IsZero() && s.Log != "" {
+		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
 			fmt.Fprintf(w, "\n%s\n\n", strings.TrimSpace(withoutRepeatedSummary(s)))
 			stage = s.Name
 		}

@@ -19,7 +19,7 @@ func TestFailureSaidOnce(t *testing.T) {
 		{"gcc: exit status 1", "bot.c:2: error\n\nfailed: gcc: exit status 1 (0.1 s)\n", "bot.c:2: error\n\nfailed: gcc: exit status 1 (0.1 s)"},
 	} {
 		var b strings.Builder
-		stage := printFailure(&b, []wire.Stage{{Name: "unpack", OK: true, Log: "fine"}, {Name: "check", Summary: c.summary, Log: c.log, Ended: time.Unix(1, 0)}})
+		stage := printFailure(&b, []wire.Stage{{Name: "unpack", OK: true, Log: "fine"}, {Name: "check", Summary: c.summary, Log: c.log, EndedAt: time.Unix(1, 0)}})
 		if got := strings.TrimSpace(b.String()); got != c.want || stage != "check" {
 			t.Errorf("stage %q is shown as %q, want %q", stage, got, c.want)
 		}

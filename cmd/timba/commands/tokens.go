@@ -32,11 +32,11 @@ func newTokens() *cobra.Command {
 
 func showTokens(w io.Writer, tokens []wire.Token) {
 	text.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
-		expires := since(t.Expires)
-		if !t.Revoked.IsZero() {
-			expires = "revoked " + since(t.Revoked)
+		expires := since(t.ExpiresAt)
+		if !t.RevokedAt.IsZero() {
+			expires = "revoked " + since(t.RevokedAt)
 		}
-		return []any{t.ID, t.Scope, cli.OrDash(t.Label), since(t.Created), since(t.Used), expires}
+		return []any{t.ID, t.Scope, cli.OrDash(t.Label), since(t.CreatedAt), since(t.UsedAt), expires}
 	})
 }
 
@@ -64,7 +64,7 @@ func newTokensAdd() *cobra.Command {
 		if err != nil {
 			return wire.MadeToken{}, err
 		}
-		return c.AddToken(ctx, wire.NewToken{Label: f.label, Scope: f.scope, Expires: until})
+		return c.AddToken(ctx, wire.NewToken{Label: f.label, Scope: f.scope, ExpiresAt: until})
 	}, func(w io.Writer, t wire.MadeToken) { fmt.Fprintln(w, t.Key) }))
 }
 

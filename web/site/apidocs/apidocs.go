@@ -39,9 +39,9 @@ type Operation struct {
 
 // Field is a parameter, or a member of a document.
 type Field struct {
-	Name, In, Type, Note string
-	Ref                  string // the name of its type's schema, if it has one
-	Required             bool
+	Name, Location, Type, Note string
+	Ref                        string // the name of its type's schema, if it has one
+	Required                   bool
 }
 
 // Answer is what an operation answers with a status.
@@ -56,8 +56,8 @@ type Type struct {
 	Members                 []Field
 }
 
-// Reference reads an OpenAPI document.
-func Reference(data []byte) (*Page, error) {
+// NewPage reads an OpenAPI document.
+func NewPage(data []byte) (*Page, error) {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("apidocs: the OpenAPI document: %w", err)
@@ -96,7 +96,7 @@ func (d *document) operation(method, path string, op *operation) Operation {
 	}
 	for _, p := range op.Parameters {
 		f := d.field(p.Name, p.Schema, p.Required)
-		f.In, f.Note = p.In, sentence(p.Description, f.Note)
+		f.Location, f.Note = p.Location, joinTexts(p.Description, f.Note)
 		o.Parameters = append(o.Parameters, f)
 	}
 	var body *schema
@@ -125,7 +125,7 @@ func (d *document) operation(method, path string, op *operation) Operation {
 	return o
 }
 
-func sentence(texts ...string) string {
+func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
 }
 
@@ -136,7 +136,7 @@ func (d *document) field(name string, of *schema, required bool) Field {
 		return f
 	}
 	s := d.schema(of)
-	f.Ref, f.Type, f.Note = schemaName(of.Ref), s.typeName(), sentence(s.Description, s.bounds())
+	f.Ref, f.Type, f.Note = schemaName(of.Ref), s.typeName(), joinTexts(s.Description, s.bounds())
 	if f.Type == "object" && f.Ref != "" {
 		f.Type = f.Ref
 	}
@@ -171,9 +171,9 @@ func (d *document) example(o *Operation, body *schema) string {
 	for _, p := range o.Parameters {
 		value := cmp.Or(samples[p.Name], "1")
 		switch {
-		case p.In == "path":
+		case p.Location == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
-		case p.In == "query" && p.Required:
+		case p.Location == "query" && p.Required:
 			query = append(query, p.Name+"="+value)
 		}
 	}
@@ -211,7 +211,7 @@ var samples = map[string]string{
 func (d *document) sample(of *schema) any {
 	s := d.schema(of)
 	switch {
-	case s.is("object"):
+	case s.hasType("object"):
 		doc := map[string]any{}
 		for name, member := range s.Properties {
 			if text, ok := samples[name]; ok {
@@ -221,9 +221,9 @@ func (d *document) sample(of *schema) any {
 			}
 		}
 		return doc
-	case s.is("array"):
+	case s.hasType("array"):
 		return []string{"mybot", "@greedy"}
-	case s.is("integer"):
+	case s.hasType("integer"):
 		return 1
 	}
 	return "..."

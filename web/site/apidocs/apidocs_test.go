@@ -18,7 +18,7 @@ import (
 func TestReference(t *testing.T) {
 	t.Parallel()
 	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(api.Document()))
-	page := kit.Get[*apidocs.Page](t)(apidocs.Reference(api.Document()))
+	page := kit.Get[*apidocs.Page](t)(apidocs.NewPage(api.Document()))
 	names := func(list []apidocs.Field) (all []string) {
 		for _, f := range list {
 			all = append(all, f.Name)

@@ -33,9 +33,9 @@ type operation struct {
 }
 
 type parameter struct {
-	Name, In, Description string
-	Required              bool
-	Schema                *schema
+	Name, Location, Description string
+	Required                    bool
+	Schema                      *schema
 }
 
 type response struct {
@@ -88,10 +88,10 @@ func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Compon
 // schemaName returns the name of the schema that a reference names, "" for none.
 func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
-func (s *schema) is(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
+func (s *schema) hasType(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
 
 // typeName returns the type for people.
-func (s *schema) typeName() string { return sentence(strings.Join(s.Type, " or "), s.Format) }
+func (s *schema) typeName() string { return joinTexts(strings.Join(s.Type, " or "), s.Format) }
 
 // bounds returns what values a schema allows.
 func (s *schema) bounds() string {
