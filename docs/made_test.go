@@ -121,26 +121,26 @@ func limits() string {
 	archive, build := bundle.LimitsOf(c.Limits), sandbox.BuildLimit
 	b := newTable("limit", "value", "beyond it")
 	for _, row := range [][3]string{
-		{`archive \*`, bundle.Size(archive.Upload), "rejected during the upload"},
-		{`all files, unpacked \*`, bundle.Size(archive.Unpacked), "unpack fails"},
+		{`archive \*`, bundle.FormatSize(archive.UploadSize), "rejected during the upload"},
+		{`all files, unpacked \*`, bundle.FormatSize(archive.UnpackedSize), "unpack fails"},
 		{"files and directories", strconv.Itoa(archive.Files), "unpack fails"},
-		{"names in a path; its bytes", fmt.Sprintf("%d; %d", archive.Depth, archive.Path), "unpack fails"},
-		{"bytes unpacked for each byte of the archive, above " + bundle.Size(bundle.RatioFree), fmt.Sprint(archive.Ratio), "unpack fails"},
-		{code(program.ManifestFile), bundle.Size(program.MaxManifest), "build fails"},
+		{"names in a path; its bytes", fmt.Sprintf("%d; %d", archive.Depth, archive.PathSize), "unpack fails"},
+		{"bytes unpacked for each byte of the archive, above " + bundle.FormatSize(bundle.RatioFree), fmt.Sprint(archive.Ratio), "unpack fails"},
+		{code(program.ManifestFile), bundle.FormatSize(program.MaxManifest), "build fails"},
 		{"build: time; CPU time", fmt.Sprintf("%v; %v", submission.BuildTime, build.CPU), "build fails"},
-		{"build: memory", bundle.Size(build.Memory), "build fails"},
+		{"build: memory", bundle.FormatSize(build.Memory), "build fails"},
 		{"build: processes and threads", strconv.Itoa(build.Processes), "no more can be started"},
-		{"build: files that it writes", bundle.Size(build.Disk), `"no space left on device"`},
-		{"files, built; files and directories", fmt.Sprintf("%s; %d", bundle.Size(bundle.MaxBuilt), bundle.MaxBuiltFiles), "build fails"},
+		{"build: files that it writes", bundle.FormatSize(build.Disk), `"no space left on device"`},
+		{"files, built; files and directories", fmt.Sprintf("%s; %d", bundle.FormatSize(bundle.MaxBuilt), bundle.MaxBuiltFiles), "build fails"},
 		{"check: time, without credit", fmt.Sprint(submission.CheckTime), "check fails"},
 		{"trial: time of moves, without credit", fmt.Sprint(submission.TrialTime), "trial fails"},
-		{"a stage's log", bundle.Size(submission.MaxLog), "the middle is cut out"},
-		{`bot: memory, of all processes \*`, bundle.Size(int64(c.Limits.Memory)), "fault `memory`"},
+		{"a stage's log", bundle.FormatSize(submission.MaxLog), "the middle is cut out"},
+		{`bot: memory, of all processes \*`, bundle.FormatSize(int64(c.Limits.Memory)), "fault `memory`"},
 		{"bot: processes and threads", strconv.Itoa(sandbox.DefaultLimit.Processes), "no more can be started"},
 		{`bots of a person, withdrawn ones too \*`, strconv.Itoa(c.Limits.Bots), "rejected"},
 		{`versions of a person in 24 hours \*`, strconv.Itoa(c.Limits.Versions), "rejected"},
 		{"versions of a bot in the queue or its stages", "1", "rejected"},
-		{"rate of an upload", bundle.Size(middleware.DefaultPace.Rate) + "/s", "the upload is ended"},
+		{"rate of an upload", bundle.FormatSize(middleware.DefaultPace.Rate) + "/s", "the upload is ended"},
 	} {
 		b.row(row[0], strings.NewReplacer("m0s", " min").Replace(row[1]), row[2])
 	}

@@ -52,16 +52,16 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 // enter makes a bot with a true strength and a predecessor, nil for none.
 func (w *world) enter(truth float64, predecessor *rating.Entry) matchmaking.Player {
 	id := len(w.truth)
-	e := rating.Current.Enter(int64(id), predecessor, id == 0)
+	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
 	w.truth, w.entries, w.live = append(w.truth, truth), append(w.entries, e), append(w.live, id)
-	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Last: w.finished}
+	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.finished}
 }
 
 // join lets bots play, and others no more.
 func (w *world) join(players []matchmaking.Player, leave []int64) {
-	w.pool.Change(players, leave)
+	w.pool.Update(players, leave)
 	for _, p := range players {
-		w.pool.Learn(p.ID, nil)
+		w.pool.SetMeetings(p.ID, nil)
 	}
 }
 
@@ -84,7 +84,7 @@ type pairing func(w *world) []int
 
 // byPool pairs bots by the ladder's own rule.
 func byPool(w *world) (bots []int) {
-	slots, _ := w.pool.Next(matchmaking.Choice{}, w.r) // all meetings are known
+	slots, _ := w.pool.Next(matchmaking.Constraints{}, w.r) // all meetings are known
 	for _, id := range slots {
 		bots = append(bots, int(id))
 	}
@@ -219,7 +219,7 @@ func (w *world) skill(bots []int) float64 { return skill(w.truth[bots[0]] - w.tr
 // move is what Elo with a fixed K does to two bots.
 func (w *world) move(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
-	change := k * (score - rating.Current.Expected(a.Elo-b.Elo))
+	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
 	if !a.Fixed {
 		a.Elo += change
 	}
@@ -244,10 +244,10 @@ func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)
 	w.finished++
-	var moved []matchmaking.Moved
+	var moved []matchmaking.PlayerResult
 	for _, i := range bots {
 		e := w.entries[i]
-		moved = append(moved, matchmaking.Moved{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
+		moved = append(moved, matchmaking.PlayerResult{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
 	}
 	w.pool.Finish(0, w.finished, moved)
 	return bots

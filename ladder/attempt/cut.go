@@ -10,28 +10,28 @@ import (
 // Bots write as much as the referee allows, and the store never deletes anything:
 // these are the limits of what it stores of a match.
 const (
-	MaxLog  = keepGameLog + note // bytes of one bot's log of a game
-	MaxInfo = 32 << 10           // of the info that a seat sends in one game, by InfoSize
+	MaxLog  = maxGameLog + maxCutNote // bytes of one bot's log of a game
+	MaxInfo = 32 << 10                // of the info that a seat sends in one game, by InfoSize
 
 	// MaxMatchInfo is how much of the info of all seats of a match is kept, by InfoSize. With it the replays of a match
 	// stay far below what the store can read again.
 	MaxMatchInfo = 64 << 20
 
-	keepGameLog  = 16 << 10
-	keepMatchLog = 96 << 10 // of all logs of a bot in a match
+	maxGameLog  = 16 << 10
+	maxMatchLog = 96 << 10 // of all logs of a bot in a match
 )
 
 // InfoSize returns what an info line counts against MaxInfo and MaxMatchInfo, in bytes: its text, and what it takes in
 // memory beside it.
 func InfoSize(text string) int { return 32 + len(text) }
 
-// note is more than the note on what was cut of a log takes.
-const note = 64
+// maxCutNote is more than the note on what was cut of a log takes.
+const maxCutNote = 64
 
 // cutLog returns the beginning and the end of a log, with a note between them on what
 // was cut.
 func cutLog(log []byte, most int) []byte {
-	if len(log) <= most+note {
+	if len(log) <= most+maxCutNote {
 		return log
 	}
 	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-most)
@@ -67,7 +67,7 @@ func Cut(games []*referee.Result, bots int) { cut(games, bots, MaxMatchInfo) }
 // cut is Cut with a maximum for the info of a match.
 func cut(games []*referee.Result, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
-	left := slices.Repeat([]int{keepMatchLog}, bots)
+	left := slices.Repeat([]int{maxMatchLog}, bots)
 	info := 0
 	for _, g := range games {
 		for i, m := range g.Moves {
@@ -79,7 +79,7 @@ func cut(games []*referee.Result, bots, maxInfo int) {
 			}
 		}
 		for seat, bot := range g.Bots {
-			most := keepGameLog
+			most := maxGameLog
 			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {
 				most = min(most, left[bot])
 			}

@@ -10,7 +10,7 @@ import (
 
 func TestCutLog(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{0: "", 10 + note: strings.Repeat("x", 10+note), 100: "xxxxx\n[90 bytes cut]\nxxxxx"} {
+	for n, want := range map[int]string{0: "", 10 + maxCutNote: strings.Repeat("x", 10+maxCutNote), 100: "xxxxx\n[90 bytes cut]\nxxxxx"} {
 		got := cutLog(bytes.Repeat([]byte("x"), n), 10)
 		if string(got) != want || !bytes.Equal(cutLog(got, 10), got) {
 			t.Errorf("of %d bytes %q is left, want %q", n, got, want)
@@ -75,7 +75,7 @@ func TestCutLogs(t *testing.T) {
 	}
 	Cut(games, 2)
 	once := sum()
-	if once > keepMatchLog+100*note || once < keepMatchLog {
+	if once > maxMatchLog+100*maxCutNote || once < maxMatchLog {
 		t.Errorf("%d bytes are left of a flood", once)
 	}
 	if got := string(games[99].Logs[1]); got != "why it failed" {

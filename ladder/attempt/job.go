@@ -16,16 +16,16 @@ import (
 
 // Job is one attempt at a match.
 type Job struct {
-	Match    int64             `json:"match"`
-	Attempt  int               `json:"attempt"`
-	Game     string            `json:"game"`
-	Options  map[string]string `json:"options"`
-	Deals    int               `json:"deals"`
-	Clock    referee.Clock     `json:"clock"`
-	Seed     referee.Hex       `json:"seed"`
-	Together int               `json:"together"` // rotations that have processes at the same time; see match.Resources
-	Bots     []Bot             `json:"bots"`     // by slot
-	Core     int               `json:"core"`     // of the machine, or cores.Any
+	Match             int64             `json:"match"`
+	Attempt           int               `json:"attempt"`
+	Game              string            `json:"game"`
+	Options           map[string]string `json:"options"`
+	Deals             int               `json:"deals"`
+	Clock             referee.Clock     `json:"clock"`
+	Seed              referee.Hex       `json:"seed"`
+	ParallelRotations int               `json:"together"` // rotations that have processes at the same time; see match.Resources
+	Bots              []Bot             `json:"bots"`     // by slot
+	Core              int               `json:"core"`     // of the machine, or cores.Any
 }
 
 // Bot is a version in a job.
@@ -43,15 +43,15 @@ type Bot struct {
 
 // Result is how an attempt ended.
 type Result struct {
-	Match   int64             `json:"match"`
-	Attempt int               `json:"attempt"`
-	Seed    referee.Hex       `json:"seed"` // of the attempt: only who was given it can hand it in
-	Machine string            `json:"machine"`
-	Games   []*referee.Result `json:"games,omitempty"`
-	Failure *Failure          `json:"failure,omitempty"` // nil: the match has been played
-	Voids   int               `json:"voids,omitempty"`   // games that were played again
-	Starved int               `json:"starved,omitempty"` // those of them that others' use of the core made void
-	Took    time.Duration     `json:"took"`              // nanoseconds
+	Match        int64             `json:"match"`
+	Attempt      int               `json:"attempt"`
+	Seed         referee.Hex       `json:"seed"` // of the attempt: only who was given it can hand it in
+	Machine      string            `json:"machine"`
+	Games        []*referee.Result `json:"games,omitempty"`
+	Failure      *Failure          `json:"failure,omitempty"` // nil: the match has been played
+	VoidGames    int               `json:"voids,omitempty"`   // games that were played again
+	StarvedGames int               `json:"starved,omitempty"` // those of them that others' use of the core made void
+	Took         time.Duration     `json:"took"`              // nanoseconds
 }
 
 // Failure is why a match has no result. None is a fault of a bot: those are part of the games.
@@ -76,13 +76,13 @@ var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedRef
 // Error returns the text.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// NotPrepared returns the failure of a version whose program cannot be had.
-func NotPrepared(b Bot, err error) *Failure {
+// PreparationFailure returns the failure of a version whose program cannot be had.
+func PreparationFailure(b Bot, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
 
-// Failed returns the result of a job that this machine could not play.
-func Failed(j Job, err error) Result {
+// FailedResult returns the result of a job that this machine could not play.
+func FailedResult(j Job, err error) Result {
 	f := &Failure{Kind: FailedMachine, Text: phrase.FromError(err)}
 	if errors.Is(err, context.Canceled) {
 		f.Kind = FailedCancelled

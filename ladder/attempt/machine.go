@@ -25,27 +25,27 @@ type Machine struct {
 	Cores        []int             `json:"cores"`  // where it plays, one match at a time on each
 	Memory       int64             `json:"memory"` // bytes, for all matches together
 	Draining     bool              `json:"draining,omitempty"`
-	Playing      []Playing         `json:"playing,omitempty"`
+	Attempts     []RunningAttempt  `json:"playing,omitempty"`
 	Local        bool              `json:"-"` // in the server's process
-	Seen         time.Time         `json:"-"`
-	Refused      phrase.Text       `json:"-"` // why it gets no job, empty if it does
+	SeenAt       time.Time         `json:"-"`
+	Refusal      phrase.Text       `json:"-"` // why it gets no job, empty if it does
 }
 
-// Lacks returns what the machine lacks to play a version, empty if it can.
-func (m Machine) Lacks(n ladder.Needs) (lacks phrase.Text) {
+// MissingNeeds returns what the machine lacks to play a version, empty if it can.
+func (m Machine) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
 	}
 	for _, name := range n.Interpreters {
-		if !m.has(name) {
+		if !m.hasInterpreter(name) {
 			return phrase.New("%s (%s does not have it)", name, m.Name)
 		}
 	}
 	return lacks
 }
 
-// has reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.
-func (m Machine) has(name string) bool {
+// hasInterpreter reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.
+func (m Machine) hasInterpreter(name string) bool {
 	if _, ok := m.Interpreters[name]; ok {
 		return true
 	}
@@ -59,8 +59,8 @@ func (m Machine) has(name string) bool {
 	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines do not tell of others
 }
 
-// Playing is an attempt that a machine plays.
-type Playing struct {
+// RunningAttempt is an attempt that a machine plays.
+type RunningAttempt struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
 	Core    int   `json:"core"`

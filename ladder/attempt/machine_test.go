@@ -23,7 +23,7 @@ func TestLacks(t *testing.T) {
 		{ladder.Needs{Interpreters: []string{"python3.13"}}, "python3.13"},
 		{ladder.Needs{Interpreters: []string{"something"}}, ""}, // machines do not tell of it
 	} {
-		if got := m.Lacks(test.needs); (got.IsZero()) != (test.missing == "") || !strings.Contains(got.String(), test.missing) {
+		if got := m.MissingNeeds(test.needs); (got.IsZero()) != (test.missing == "") || !strings.Contains(got.String(), test.missing) {
 			t.Errorf("%+v lacks %q, want %q", test.needs, got, test.missing)
 		}
 	}

@@ -39,7 +39,7 @@ func Play(ctx context.Context, j Job, o Options) Result {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
 	}
 	began := time.Now()
-	p := &run{Job: j, how: o, result: Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}}
+	p := &run{Job: j, options: o, result: Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}}
 	r := &p.result
 	if r.Failure = p.failure(ctx, p.play(ctx)); r.Failure != nil {
 		r.Games = nil
@@ -55,8 +55,8 @@ func Play(ctx context.Context, j Job, o Options) Result {
 // run is an attempt while it is played.
 type run struct {
 	Job
-	how    Options
-	result Result
+	options Options
+	result  Result
 }
 
 // failure returns why a match that ended with an error has no result; nil if it has one.
@@ -70,8 +70,8 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 	case errors.As(err, &failed) && failed.Kind != FailedHouse:
 		return failed
 	}
-	if p.how.Check != nil { // a machine that starts no programs starts no house bots
-		if broken := p.how.Check(ctx); broken != nil {
+	if p.options.Check != nil { // a machine that starts no programs starts no house bots
+		if broken := p.options.Check(ctx); broken != nil {
 			return &Failure{Kind: FailedMachine, Text: phrase.New("%s (%s)", broken, err)}
 		}
 	}
@@ -84,7 +84,7 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 func (p *run) play(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.how.Journal.Log.Error("panic in a match", "match", p.Match, "panic", v, "stack", string(debug.Stack()))
+			p.options.Journal.Log.Error("panic in a match", "match", p.Match, "panic", v, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
@@ -103,22 +103,22 @@ func (p *run) play(ctx context.Context) (err error) {
 		Seed:      rules.Seed(p.Seed),
 		Clock:     p.Clock,
 		Patience:  match.LatePatience,
-		Resources: match.Resources{Workers: []int{p.Core}, Together: p.Together},
-		Observer:  match.Observer{Watch: p.how.Watch, Trouble: p.trouble},
+		Resources: match.Resources{Workers: []int{p.Core}, Together: p.ParallelRotations},
+		Observer:  match.Observer{Watch: p.options.Watch, Trouble: p.recordTrouble},
 	}
-	return match.Play(ctx, p.done)
+	return match.Play(ctx, p.addGame)
 }
 
 // programs returns the bots, under the names that they have in the match.
 func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 	bots := make([]match.Bot, len(p.Bots))
 	for slot, b := range p.Bots {
-		bot, err := p.how.Program(ctx, slot)
+		bot, err := p.options.Program(ctx, slot)
 		if _, ok := errors.AsType[*Failure](err); ok {
 			return nil, err
 		}
 		if err != nil {
-			return nil, NotPrepared(b, err)
+			return nil, PreparationFailure(b, err)
 		}
 		bot.Name = b.Name
 		bots[slot] = bot
@@ -126,9 +126,9 @@ func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 	return bots, nil
 }
 
-// done keeps a finished game. Where a house bot has failed the match is played again. A match in which
+// addGame keeps a finished game. Where a house bot has failed the match is played again. A match in which
 // a connection was lost ends with that game.
-func (p *run) done(g *referee.Result) error {
+func (p *run) addGame(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
 		if p.Bots[slot].House != "" && f.HouseFailed() {
@@ -147,17 +147,17 @@ func (p *run) done(g *referee.Result) error {
 	return nil
 }
 
-// trouble counts void games, and logs them and that the machine is busy.
-func (p *run) trouble(err error) {
+// recordTrouble counts void games, and logs them and that the machine is busy.
+func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.Void:
-		p.result.Voids++
+		p.result.VoidGames++
 		if _, ok := errors.AsType[*match.Starved](e); ok {
-			p.result.Starved++
+			p.result.StarvedGames++
 		}
-		p.how.Journal.Log.Warn("a game is void", "match", p.Match, "deal", e.Deal, "rotation", e.Rotation, "err", e.Err)
+		p.options.Journal.Log.Warn("a game is void", "match", p.Match, "deal", e.Deal, "rotation", e.Rotation, "err", e.Err)
 	case *match.Busy:
-		p.how.Journal.busy(p.Job, e.Used)
+		p.options.Journal.logBusy(p.Job, e.Used)
 	}
 }
 
@@ -165,16 +165,16 @@ func (p *run) trouble(err error) {
 type Journal struct {
 	Log *slog.Logger
 
-	mu   sync.Mutex
-	last time.Time // that the machine was busy
+	mu           sync.Mutex
+	busyLoggedAt time.Time // that the machine was busy
 }
 
-// busy logs that other programs use the core of a match, for all matches once a minute.
-func (l *Journal) busy(j Job, used time.Duration) {
+// logBusy logs that other programs use the core of a match, for all matches once a minute.
+func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := time.Now(); now.Sub(l.last) >= time.Minute {
-		l.last = now
+	if now := time.Now(); now.Sub(l.busyLoggedAt) >= time.Minute {
+		l.busyLoggedAt = now
 		l.Log.Warn("the machine is busy", "match", j.Match, "core", j.Core, "others used of a second", used)
 	}
 }

@@ -22,7 +22,7 @@ func TestHouseLate(t *testing.T) {
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
-		failure, failed := errors.AsType[*Failure](p.done(g))
+		failure, failed := errors.AsType[*Failure](p.addGame(g))
 		if failed != fails || failed && failure.Kind != FailedHouse {
 			t.Errorf("%s: %v, want a failure: %v", kind, failure, fails)
 		}

@@ -17,13 +17,13 @@ func PlayAtRandom(j Job) Result {
 	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
 	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()
 	if err != nil {
-		return Failed(j, err)
+		return FailedResult(j, err)
 	}
 	for deal := range j.Deals {
 		for rotation := range j.Bots {
 			g, err := randomGame(j, v, deal, rotation)
 			if err != nil {
-				return Failed(j, err)
+				return FailedResult(j, err)
 			}
 			g.Reveal(rules.Seed(j.Seed))
 			r.Games = append(r.Games, g)

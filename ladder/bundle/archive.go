@@ -101,40 +101,40 @@ type entry struct {
 // reader visits the entries of an archive once, and stops with an error at the first
 // invalid one.
 type reader struct {
-	limits Limits
-	size   int64 // of the archive
-	count  int   // entries so far
-	bytes  int64 // unpacked, of the entries so far
-	paths  paths
-	left   []string // paths that were left out
+	limits       Limits
+	size         int64 // of the archive
+	count        int   // entries so far
+	bytes        int64 // unpacked, of the entries so far
+	paths        paths
+	skippedPaths []string // paths that were left out
 }
 
-// visit is called with each entry that is part of the bot and its content, which has
+// visitor is called with each entry that is part of the bot and its content, which has
 // exactly entry.size bytes.
-type visit func(e entry, content io.Reader) error
+type visitor func(e entry, content io.Reader) error
 
-// each visits all entries of an archive.
-func (r *reader) each(f *os.File, v visit) error {
+// visitAll visits all entries of an archive.
+func (r *reader) visitAll(f *os.File, v visitor) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	r.size = info.Size()
-	if r.size > r.limits.Upload {
-		return tooLarge(makeSmaller, "it has %s: at most %s are allowed", Size(r.size), Size(r.limits.Upload))
+	if r.size > r.limits.UploadSize {
+		return tooLarge(makeSmaller, "it has %s: at most %s are allowed", FormatSize(r.size), FormatSize(r.limits.UploadSize))
 	}
 	kind, err := formatIn(f)
 	if err != nil {
 		return err
 	}
 	if kind == zipFormat {
-		return damaged(r.zip(f, v))
+		return damageError(r.visitZip(f, v))
 	}
-	return damaged(r.tarball(io.NewSectionReader(f, 0, r.size), kind, v))
+	return damageError(r.visitTar(io.NewSectionReader(f, 0, r.size), kind, v))
 }
 
-// damaged turns an error of an archive library into an error for the author.
-func damaged(err error) error {
+// damageError turns an error of an archive library into an error for the author.
+func damageError(err error) error {
 	switch {
 	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
 		return err
@@ -144,12 +144,12 @@ func damaged(err error) error {
 	return invalid("pack it again", "it is damaged: %w", err)
 }
 
-// tarball visits the entries of a tar archive that may be compressed.
-func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
+// visitTar visits the entries of a tar archive that may be compressed.
+func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	file := bufio.NewReaderSize(archive, 64<<10)
 	switch kind {
 	case gzFormat:
-		z, err := newMembers(file)
+		z, err := newGzipMembers(file)
 		if err != nil {
 			return err
 		}
@@ -175,12 +175,12 @@ func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
 			return err
 		}
 	}
-	stream := &stream{in: file, reader: r}
+	stream := &stream{source: file, reader: r}
 	t := tar.NewReader(stream)
 	for {
 		h, err := t.Next()
 		if err == io.EOF {
-			return stream.rest()
+			return stream.readRest()
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			if errors.Is(err, tar.ErrFieldTooLong) {
@@ -188,7 +188,7 @@ func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
 			}
 			return err
 		}
-		e, skip, err := r.tarEntry(h)
+		e, skip, err := r.checkTarEntry(h)
 		if err != nil {
 			return err
 		}
@@ -201,8 +201,8 @@ func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
 	}
 }
 
-// tarEntry checks a header.
-func (r *reader) tarEntry(h *tar.Header) (e entry, skip bool, err error) {
+// checkTarEntry checks a header.
+func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		for key := range h.PAXRecords {
 			if key != "comment" { // git's: the commit
@@ -252,12 +252,12 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
 			"it has more than %d files and directories, %s among them", r.limits.Files, quote(name))
 	}
-	p, err := r.limits.clean(name)
+	p, err := r.limits.cleanName(name)
 	if err != nil {
 		return e, false, err
 	}
-	if size < 0 || size > r.limits.Unpacked-r.bytes {
-		return e, false, tooLarge(makeSmaller, "with %s, its files take more than %s unpacked", quote(name), Size(r.limits.Unpacked))
+	if size < 0 || size > r.limits.UnpackedSize-r.bytes {
+		return e, false, tooLarge(makeSmaller, "with %s, its files take more than %s unpacked", quote(name), FormatSize(r.limits.UnpackedSize))
 	}
 	r.bytes += size
 	if p == "." {
@@ -266,8 +266,8 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 		}
 		return e, false, invalid("pack it again from the directory", "the file %s has no name", quote(name))
 	}
-	if junk(p, dir) {
-		r.left = append(r.left, p)
+	if isJunk(p, dir) {
+		r.skippedPaths = append(r.skippedPaths, p)
 		return e, true, nil
 	}
 	return entry{path: p, dir: dir, size: size}, false, nil
@@ -278,7 +278,7 @@ const makeSmaller = "leave out what the bot does not need when it plays"
 // stream reads the bytes of an uncompressed tar archive, headers included, and fails
 // when they are too many.
 type stream struct {
-	in     io.Reader
+	source io.Reader
 	reader *reader
 	n      int64
 }
@@ -288,51 +288,51 @@ type stream struct {
 const perEntry = 8 << 10
 
 func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.in.Read(p)
+	n, err := s.source.Read(p)
 	s.n += int64(n)
 	l := s.reader.limits
-	if s.n > l.Unpacked+perEntry*int64(l.Files+2) {
-		return 0, tooLarge(makeSmaller, "it unpacks to more than %s", Size(l.Unpacked))
+	if s.n > l.UnpackedSize+perEntry*int64(l.Files+2) {
+		return 0, tooLarge(makeSmaller, "it unpacks to more than %s", FormatSize(l.UnpackedSize))
 	}
-	if err := s.reader.ratio(s.n); err != nil {
+	if err := s.reader.checkRatio(s.n); err != nil {
 		return 0, err
 	}
 	return n, err
 }
 
-// ratio returns an error if the archive unpacks to too many times its size.
-func (r *reader) ratio(unpacked int64) error {
+// checkRatio returns an error if the archive unpacks to too many times its size.
+func (r *reader) checkRatio(unpacked int64) error {
 	if unpacked > RatioFree && unpacked/r.limits.Ratio > r.size {
 		return tooLarge("leave out files that repeat the same bytes; the bot can make them when it is built",
-			"%s unpack to more than %d times as many bytes", Size(r.size), r.limits.Ratio)
+			"%s unpack to more than %d times as many bytes", FormatSize(r.size), r.limits.Ratio)
 	}
 	return nil
 }
 
-// errBehind refuses an archive with more in its file than the archive.
-var errBehind = invalid("pack everything into one archive", "data follow its end")
+// errTrailingData refuses an archive with more in its file than the archive.
+var errTrailingData = invalid("pack everything into one archive", "data follow its end")
 
-// members reads a gzip file of one or more members, and refuses anything behind them.
-type members struct {
-	in *bufio.Reader
+// gzipMembers reads a gzip file of one or more members, and refuses anything behind them.
+type gzipMembers struct {
+	source *bufio.Reader
 	*gzip.Reader
 }
 
-func newMembers(in *bufio.Reader) (*members, error) {
+func newGzipMembers(in *bufio.Reader) (*gzipMembers, error) {
 	z, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, err
 	}
 	z.Multistream(false)
-	return &members{in, z}, nil
+	return &gzipMembers{in, z}, nil
 }
 
-func (m *members) Read(p []byte) (int, error) {
+func (m *gzipMembers) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	if err != io.EOF {
 		return n, err
 	}
-	next, err := m.in.Peek(2)
+	next, err := m.source.Peek(2)
 	if err == io.EOF && len(next) == 0 {
 		return n, io.EOF
 	}
@@ -340,24 +340,24 @@ func (m *members) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if string(next) != "\x1f\x8b" {
-		return n, errBehind
+		return n, errTrailingData
 	}
-	if err := m.Reset(m.in); err != nil {
+	if err := m.Reset(m.source); err != nil {
 		return n, err
 	}
 	m.Multistream(false)
 	return n, nil
 }
 
-// rest reads to the end of the stream, so that its checksum is verified. Only zeros
+// readRest reads to the end of the stream, so that its checksum is verified. Only zeros
 // may follow the end of the archive: a second archive would not be unpacked.
-func (s *stream) rest() error {
+func (s *stream) readRest() error {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return errBehind
+				return errTrailingData
 			}
 		}
 		if err == io.EOF {

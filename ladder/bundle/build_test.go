@@ -21,7 +21,7 @@ import (
 )
 
 // small has limits that tests exceed quickly.
-var small = Limits{Upload: 256 << 10, Unpacked: 2 << 20, Files: 50, Depth: 5, Path: 100, Ratio: 50}
+var small = Limits{UploadSize: 256 << 10, UnpackedSize: 2 << 20, Files: 50, Depth: 5, PathSize: 100, Ratio: 50}
 
 // ent is an entry of a test's archive: a file, unless kind or name say otherwise.
 type ent struct {

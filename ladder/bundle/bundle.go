@@ -14,12 +14,12 @@ import (
 
 // Limits are the limits of an archive.
 type Limits struct {
-	Upload   int64 // bytes of the archive
-	Unpacked int64 // bytes of all files together
-	Files    int   // files and directories
-	Depth    int   // names in a path
-	Path     int   // bytes of a path
-	Ratio    int64 // unpacked bytes per byte of the archive, above RatioFree
+	UploadSize   int64 // bytes of the archive
+	UnpackedSize int64 // bytes of all files together
+	Files        int   // files and directories
+	Depth        int   // names in a path
+	PathSize     int   // bytes of a path
+	Ratio        int64 // unpacked bytes per byte of the archive, above RatioFree
 }
 
 // RatioFree is how many bytes any archive may unpack to, however small it is: short
@@ -27,12 +27,12 @@ type Limits struct {
 const RatioFree = 1 << 20
 
 // Default has the default limits.
-var Default = Limits{Upload: 16 << 20, Unpacked: 64 << 20, Files: 2000, Depth: 16, Path: 200, Ratio: 200}
+var Default = Limits{UploadSize: 16 << 20, UnpackedSize: 64 << 20, Files: 2000, Depth: 16, PathSize: 200, Ratio: 200}
 
 // LimitsOf returns the limits that an operator has configured.
 func LimitsOf(l ladder.Limits) Limits {
 	limits := Default
-	limits.Upload, limits.Unpacked = int64(l.Upload), 4*int64(l.Upload)
+	limits.UploadSize, limits.UnpackedSize = int64(l.Upload), 4*int64(l.Upload)
 	return limits
 }
 
@@ -59,11 +59,11 @@ func (f File) mode() fs.FileMode {
 
 // Tree is the content of an archive.
 type Tree struct {
-	Files []File   // by path
-	Dirs  []string // by path, "." left out
-	Bytes int64
-	Top   string   // the single top directory, which was stripped; "" for none
-	Left  []string // paths that were left out
+	Files        []File   // by path
+	Dirs         []string // by path, "." left out
+	Bytes        int64
+	Top          string   // the single top directory, which was stripped; "" for none
+	SkippedPaths []string // paths that were left out
 }
 
 func invalid(hint, format string, args ...any) error {
@@ -89,8 +89,8 @@ func quote(name string) string {
 	return strconv.QuoteToASCII(name)
 }
 
-// Size returns a number of bytes for people, such as "16 MiB".
-func Size(n int64) string {
+// FormatSize returns a number of bytes for people, such as "16 MiB".
+func FormatSize(n int64) string {
 	switch {
 	case n >= 10<<30:
 		return fmt.Sprintf("%d GiB", n>>30)

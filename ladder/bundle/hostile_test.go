@@ -91,14 +91,14 @@ var hostile = []struct {
 
 	// Too much.
 	{name: "too many", entries: many(51), code: ladder.TooLarge, words: []string{"more than 50 files"}},
-	{name: "too many directories", entries: deepDirs(60), limits: func(l *Limits) { l.Depth = 100; l.Path = 1000 }, code: ladder.TooLarge, words: []string{"62 files and directories", "at most 50"}},
+	{name: "too many directories", entries: deepDirs(60), limits: func(l *Limits) { l.Depth = 100; l.PathSize = 1000 }, code: ladder.TooLarge, words: []string{"62 files and directories", "at most 50"}},
 	{name: "too deep", entries: []ent{{name: "1/2/3/4/5/6"}}, code: ladder.TooLarge, words: []string{`"1/2/3/4/5/6"`, "6 names deep", "at most 5"}},
 	{name: "too long", entries: []ent{{name: strings.Repeat("x", 101)}}, code: ladder.TooLarge, words: []string{"101 bytes", "at most 100"}},
 	{name: "much too long", entries: []ent{{name: strings.Repeat("x", 60000)}}, code: ladder.TooLarge, words: []string{"60000 bytes", "more bytes"}},
-	{name: "too much", entries: []ent{{name: "a", body: noise(100 << 10)}, {name: "b", body: noise(200 << 10)}}, limits: func(l *Limits) { l.Unpacked = 256 << 10; l.Upload = 1 << 20 }, code: ladder.TooLarge, words: []string{`"b"`, "more than 256 KiB"}},
+	{name: "too much", entries: []ent{{name: "a", body: noise(100 << 10)}, {name: "b", body: noise(200 << 10)}}, limits: func(l *Limits) { l.UnpackedSize = 256 << 10; l.UploadSize = 1 << 20 }, code: ladder.TooLarge, words: []string{`"b"`, "more than 256 KiB"}},
 	{name: "upload too large", entries: []ent{{name: "a", body: noise(300 << 10)}}, code: ladder.TooLarge, words: []string{"at most 256 KiB"}},
 	{name: "ratio", entries: []ent{{name: "zeros", body: strings.Repeat("\x00", 2<<20)}}, code: ladder.TooLarge, words: []string{"50 times"}},
-	{name: "a million files", make: tarOfMillion, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "a million files", make: tarOfMillion, limits: func(l *Limits) { l.UploadSize = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
 
 	// Tar.
 	{name: "size of exabytes", make: func() []byte { return gz(tarHeader("big", tar.TypeReg, 1<<62)) }, code: ladder.TooLarge, words: []string{`"big"`, "more than 2 MiB"}},
@@ -146,8 +146,8 @@ var hostile = []struct {
 		return zipRaw(-1, raw{name: "a", body: []byte(noise(1000))}, raw{name: "b", body: []byte(noise(1000)), at: &zero})
 	}, words: []string{`"a"`, `"b"`, "overlap"}},
 	{name: "overlap", make: overlap, words: []string{"overlap"}},
-	{name: "list of a million", make: zipOfMillion, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
-	{name: "list of few that has many", make: func() []byte { return zipRaw(1, make([]raw, 10_000)...) }, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "list of a million", make: zipOfMillion, limits: func(l *Limits) { l.UploadSize = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "list of few that has many", make: func() []byte { return zipRaw(1, make([]raw, 10_000)...) }, limits: func(l *Limits) { l.UploadSize = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
 	{name: "list of many that has few", make: func() []byte { return zipRaw(40, raw{name: "a"}) }, words: []string{"cut off"}},
 	{name: "encrypted", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), flags: 1}) }, words: []string{`"a"`, "encrypted"}},
 	{name: "unknown method", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), method: 12}) }, words: []string{`"a"`, "method 12"}},
@@ -269,7 +269,7 @@ func TestReadErrors(t *testing.T) {
 		disk := &fs.PathError{Op: "read", Path: "x", Err: errors.New("the disk fails")}
 		in := io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(disk))
 		r := &reader{limits: small, size: int64(len(whole))}
-		err := r.tarball(in, gzFormat, func(_ entry, content io.Reader) error {
+		err := r.visitTar(in, gzFormat, func(_ entry, content io.Reader) error {
 			_, err := io.Copy(io.Discard, content)
 			return err
 		})

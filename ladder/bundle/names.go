@@ -29,8 +29,8 @@ var (
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
 )
 
-// junk reports whether a path is junk or in a junk directory.
-func junk(p string, dir bool) bool {
+// isJunk reports whether a path is junk or in a junk directory.
+func isJunk(p string, dir bool) bool {
 	names := strings.Split(p, "/")
 	last := len(names) - 1
 	for i, name := range names {
@@ -41,11 +41,11 @@ func junk(p string, dir bool) bool {
 	return !dir && slices.Contains(junkFiles, names[last])
 }
 
-// clean checks the name of an entry and returns it as a path in the bot's directory;
+// cleanName checks the name of an entry and returns it as a path in the bot's directory;
 // "." is the directory itself.
-func (l Limits) clean(name string) (string, error) {
-	if len(name) > l.Path {
-		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.Path)
+func (l Limits) cleanName(name string) (string, error) {
+	if len(name) > l.PathSize {
+		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.PathSize)
 	}
 	if !utf8.ValidString(name) {
 		return "", invalid("rename it, or pack with a tool that writes UTF-8 (timba submit does)", "the name %s is not UTF-8", quote(name))
@@ -102,21 +102,21 @@ func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD
 // paths has the files and directories of a tree, including directories that are
 // only named in the paths of others.
 type paths struct {
-	at map[string]entry // by fold; of each its path, and whether it is a directory
+	entries map[string]entry // by fold; of each its path, and whether it is a directory
 }
 
 // add adds a path and the directories above it, and returns an error if it conflicts
 // with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
-	if ps.at == nil {
-		ps.at = map[string]entry{}
+	if ps.entries == nil {
+		ps.entries = map[string]entry{}
 	}
 	for q, isDir := p, dir; q != "."; q, isDir = path.Dir(q), true {
 		key := fold(q)
-		old, ok := ps.at[key]
+		old, ok := ps.entries[key]
 		switch {
 		case !ok:
-			ps.at[key] = entry{path: q, dir: isDir}
+			ps.entries[key] = entry{path: q, dir: isDir}
 		case old.path != q:
 			return invalid("rename one", "%s and %s differ only in capitals, which some systems ignore", quote(old.path), quote(q))
 		case !old.dir && !isDir:

@@ -19,8 +19,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Packed is an archive to upload.
-type Packed struct {
+// Archive is an archive to upload.
+type Archive struct {
 	Data []byte // .tar.gz
 	Tree
 }
@@ -28,7 +28,7 @@ type Packed struct {
 // Pack returns an archive of a bot's directory; the same files make the same bytes.
 // It leaves out junk and what IgnoreFile lists, and returns an error for what the
 // server would refuse.
-func Pack(dir string, l Limits) (*Packed, error) {
+func Pack(dir string, l Limits) (*Archive, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
@@ -51,21 +51,21 @@ func Pack(dir string, l Limits) (*Packed, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if n := int64(len(data)); n > l.Upload {
-		return nil, tooLarge(leaveOut, "%s is %s when it is packed: at most %s are allowed; the largest files are %s", dir, Size(n), Size(l.Upload), p.largest())
+	if n := int64(len(data)); n > l.UploadSize {
+		return nil, tooLarge(leaveOut, "%s is %s when it is packed: at most %s are allowed; the largest files are %s", dir, FormatSize(n), FormatSize(l.UploadSize), p.largest())
 	}
-	return &Packed{data, p.Tree}, nil
+	return &Archive{data, p.Tree}, nil
 }
 
 // packer collects the files of a directory and packs them.
 type packer struct {
 	Tree
-	dir    string
-	limits Limits
-	ignore ignore
-	paths  paths
-	links  []string
-	others []string // neither files nor directories nor links
+	dir          string
+	limits       Limits
+	ignore       ignore
+	paths        paths
+	links        []string
+	specialFiles []string // neither files nor directories nor links
 }
 
 // add adds a file or directory, or leaves it out.
@@ -78,8 +78,8 @@ func (p *packer) add(path string, d fs.DirEntry, err error) error {
 		return err
 	}
 	rel = filepath.ToSlash(rel)
-	if junk(rel, d.IsDir()) || p.ignore.excludes(rel, d.IsDir()) {
-		p.Left = append(p.Left, rel)
+	if isJunk(rel, d.IsDir()) || p.ignore.excludes(rel, d.IsDir()) {
+		p.SkippedPaths = append(p.SkippedPaths, rel)
 		if d.IsDir() {
 			return fs.SkipDir
 		}
@@ -90,10 +90,10 @@ func (p *packer) add(path string, d fs.DirEntry, err error) error {
 		p.links = append(p.links, rel)
 		return nil
 	case !d.IsDir() && !d.Type().IsRegular():
-		p.others = append(p.others, rel)
+		p.specialFiles = append(p.specialFiles, rel)
 		return nil
 	}
-	if _, err := p.limits.clean(rel); err != nil {
+	if _, err := p.limits.cleanName(rel); err != nil {
 		return err
 	}
 	if err := p.paths.add(rel, d.IsDir()); err != nil {
@@ -121,23 +121,23 @@ func (p *packer) check() error {
 	n := len(p.Files) + len(p.Dirs)
 	switch {
 	case len(p.links) > 0:
-		return invalid("replace them with copies of their targets (cp -L), or name them in "+IgnoreFile, "%s has links: %s", p.dir, some(p.links))
-	case len(p.others) > 0:
-		return invalid("name them in "+IgnoreFile, "%s has entries that are not files or directories: %s", p.dir, some(p.others))
+		return invalid("replace them with copies of their targets (cp -L), or name them in "+IgnoreFile, "%s has links: %s", p.dir, listSome(p.links))
+	case len(p.specialFiles) > 0:
+		return invalid("name them in "+IgnoreFile, "%s has entries that are not files or directories: %s", p.dir, listSome(p.specialFiles))
 	case len(p.Files) == 0:
 		return invalid("name the directory that the bot is in", "%s has no files", p.dir)
 	case n > p.limits.Files:
 		return tooLarge(leaveOut, "%s has %d files and directories: at most %d are allowed; most are in %s", p.dir, n, p.limits.Files, p.fullest())
-	case p.Bytes > p.limits.Unpacked:
-		return tooLarge(leaveOut, "%s has %s: at most %s are allowed; the largest files are %s", p.dir, Size(p.Bytes), Size(p.limits.Unpacked), p.largest())
+	case p.Bytes > p.limits.UnpackedSize:
+		return tooLarge(leaveOut, "%s has %s: at most %s are allowed; the largest files are %s", p.dir, FormatSize(p.Bytes), FormatSize(p.limits.UnpackedSize), p.largest())
 	}
 	return nil
 }
 
 const leaveOut = "name what the bot does not need in " + IgnoreFile
 
-// some returns the beginning of a list of names.
-func some(names []string) string {
+// listSome returns the beginning of a list of names.
+func listSome(names []string) string {
 	const most = 5
 	var quoted []string
 	for _, name := range names[:min(most, len(names))] {
@@ -155,7 +155,7 @@ func (p *packer) largest() string {
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(b.Size, a.Size) })
 	var names []string
 	for _, f := range files[:min(5, len(files))] {
-		names = append(names, fmt.Sprintf("%s (%s)", quote(f.Path), Size(f.Size)))
+		names = append(names, fmt.Sprintf("%s (%s)", quote(f.Path), FormatSize(f.Size)))
 	}
 	return strings.Join(names, ", ")
 }
@@ -176,7 +176,7 @@ func (p *packer) fullest() string {
 	if len(tops) == 0 {
 		return "the directory itself"
 	}
-	return some(tops[:min(3, len(tops))])
+	return listSome(tops[:min(3, len(tops))])
 }
 
 // pack makes the archive, directories first, each entry in the simplest format.

@@ -42,8 +42,8 @@ func TestPackedBytes(t *testing.T) {
 	long := strings.Repeat("long", 15)
 	dir := fileTree(t, map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", long + "/" + long: "y", long + "ñ/" + long: ""})
 	l := small
-	l.Path = 200
-	p := kit.Get[*Packed](t)(Pack(dir, l))
+	l.PathSize = 200
+	p := kit.Get[*Archive](t)(Pack(dir, l))
 	tar := kit.Get[[]byte](t)(io.ReadAll(kit.Get[*gzip.Reader](t)(gzip.NewReader(bytes.NewReader(p.Data)))))
 	const want = "309befbee2adcc89c8fd574d410fa680cd71cef98da845b9e2ebe0d1e5051e95"
 	if got := fmt.Sprintf("%x", sha256.Sum256(tar)); got != want {
@@ -57,7 +57,7 @@ func TestPackAndUnpack(t *testing.T) {
 	files := map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", "lib/a.py": "y", "lib/deep/b": ""}
 	dir := fileTree(t, files)
 	kit.Must(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
-	p := kit.Get[*Packed](t)(Pack(dir, small))
+	p := kit.Get[*Archive](t)(Pack(dir, small))
 	file, into := store(t, p.Data)
 	os.Mkdir(filepath.Dir(into), 0o755)
 	tree := kit.Get[Tree](t)(Unpack(file, into, small))
@@ -88,7 +88,7 @@ func TestPackLeavesOut(t *testing.T) {
 	for _, link := range []string{".#bot.py", "target/link"} {
 		kit.Must(t, os.Symlink("nowhere", filepath.Join(dir, link)))
 	}
-	p := kit.Get[*Packed](t)(Pack(dir, small))
+	p := kit.Get[*Archive](t)(Pack(dir, small))
 	var names []string
 	for _, f := range p.Files {
 		names = append(names, f.Path)
@@ -97,8 +97,8 @@ func TestPackLeavesOut(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("%q are packed, want %q", names, want)
 	}
-	if !slices.Contains(p.Left, "target") || !slices.Contains(p.Left, "only") || slices.Contains(p.Left, "target/a") {
-		t.Errorf("%q are left out", p.Left)
+	if !slices.Contains(p.SkippedPaths, "target") || !slices.Contains(p.SkippedPaths, "only") || slices.Contains(p.SkippedPaths, "target/a") {
+		t.Errorf("%q are left out", p.SkippedPaths)
 	}
 }
 

@@ -52,9 +52,9 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
 	return u, nil
 }
 
-// Keep moves an upload to its path in the data directory and syncs it to the disk. It
+// Store moves an upload to its path in the data directory and syncs it to the disk. It
 // replaces an earlier upload with the same content.
-func (u *Upload) Keep() error {
+func (u *Upload) Store() error {
 	kept, err := u.dir.Bundle(u.SHA256)
 	if err == nil {
 		err = os.Rename(u.Path, kept)
@@ -73,7 +73,7 @@ func (u *Upload) Discard() { os.Remove(u.Path) }
 
 // receive copies an upload into its file.
 func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
-	in := bufio.NewReaderSize(io.LimitReader(r, l.Upload+1), 64<<10)
+	in := bufio.NewReaderSize(io.LimitReader(r, l.UploadSize+1), 64<<10)
 	head, err := in.Peek(headSize)
 	if err != nil && err != io.EOF {
 		return CutOff(err)
@@ -86,8 +86,8 @@ func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
 	switch {
 	case errors.As(err, new(*fs.PathError)): // of this disk, not of the sender
 		return unavailable(err)
-	case n > l.Upload:
-		return tooLarge(makeSmaller, "it is larger than the limit of %s", Size(l.Upload))
+	case n > l.UploadSize:
+		return tooLarge(makeSmaller, "it is larger than the limit of %s", FormatSize(l.UploadSize))
 	case err != nil:
 		return CutOff(err)
 	}

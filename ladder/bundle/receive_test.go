@@ -21,7 +21,7 @@ import (
 func save(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
 	u, err := Receive(r, dir, l)
 	if err == nil {
-		err = u.Keep()
+		err = u.Store()
 	}
 	return u, err
 }
@@ -127,7 +127,7 @@ func TestDiscard(t *testing.T) {
 		}
 		u := kit.Get[*Upload](t)(Receive(bytes.NewReader(data), dir, small))
 		if c.keep {
-			kit.Must(t, u.Keep())
+			kit.Must(t, u.Store())
 		}
 		u.Discard()
 		found := kit.Tree(t, string(dir))

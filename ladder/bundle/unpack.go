@@ -50,7 +50,7 @@ func wrap(err error) error {
 func List(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
-	err := r.each(f, func(e entry, content io.Reader) error {
+	err := r.visitAll(f, func(e entry, content io.Reader) error {
 		if e.dir {
 			return nil
 		}
@@ -65,15 +65,15 @@ func List(f *os.File, l Limits) (Tree, error) {
 	if len(t.Files) == 0 {
 		return t, invalid("pack the directory that the bot is in", "it has no files")
 	}
-	if n := len(r.paths.at); n > l.Files { // including directories that are only named in paths
+	if n := len(r.paths.entries); n > l.Files { // including directories that are only named in paths
 		return t, tooLarge("leave out what the bot does not need", "it has %d files and directories: at most %d are allowed", n, l.Files)
 	}
-	for _, p := range r.paths.at {
+	for _, p := range r.paths.entries {
 		if p.dir {
 			t.Dirs = append(t.Dirs, p.path)
 		}
 	}
-	t.Left = r.left
+	t.SkippedPaths = r.skippedPaths
 	t.strip()
 	t.sort()
 	return t, nil
@@ -82,7 +82,7 @@ func List(f *os.File, l Limits) (Tree, error) {
 func (t *Tree) sort() {
 	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(t.Dirs)
-	slices.Sort(t.Left)
+	slices.Sort(t.SkippedPaths)
 }
 
 // strip removes the top directory from all paths, if everything is in a single one.
@@ -120,7 +120,7 @@ func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 			return err
 		}
 	}
-	return (&reader{limits: l}).each(f, func(e entry, content io.Reader) error {
+	return (&reader{limits: l}).visitAll(f, func(e entry, content io.Reader) error {
 		if e.dir {
 			return nil
 		}

@@ -67,7 +67,7 @@ func TestUnpack(t *testing.T) {
 			if diff := cmp.Diff(c.want, kit.Tree(t, into)); diff != "" {
 				t.Errorf("%s, %s: %s", c.name, kind, diff)
 			}
-			if tree.Top != c.top || !slices.Equal(tree.Left, c.left) || len(tree.Files)+len(tree.Dirs) != len(c.want) {
+			if tree.Top != c.top || !slices.Equal(tree.SkippedPaths, c.left) || len(tree.Files)+len(tree.Dirs) != len(c.want) {
 				t.Errorf("%s, %s: the tree is %+v", c.name, kind, tree)
 			}
 		}
@@ -112,7 +112,7 @@ func TestLimitsAreExact(t *testing.T) {
 	} {
 		for kind, pack := range map[string]func(...ent) []byte{"tar.gz": tgz, "zip": zipOf} {
 			l := small
-			l.Unpacked = 128 << 10
+			l.UnpackedSize = 128 << 10
 			file, into := store(t, pack(c.good...))
 			os.Mkdir(filepath.Dir(into), 0o755)
 			if _, err := Unpack(file, into, l); err != nil {
@@ -198,11 +198,11 @@ func fuzzed(t *testing.T, data []byte) {
 		} else if !strings.HasPrefix(text, "drwxr-xr-x") {
 			t.Errorf("%q is %s", path, text)
 		}
-		if len(rel) > small.Path+1 || strings.Count(rel, "/") > small.Depth {
+		if len(rel) > small.PathSize+1 || strings.Count(rel, "/") > small.Depth {
 			t.Errorf("%q is too long or too deep", path)
 		}
 	}
-	if bytes > small.Unpacked || bytes != tree.Bytes || len(found)-1 > small.Files || files != len(tree.Files) {
+	if bytes > small.UnpackedSize || bytes != tree.Bytes || len(found)-1 > small.Files || files != len(tree.Files) {
 		t.Errorf("%d files with %d bytes: %+v", len(found)-1, bytes, tree)
 	}
 }

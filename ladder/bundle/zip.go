@@ -11,19 +11,19 @@ import (
 	"slices"
 )
 
-// zip visits the entries of a zip archive.
-func (r *reader) zip(f *os.File, v visit) error {
-	z, err := r.zipList(f)
+// visitZip visits the entries of a zip archive.
+func (r *reader) visitZip(f *os.File, v visitor) error {
+	z, err := r.readZipList(f)
 	if err != nil {
 		return err
 	}
 	if len(z.File) > r.limits.Files {
-		return r.tooMany()
+		return r.tooManyError()
 	}
 	files := make([]*zip.File, 0, len(z.File))
 	entries := make([]entry, 0, len(z.File))
 	for _, file := range z.File {
-		e, skip, err := r.zipEntry(file)
+		e, skip, err := r.checkZipEntry(file)
 		if err != nil {
 			return err
 		}
@@ -31,54 +31,54 @@ func (r *reader) zip(f *os.File, v visit) error {
 			files, entries = append(files, file), append(entries, e)
 		}
 	}
-	if err := r.ratio(r.bytes); err != nil {
+	if err := r.checkRatio(r.bytes); err != nil {
 		return err
 	}
 	if err := r.checkOverlap(z.File); err != nil {
 		return err
 	}
 	for i, file := range files {
-		if err := zipContent(file, entries[i], v); err != nil {
+		if err := visitZipContent(file, entries[i], v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) tooMany() error {
+func (r *reader) tooManyError() error {
 	return tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
 		"it lists more than %d files and directories", r.limits.Files)
 }
 
-// zipList reads the list of files at the end of the archive (the central directory),
+// readZipList reads the list of files at the end of the archive (the central directory),
 // which is kept in memory and may be as long as the archive.
-func (r *reader) zipList(f *os.File) (*zip.Reader, error) {
+func (r *reader) readZipList(f *os.File) (*zip.Reader, error) {
 	const end = 68 << 10 // the end of the list, and what is read to find it
 	const perFile = 46 + 128
 	// A section reader, since a false offset may be negative: that is the archive's
 	// fault.
-	budget := &budget{io.NewSectionReader(f, 0, r.size), end + int64(r.limits.Files)*int64(perFile+r.limits.Path)}
+	budget := &budget{io.NewSectionReader(f, 0, r.size), end + int64(r.limits.Files)*int64(perFile+r.limits.PathSize)}
 	z, err := zip.NewReader(budget, r.size)
 	switch {
 	case errors.Is(err, errBudget):
-		return nil, r.tooMany()
+		return nil, r.tooManyError()
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath):
 		return nil, err
 	}
-	budget.left = 1 << 62 // later reads have their own checks
-	return z, r.zipEnds(f, len(z.Comment))
+	budget.remaining = 1 << 62 // later reads have their own checks
+	return z, r.checkZipEnd(f, len(z.Comment))
 }
 
-// zipEnds refuses an archive with data behind its end record, which has a comment of
+// checkZipEnd refuses an archive with data behind its end record, which has a comment of
 // so many bytes.
-func (r *reader) zipEnds(f *os.File, comment int) error {
+func (r *reader) checkZipEnd(f *os.File, comment int) error {
 	const length = 22 // of the record without its comment
 	sign := make([]byte, 4)
 	if _, err := f.ReadAt(sign, max(0, r.size-length-int64(comment))); err != nil {
 		return err
 	}
 	if string(sign) != "PK\x05\x06" {
-		return errBehind
+		return errTrailingData
 	}
 	return nil
 }
@@ -87,22 +87,22 @@ var errBudget = errors.New("too much to read")
 
 // budget is a reader that fails after left bytes.
 type budget struct {
-	in   io.ReaderAt
-	left int64
+	source    io.ReaderAt
+	remaining int64
 }
 
 func (b *budget) ReadAt(p []byte, off int64) (int, error) {
-	if b.left -= int64(len(p)); b.left < 0 {
+	if b.remaining -= int64(len(p)); b.remaining < 0 {
 		return 0, errBudget
 	}
-	return b.in.ReadAt(p, off)
+	return b.source.ReadAt(p, off)
 }
 
-// zipEntry checks one entry of the list.
-func (r *reader) zipEntry(f *zip.File) (e entry, skip bool, err error) {
+// checkZipEntry checks one entry of the list.
+func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	mode := f.Mode()
-	if f.UncompressedSize64 > uint64(r.limits.Unpacked) {
-		return e, false, tooLarge(makeSmaller, "%s has more than %s unpacked", quote(f.Name), Size(r.limits.Unpacked))
+	if f.UncompressedSize64 > uint64(r.limits.UnpackedSize) {
+		return e, false, tooLarge(makeSmaller, "%s has more than %s unpacked", quote(f.Name), FormatSize(r.limits.UnpackedSize))
 	}
 	if f.CompressedSize64 > uint64(r.size) {
 		return e, false, invalid("pack it again", "%s is larger than the whole archive", quote(f.Name))
@@ -147,8 +147,8 @@ func zipTarget(f *zip.File) string {
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const least = 30 // bytes of a file's header before its data
 	type span struct {
-		from, to int64
-		name     string
+		start, end int64
+		name       string
 	}
 	var spans []span
 	for _, f := range files {
@@ -158,21 +158,21 @@ func (r *reader) checkOverlap(files []*zip.File) error {
 		}
 		spans = append(spans, span{data - least, data + int64(f.CompressedSize64), f.Name})
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	for i, s := range spans {
-		if i > 0 && s.from < spans[i-1].to {
+		if i > 0 && s.start < spans[i-1].end {
 			return invalid("pack it again", "%s and %s overlap", quote(spans[i-1].name), quote(s.name))
 		}
-		if s.to > r.size {
+		if s.end > r.size {
 			return io.ErrUnexpectedEOF
 		}
 	}
 	return nil
 }
 
-// zipContent visits a file; its content must have the size and the checksum in the
+// visitZipContent visits a file; its content must have the size and the checksum in the
 // list. The package zip checks both, but takes a checksum of 0 for none.
-func zipContent(f *zip.File, e entry, v visit) error {
+func visitZipContent(f *zip.File, e entry, v visitor) error {
 	if e.dir {
 		return v(e, nil)
 	}

@@ -13,8 +13,8 @@ import (
 // asker names, with the rights of the account. In the account of a worker there is nothing that such an
 // answer could reach.
 
-// services returns the subjects on which a worker asks; "*" for all workers.
-func services(name string) []string {
+// requestSubjects returns the subjects on which a worker asks; "*" for all workers.
+func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}
 }
 
@@ -25,7 +25,7 @@ func workerPermissions(name string) jwt.UserPermissionLimits {
 		UserLimits: jwt.UserLimits{Src: jwt.CIDRList{}, Times: []jwt.TimeRange{}},
 		NatsLimits: jwt.NatsLimits{Subs: MaxSubscriptions, Data: jwt.NoLimit, Payload: MaxMessage},
 	}
-	p.Pub.Allow = services(name)
+	p.Pub.Allow = requestSubjects(name)
 	p.Sub.Allow = jwt.StringList{inboxPrefix(name) + ".>", jobsSubject(name)}
 	p.AllowedConnectionTypes = jwt.StringList{jwt.ConnectionTypeStandard, jwt.ConnectionTypeInProcess}
 	return p
@@ -40,9 +40,9 @@ func serverPermissions() (p jwt.UserPermissionLimits) {
 // serverAccount returns the account of the server. Only accounts that it vouches for can import what it
 // exports.
 func (k *Keys) serverAccount() *jwt.AccountClaims {
-	c := jwt.NewAccountClaims(k.public)
+	c := jwt.NewAccountClaims(k.publicKey)
 	c.Name = "timba"
-	for _, subject := range services("*") {
+	for _, subject := range requestSubjects("*") {
 		c.Exports.Add(&jwt.Export{Subject: jwt.Subject(subject), Type: jwt.Service, ResponseType: jwt.ResponseTypeSingleton})
 	}
 	c.Exports.Add(&jwt.Export{Subject: jwt.Subject(jobsSubject("*")), Type: jwt.Stream})
@@ -53,25 +53,25 @@ func (k *Keys) serverAccount() *jwt.AccountClaims {
 func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(w.Account)
 	c.Name = w.Name
-	if !w.Removed.IsZero() {
+	if !w.RemovedAt.IsZero() {
 		c.Revoke(jwt.All)
 		return c
 	}
 	c.Limits.Conn = MaxMachineConnections
 	c.Limits.Subs = MaxMachineConnections * MaxSubscriptions
 	c.Limits.Payload = MaxMessage
-	for _, subject := range services(w.Name) {
-		c.Imports.Add(&jwt.Import{Subject: jwt.Subject(subject), Account: k.public, Type: jwt.Service})
+	for _, subject := range requestSubjects(w.Name) {
+		c.Imports.Add(&jwt.Import{Subject: jwt.Subject(subject), Account: k.publicKey, Type: jwt.Service})
 	}
-	c.Imports.Add(&jwt.Import{Subject: jwt.Subject(jobsSubject(w.Name)), Account: k.public, Type: jwt.Stream})
+	c.Imports.Add(&jwt.Import{Subject: jwt.Subject(jobsSubject(w.Name)), Account: k.publicKey, Type: jwt.Stream})
 	return c
 }
 
-// AddGuest makes a credential for a worker in a NATS cluster that exists, in the account of the
+// NewGuestCredential makes a credential for a worker in a NATS cluster that exists, in the account of the
 // server, whose credentials are the content of the file creds. seed is the key of that account, or a key that may
 // sign for it. AddGuest returns the text of the worker's file, which is kept nowhere, and the public key
 // of the user, by which the cluster's tools can revoke it.
-func AddGuest(creds, seed []byte, name string) (text []byte, public string, err error) {
+func NewGuestCredential(creds, seed []byte, name string) (text []byte, public string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err
 	}
@@ -104,5 +104,5 @@ func AddGuest(creds, seed []byte, name string) (text []byte, public string, err 
 		return nil, "", err
 	}
 	text, err = jwt.FormatUserConfig(u.jwt, u.seed)
-	return append(text, certificates(creds)...), u.public, err
+	return append(text, certificatesIn(creds)...), u.public, err
 }

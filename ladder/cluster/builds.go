@@ -35,9 +35,9 @@ func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	return &builds{Store: s}, err
 }
 
-// put makes sure that a bot is packed, and stays so until the context has ended. built returns the directory with its
+// ensurePacked makes sure that a bot is packed, and stays so until the context has ended. built returns the directory with its
 // files.
-func (b *builds) put(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
+func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {
 		packed, err = b.pack(ctx, hash, dir)

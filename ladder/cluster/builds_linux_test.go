@@ -29,7 +29,7 @@ func (a *arena) pack(b attempt.Bot) (build, error) { return a.packFor(a.t.Contex
 
 // packFor makes a bot ready to be fetched until the context has ended.
 func (a *arena) packFor(ctx context.Context, b attempt.Bot) (build, error) {
-	return a.builds.put(ctx, b.Hash, func(context.Context) (string, error) { return a.Built(ctx, b) })
+	return a.builds.ensurePacked(ctx, b.Hash, func(context.Context) (string, error) { return a.BuildDir(ctx, b) })
 }
 
 // Packed bots make room for others when no attempt needs them, and are packed again when they are needed. One that is

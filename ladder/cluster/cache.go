@@ -24,9 +24,9 @@ func openStore(dir string, maxBytes int64, hash func(path string) (string, error
 // errNoBot is the error for a bot that is not packed on the server.
 var errNoBot = errors.New("the server does not have it")
 
-// from returns the packed files of a bot, which come from the server a part at a time. After a cut they go on where
+// reader returns the packed files of a bot, which come from the server a part at a time. After a cut they go on where
 // they were.
-func (b build) from(part func(filePart) ([]byte, error)) io.Reader {
+func (b build) reader(part func(filePart) ([]byte, error)) io.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(packedBot{b.Tree, part}, 0, b.Size), PartSize)
 }
 

@@ -24,8 +24,8 @@ import (
 // No worker is trusted: a result is stored only after its games were played again by the rules. A worker that lies
 // can still give its bots a fault or other legal moves, because no other machine saw what the bot answered.
 
-// Expected is what the result of an attempt is checked against.
-type Expected struct {
+// Expectation is what the result of an attempt is checked against.
+type Expectation struct {
 	attempt.Job
 	Commitment referee.Hex // to the seed, which a later server does not know
 }
@@ -33,27 +33,27 @@ type Expected struct {
 // maxText is how many bytes of a text are kept that a machine may have made up.
 const maxText = 300
 
-func contradicts(format string, args ...any) error {
-	return &attempt.Contradiction{Text: shown(fmt.Sprintf(format, args...))}
+func newContradiction(format string, args ...any) error {
+	return &attempt.Contradiction{Text: printableText(fmt.Sprintf(format, args...))}
 }
 
-// shown returns a text so that people can be shown it.
-func shown(text string) string {
+// printableText returns a text so that people can be shown it.
+func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
 // Check unpacks the games and plays each again by the rules. If one cannot be of the attempt, the error is a
 // *Contradiction; any other error is of this machine.
-func (d *Delivery) Check(e Expected) (err error) {
+func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
-			return contradicts("it told of a failure of version %d, which does not play", f.Version)
+			return newContradiction("it told of a failure of version %d, which does not play", f.Version)
 		}
 		return nil
 	}
 	defer func() {
 		if v := recover(); v != nil { // in the rules, at what no game can be
-			err = contradicts("it cannot be played again: %v", v)
+			err = newContradiction("it cannot be played again: %v", v)
 		}
 	}()
 	c, err := newChecker(e)
@@ -65,7 +65,7 @@ func (d *Delivery) Check(e Expected) (err error) {
 		return err
 	}
 	if len(d.Games) != n {
-		return contradicts("it has %d games where the match has %d", len(d.Games), n)
+		return newContradiction("it has %d games where the match has %d", len(d.Games), n)
 	}
 	attempt.Cut(d.Games, len(e.Bots))
 	return nil
@@ -75,47 +75,47 @@ func (d *Delivery) Check(e Expected) (err error) {
 // if the time ends.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// It keeps no more of what it reads than a window.
-	z, err := zstd.NewReader(bytes.NewReader(d.packed),
+	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxPacked))
 	if err != nil {
-		return contradicts("its games cannot be unpacked: %s", err)
+		return newContradiction("its games cannot be unpacked: %s", err)
 	}
 	defer z.Close()
-	in := &gameReader{in: z, game: c.bytes(), all: MaxResult, end: end}
+	in := &gameReader{source: z, game: c.maxGameBytes(), all: MaxResult, end: end}
 	games := json.NewDecoder(in)
 	d.Games = nil
 	switch list, err := games.Token(); {
 	case err != nil:
-		return contradicts("its games cannot be read: %s", err)
+		return newContradiction("its games cannot be read: %s", err)
 	case list == nil: // null
 		return nil
 	}
 	for games.More() {
-		in.game = c.bytes()
+		in.game = c.maxGameBytes()
 		start := games.InputOffset()
 		g := new(referee.Result)
-		if err := games.Decode(&unpacked{Result: g, Faults: (*fewFaults)(&g.Faults)}); err != nil {
-			return contradicts("game %d cannot be read: %s", len(d.Games), err)
+		if err := games.Decode(&boundedGame{Result: g, Faults: (*boundedFaults)(&g.Faults)}); err != nil {
+			return newContradiction("game %d cannot be read: %s", len(d.Games), err)
 		}
 		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
-			return contradicts("game %d has %d bots and %d logs for %d seats", len(d.Games), len(g.Bots), len(g.Logs), len(g.Seats))
+			return newContradiction("game %d has %d bots and %d logs for %d seats", len(d.Games), len(g.Bots), len(g.Logs), len(g.Seats))
 		}
-		if err := c.game(g); err != nil {
+		if err := c.checkGame(g); err != nil {
 			return err
 		}
 		if err := checkPadding(g, games.InputOffset()-start); err != nil {
-			return contradicts("game %d cannot be read: %s", len(d.Games), err)
+			return newContradiction("game %d cannot be read: %s", len(d.Games), err)
 		}
 		d.Games = append(d.Games, g)
 	}
-	in.game = c.bytes()
+	in.game = c.maxGameBytes()
 	_, err = games.Token() // the end of the list: More is false after an error, too
 	if err == nil {
 		if _, err = games.Token(); err == io.EOF { // else the checksum differs, or something follows
 			return nil
 		}
 	}
-	return contradicts("its games do not end after game %d: %v", len(d.Games)-1, err)
+	return newContradiction("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
 // maxPadding is how many times longer than its JSON the text of a game may be. A worker writes the JSON itself. Spaces,
@@ -137,10 +137,10 @@ func checkPadding(g *referee.Result, n int64) error {
 // gameReader reads the games of a result within bounds. It fills each buffer: json.Decoder looks at all spaces again after
 // each read, and one read of zstd may give a single byte.
 type gameReader struct {
-	in   io.Reader
-	game int // bytes that may be read for the next game
-	all  int // bytes that may be read for all games
-	end  time.Time
+	source io.Reader
+	game   int // bytes that may be read for the next game
+	all    int // bytes that may be read for all games
+	end    time.Time
 }
 
 // Read fills p as far as the bounds allow. The error of the next call names the bound.
@@ -154,7 +154,7 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 			return n, errors.New("the games take too long to check")
 		}
 		var more int
-		more, err = r.in.Read(p[n:room])
+		more, err = r.source.Read(p[n:room])
 		n += more
 	}
 	r.game -= n
@@ -162,22 +162,22 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// unpacked is a game whose faults are bounded as they are read: in memory they are some hundred times
+// boundedGame is a game whose faults are bounded as they are read: in memory they are some hundred times
 // as large.
-type unpacked struct {
+type boundedGame struct {
 	*referee.Result
-	Faults *fewFaults `json:"faults"`
+	Faults *boundedFaults `json:"faults"`
 }
 
-type fewFaults []referee.Fault
+type boundedFaults []referee.Fault
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *fewFaults) UnmarshalJSON(data []byte) error {
+func (f *boundedFaults) UnmarshalJSON(data []byte) error {
 	list := json.NewDecoder(bytes.NewReader(data))
 	if _, err := list.Token(); err != nil {
 		return err
 	}
-	*f = fewFaults{}
+	*f = boundedFaults{}
 	for list.More() {
 		var next referee.Fault
 		if err := list.Decode(&next); err != nil {
@@ -192,24 +192,24 @@ func (f *fewFaults) UnmarshalJSON(data []byte) error {
 
 // checker checks the games of one attempt.
 type checker struct {
-	Expected
-	variant *rules.Variant
-	clock   referee.ClockMS
-	seen    map[referee.ReplayMatch]bool
-	info    int // size of the info of all games until now
+	Expectation
+	variant      *rules.Variant
+	clock        referee.ClockMS
+	checkedGames map[referee.ReplayMatch]bool
+	info         int // size of the info of all games until now
 }
 
-func newChecker(e Expected) (*checker, error) {
+func newChecker(e Expectation) (*checker, error) {
 	v, err := ladder.Ladder{Game: e.Game, Options: e.Options}.Variant()
-	return &checker{Expected: e, variant: v, clock: e.Clock.InReplay(), seen: map[referee.ReplayMatch]bool{}}, err
+	return &checker{Expectation: e, variant: v, clock: e.Clock.InReplay(), checkedGames: map[referee.ReplayMatch]bool{}}, err
 }
 
 // maxFault is how many bytes a fault may have.
 const maxFault = 16 << 10
 
-// bytes returns an upper bound for the bytes of one game. JSON may write a byte of a bot's info as six, and a game
+// maxGameBytes returns an upper bound for the bytes of one game. JSON may write a byte of a bot's info as six, and a game
 // has at most two logs of each bot.
-func (c *checker) bytes() int {
+func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	most := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
 	for _, b := range c.Bots { // they are in some faults
@@ -220,11 +220,11 @@ func (c *checker) bytes() int {
 	return most
 }
 
-// game checks one game.
-func (c *checker) game(g *referee.Result) error {
-	err := c.head(g)
+// checkGame checks one game.
+func (c *checker) checkGame(g *referee.Result) error {
+	err := c.checkHead(g)
 	if err == nil {
-		err = c.seats(g)
+		err = c.checkSeats(g)
 	}
 	if err == nil {
 		for _, err = range g.Verify(c.variant.Game) {
@@ -235,7 +235,7 @@ func (c *checker) game(g *referee.Result) error {
 		err = c.checkInfo(g)
 	}
 	if err != nil {
-		return contradicts("deal %d, rotation %d: %s", g.Match.Deal, g.Match.Rotation, strings.TrimPrefix(err.Error(), "replay: "))
+		return newContradiction("deal %d, rotation %d: %s", g.Match.Deal, g.Match.Rotation, strings.TrimPrefix(err.Error(), "replay: "))
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (c *checker) game(g *referee.Result) error {
 // the machine.
 const maxGame = 24 * time.Hour
 
-func (c *checker) head(g *referee.Result) error {
+func (c *checker) checkHead(g *referee.Result) error {
 	at := referee.ReplayMatch{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	v, err := g.Resolve(c.variant.Game)
 	switch {
@@ -264,16 +264,16 @@ func (c *checker) head(g *referee.Result) error {
 		return errors.New("it is adjudicated, which no game of a competition is")
 	case at.Deal < 0 || at.Deal >= c.Deals || at.Rotation < 0 || at.Rotation >= len(c.Bots):
 		return errors.New("the match has no such game")
-	case c.seen[at]:
+	case c.checkedGames[at]:
 		return errors.New("it comes twice")
 	case g.Took < 0 || g.Took > c.Clock.Longest(c.variant.MaxPlies, c.variant.Players)+maxGame:
 		return fmt.Errorf("it took %s", g.Took)
 	}
-	c.seen[at] = true
+	c.checkedGames[at] = true
 	return nil
 }
 
-func (c *checker) seats(g *referee.Result) error {
+func (c *checker) checkSeats(g *referee.Result) error {
 	for i, s := range g.Seats {
 		slot := rules.BotAt(i, g.Match.Rotation, len(c.Bots))
 		b := c.Bots[slot]

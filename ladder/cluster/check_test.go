@@ -199,7 +199,7 @@ func TestContradictions(t *testing.T) {
 			g := at(*r, 1, 1)
 			g.Seats, g.Bots, g.Logs = append(g.Seats, g.Seats[0]), append(g.Bots, 0), append(g.Logs, nil)
 		}, "3 seats"},
-		{"games played again below 0", func(r *attempt.Result) { r.Voids, r.Starved = -1, -1 }, "-1 games"},
+		{"games played again below 0", func(r *attempt.Result) { r.VoidGames, r.StarvedGames = -1, -1 }, "-1 games"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := atRandom(t, j)
@@ -310,8 +310,8 @@ func TestLargestGames(t *testing.T) {
 		}
 		c, err := newChecker(expected(j))
 		kit.Must(t, err)
-		if size := len(kit.Get[[]byte](t)(json.Marshal(r.Games[0]))); size > c.bytes() {
-			t.Errorf("%s: a game has %d bytes of %d", j.Game, size, c.bytes())
+		if size := len(kit.Get[[]byte](t)(json.Marshal(r.Games[0]))); size > c.maxGameBytes() {
+			t.Errorf("%s: a game has %d bytes of %d", j.Game, size, c.maxGameBytes())
 		}
 		if _, err := handIn(t, j, r); err != nil {
 			t.Errorf("%s: %v", j.Game, err)

@@ -25,7 +25,7 @@ const operating = "../../docs/operating.md"
 func guest(t *testing.T, c *clustertest.Cluster, name string) string {
 	t.Helper()
 	read := kit.Get[[]byte](t)
-	text, _, err := AddGuest(read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key)), name)
+	text, _, err := NewGuestCredential(read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key)), name)
 	kit.Must(t, err)
 	file := filepath.Join(t.TempDir(), name+".creds")
 	kit.Must(t, os.WriteFile(file, text, 0o600))
@@ -113,7 +113,7 @@ func TestGuestReplies(t *testing.T) {
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
 	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: attempt.Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
-	for _, subject := range services("lab-1") {
+	for _, subject := range requestSubjects("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
 	a.joins(l, nil)
@@ -141,7 +141,7 @@ func TestGuestErrors(t *testing.T) {
 		{creds, []byte("x"), "lab-1", "not a file with the key of an account"},
 		{creds, creds, "lab-1", "the key is not that of an account"},
 	} {
-		if _, _, err := AddGuest(test.creds, test.key, test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, _, err := NewGuestCredential(test.creds, test.key, test.name); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %s", test.name, err, test.want)
 		}
 	}

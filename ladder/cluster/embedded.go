@@ -17,11 +17,11 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// embedded is a NATS server in this process.
-type embedded struct {
+// embeddedServer is a NATS server in this process.
+type embeddedServer struct {
 	*natsserver.Server
 	accounts accounts
-	listed   os.FileInfo // the list of workers when it was last read; of the goroutine that reloads it
+	listInfo os.FileInfo // the list of workers when it was last read; of the goroutine that reloads it
 }
 
 // accounts is what the server knows of accounts: its own, and those of the list of workers.
@@ -35,8 +35,8 @@ type accounts struct {
 const readyTime = time.Minute
 
 // startEmbedded starts a server. listen is the address for workers, "" for none.
-func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
-	e := &embedded{}
+func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embeddedServer, error) {
+	e := &embeddedServer{}
 	e.accounts.keys = keys
 	o, err := e.options(listen, certificate)
 	if err != nil {
@@ -55,7 +55,7 @@ func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log 
 	return e, nil
 }
 
-func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
+func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
 		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second, AuthTimeout: 15,
@@ -84,7 +84,7 @@ func (e *embedded) options(listen string, certificate *tls.Certificate) (*natsse
 }
 
 // trust sets whom the server trusts: an operator of this run, who vouches for the accounts.
-func (e *embedded) trust(o *natsserver.Options) (err error) {
+func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
 	if err != nil {
 		return fmt.Errorf("nats: %w", err)
@@ -144,9 +144,9 @@ func (a *accounts) Fetch(account string) (token string, err error) {
 }
 
 // reload ends the connections of removed workers, if their list has changed.
-func (e *embedded) reload() error {
+func (e *embeddedServer) reload() error {
 	now, err := os.Stat(e.accounts.keys.listPath())
-	if err != nil || e.listed != nil && os.SameFile(now, e.listed) && now.ModTime().Equal(e.listed.ModTime()) {
+	if err != nil || e.listInfo != nil && os.SameFile(now, e.listInfo) && now.ModTime().Equal(e.listInfo.ModTime()) {
 		return nil // nobody has been added yet, or nothing has changed
 	}
 	list, err := e.accounts.keys.Workers()
@@ -154,19 +154,19 @@ func (e *embedded) reload() error {
 		return err
 	}
 	for _, w := range list {
-		if w.Removed.IsZero() {
+		if w.RemovedAt.IsZero() {
 			continue
 		}
 		if known, err := e.LookupAccount(w.Account); err == nil {
 			e.UpdateAccountClaims(known, e.accounts.keys.workerAccount(w))
 		}
 	}
-	e.listed = now
+	e.listInfo = now
 	return nil
 }
 
 // link connects within the process.
-func (e *embedded) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
+func (e *embeddedServer) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
 	u, err := newUser(e.accounts.keys.account, name, may)
 	if err != nil {
 		return nil, err

@@ -191,7 +191,7 @@ func TestCancelled(t *testing.T) {
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Fatalf("the cancelled attempt gave %v", got.err)
 	}
-	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Playing) == 0 })
+	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Attempts) == 0 })
 	again := job(2, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), "lab-1", again)
 	a.complete(again, d, err)
@@ -209,7 +209,7 @@ func TestSentAgain(t *testing.T) {
 	longAgo := func() (sent bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		at := a.attempts.all[attemptOf{1, 1}]
+		at := a.attempts.all[attemptKey{1, 1}]
 		if at == nil || at.state == preparing {
 			return false
 		}
@@ -226,13 +226,13 @@ func TestSentAgain(t *testing.T) {
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
 		t.Errorf("it is told %+v", say)
 	}
-	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} })
+	a.joins(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} })
 	longAgo()
 	a.expire(time.Now())
 	cancel()
 	say = command{}
 	a.must(json.Unmarshal(kit.Get[*nats.Msg](t)(words.NextMsg(patience)).Data, &say))
-	if say.End == nil || *say.End != (attemptOf{1, 1}) {
+	if say.End == nil || *say.End != (attemptKey{1, 1}) {
 		t.Errorf("then it is told %+v", say)
 	}
 	a.submit(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
@@ -263,9 +263,9 @@ func TestCancelledUnnamed(t *testing.T) {
 		t.Errorf("then it is told %+v", say)
 	}
 	a.expire(time.Now().Add(HeartbeatTime))
-	other := awaited{attemptOf: attemptOf{2, 1}, machine: "lab-1"} // whose end comes after all that was sent
+	other := awaitedAttempt{attemptKey: attemptKey{2, 1}, machine: "lab-1"} // whose end comes after all that was sent
 	a.withdraw(&other)
-	if say := next(); say.End == nil || *say.End != other.attemptOf {
+	if say := next(); say.End == nil || *say.End != other.attemptKey {
 		t.Errorf("in the end it is told %+v", say)
 	}
 	a.silent("lab-1")
@@ -299,7 +299,7 @@ func TestRestart(t *testing.T) {
 	r, err := a.adopt("lab-1", j)
 	a.complete(j, r, err)
 	a.there("lab-1") // it has come back by itself
-	kit.Until(t, "nothing is left", func() bool { return len(left(t, p)) == 0 && len(a.there("lab-1").Playing) == 0 })
+	kit.Until(t, "nothing is left", func() bool { return len(left(t, p)) == 0 && len(a.there("lab-1").Attempts) == 0 })
 }
 
 // left returns the results on the disk of a worker.

@@ -145,7 +145,7 @@ func (a *arena) submit(l *Link, r attempt.Result) receipt {
 // partOf returns the line before the first part of what is handed in.
 func partOf(match int64, number int, packed []byte) resultPart {
 	sum := sha256.Sum256(packed)
-	return resultPart{attemptOf: attemptOf{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
+	return resultPart{attemptKey: attemptKey{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
 }
 
 // part hands in a part of a result.
@@ -215,7 +215,7 @@ func TestUploads(t *testing.T) {
 	a.joins(victim, nil)
 	begin := func(l *Link, match int64) receipt {
 		t.Helper()
-		return a.part(l, resultPart{attemptOf: attemptOf{match, 1}, Size: MaxPacked}, []byte("x"))
+		return a.part(l, resultPart{attemptKey: attemptKey{match, 1}, Size: MaxPacked}, []byte("x"))
 	}
 	playing := map[int64]<-chan played{}
 	jobs := map[int64]attempt.Job{}
@@ -239,11 +239,11 @@ func TestUploads(t *testing.T) {
 	if got := begin(victim, 4); got.Next != 1 {
 		t.Errorf("another is answered with %+v", got)
 	}
-	ahead := resultPart{attemptOf: attemptOf{1, 1}, Size: MaxPacked, Offset: 5}
+	ahead := resultPart{attemptKey: attemptKey{1, 1}, Size: MaxPacked, Offset: 5}
 	if got := a.part(evil, ahead, []byte("x")); got.Next != 1 {
 		t.Errorf("a part too early is answered with %+v", got)
 	}
-	if got := a.part(evil, resultPart{attemptOf: attemptOf{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
+	if got := a.part(evil, resultPart{attemptKey: attemptKey{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
 		t.Errorf("a result that is too large is answered with %+v", got)
 	}
 	r := attempt.Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
@@ -346,7 +346,7 @@ func TestFlood(t *testing.T) {
 	// What it tells of itself.
 	now := time.Now()
 	read := func(name string) bool {
-		_, ok := a.update(heartbeat{Machine: attempt.Machine{Name: name}, Session: "s"}, now)
+		_, ok := a.recordHeartbeat(heartbeat{Machine: attempt.Machine{Name: name}, Session: "s"}, now)
 		return ok
 	}
 	for _, want := range []int{4 * MaxHeartbeats, MaxHeartbeats} { // at once, and a second later
@@ -422,12 +422,12 @@ func TestProtocols(t *testing.T) {
 	}{{"older", Protocol - 1, true}, {"same", Protocol, false}, {"newer", Protocol + 1, true}} {
 		l := a.hostile(test.name)
 		got := a.joins(l, func(b *heartbeat) { b.Protocol = test.protocol })
-		if (got.Refused != "") != test.refused || test.refused && !strings.Contains(got.Refused, test.name) {
+		if (got.Refusal != "") != test.refused || test.refused && !strings.Contains(got.Refusal, test.name) {
 			t.Errorf("protocol %d is answered with %+v", test.protocol, got)
 		}
 		for _, m := range a.Machines() {
-			if m.Name == test.name && (!m.Refused.IsZero()) != test.refused {
-				t.Errorf("protocol %d is refused: %q", test.protocol, m.Refused)
+			if m.Name == test.name && (!m.Refusal.IsZero()) != test.refused {
+				t.Errorf("protocol %d is refused: %q", test.protocol, m.Refusal)
 			}
 		}
 	}
@@ -439,10 +439,10 @@ func TestSameCredentials(t *testing.T) {
 	a := newArena(t, nil)
 	l := a.hostile("lab-1")
 	a.joins(l, func(b *heartbeat) { b.Session = "first" })
-	if got := a.joins(l, func(b *heartbeat) { b.Session = "second" }); got.Refused != "" {
-		t.Errorf("the newer one is refused: %s", got.Refused)
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "second" }); got.Refusal != "" {
+		t.Errorf("the newer one is refused: %s", got.Refusal)
 	}
-	if got := a.joins(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refused, "lab-1") {
+	if got := a.joins(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refusal, "lab-1") {
 		t.Errorf("the older one is answered with %+v", got)
 	}
 }
@@ -467,12 +467,12 @@ func TestWords(t *testing.T) {
 		a.must(evil.Publish(machinesSubject(evil.Name), data))
 		a.joins(evil, nil) // after it
 		a.mu.Lock()
-		if m := a.machines["evil"]; m.session != "s" || len(m.replaced) > 0 {
+		if m := a.machines["evil"]; m.session != "s" || len(m.earlierSessions) > 0 {
 			t.Errorf("%s: the hub has read %+v", name, m)
 		}
 		a.mu.Unlock()
 	}
-	if got := a.joins(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refused != "" || len(a.Machines()[0].Version) != MaxWord {
+	if got := a.joins(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refusal != "" || len(a.Machines()[0].Version) != MaxWord {
 		t.Errorf("a version of %d bytes: %+v, %+v", MaxWord, got, a.Machines())
 	}
 }
@@ -487,7 +487,7 @@ func TestForeignReplies(t *testing.T) {
 	a.joins(victim, nil)
 	words := kit.Get[*nats.Subscription](t)(victim.SubscribeSync(jobsSubject("victim")))
 	a.must(victim.FlushTimeout(patience))
-	for _, ask := range services("evil") {
+	for _, ask := range requestSubjects("evil") {
 		for _, reply := range []string{"results.victim", "jobs.victim", "jobs.evil", "machines.victim", "$SYS.REQ.CLAIMS.UPDATE"} {
 			for _, body := range []string{"", `{"tree":""}`, `{"name":"evil","session":"s","protocol":1,"cores":[-1]}`} {
 				l.PublishMsg(&nats.Msg{Subject: ask, Reply: reply, Data: []byte(body)})

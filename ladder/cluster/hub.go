@@ -32,8 +32,8 @@ type HubOptions struct {
 	Certificate *tls.Certificate
 	// URL and Creds are those of a NATS cluster that exists, instead of a server in this process.
 	URL, Creds string
-	// Built returns the directory with the built files of a bot; it makes them again if need be.
-	Built func(context.Context, attempt.Bot) (dir string, err error)
+	// BuildDir returns the directory with the built files of a bot; it makes them again if need be.
+	BuildDir func(context.Context, attempt.Bot) (dir string, err error)
 	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
 	// have; nil: none.
 	Sandbox    *match.Sandbox
@@ -46,12 +46,12 @@ type HubOptions struct {
 // Hub is the server's side: it hands jobs to machines and waits for their results. It implements runner.Fleet.
 type Hub struct {
 	HubOptions
-	embedded *embedded // nil with a cluster that exists
+	embedded *embeddedServer // nil with a cluster that exists
 	link     *Link
 	builds   *builds
 	metrics  *hubMetrics
 	checks   *checkSlots
-	changed  chan struct{}
+	changes  chan struct{}
 
 	ending  context.Context
 	end     context.CancelFunc
@@ -59,7 +59,7 @@ type Hub struct {
 
 	mu       sync.Mutex
 	machines map[string]*machine
-	attempts awaitedSet
+	attempts awaitedAttempts
 }
 
 // OpenHub starts the NATS server in this process, or connects to the one that there is.
@@ -72,7 +72,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	}
 	h := &Hub{
 		HubOptions: o, metrics: newHubMetrics(o.Registerer),
-		changed: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
+		changes: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
 		machines: map[string]*machine{}, attempts: newAwaitedSet(),
 	}
 	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -102,7 +102,7 @@ func (h *Hub) open(ctx context.Context) error {
 			return fmt.Errorf("nats: %w", err)
 		}
 	}
-	h.running.Go(h.watch)
+	h.running.Go(h.monitor)
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (h *Hub) Machines() []attempt.Machine {
 	for _, m := range h.machines {
 		if m.session != "" {
 			c := m.Machine
-			c.Playing = slices.Clone(c.Playing)
+			c.Attempts = slices.Clone(c.Attempts)
 			list = append(list, c)
 		}
 	}
@@ -187,19 +187,19 @@ func (h *Hub) Machines() []attempt.Machine {
 	return list
 }
 
-// Changed receives after machines came, left or changed.
-func (h *Hub) Changed() <-chan struct{} { return h.changed }
+// Changes receives after machines came, left or changed.
+func (h *Hub) Changes() <-chan struct{} { return h.changes }
 
 func (h *Hub) notifyChanged() {
 	select {
-	case h.changed <- struct{}{}:
+	case h.changes <- struct{}{}:
 	default: // it will be looked anyway
 	}
 }
 
-// watch looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
+// monitor looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
 // to NATS.
-func (h *Hub) watch() {
+func (h *Hub) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
 	defer h.link.RemoveStatusListener(connected)
@@ -216,13 +216,13 @@ func (h *Hub) watch() {
 				h.Log.Warn("the list of workers cannot be read", "err", err)
 			}
 		case <-connected: // nobody was heard meanwhile
-			h.renew()
+			h.renewTimes()
 			reachable = h.checkConnection(reachable)
 		case <-heartbeats:
 			// Who was stopped or cut off has heard of nobody.
 			reachable = h.checkConnection(reachable)
 			if !reachable || time.Since(last) > h.AckTime/2 {
-				h.renew()
+				h.renewTimes()
 			}
 			last = time.Now()
 			h.expire(last)

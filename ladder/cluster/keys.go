@@ -22,16 +22,16 @@ import (
 type Keys struct {
 	dir         string
 	account     nkeys.KeyPair
-	public      string
+	publicKey   string
 	certificate tls.Certificate // of the address for workers, where the operator gives none
 }
 
 // Credential is that of a worker.
 type Credential struct {
-	Name    string    `json:"name"`
-	Account string    `json:"account"` // its public key
-	Added   time.Time `json:"added"`
-	Removed time.Time `json:"removed,omitzero"` // zero: it is valid
+	Name      string    `json:"name"`
+	Account   string    `json:"account"` // its public key
+	AddedAt   time.Time `json:"added"`
+	RemovedAt time.Time `json:"removed,omitzero"` // zero: it is valid
 }
 
 // OpenKeys opens the keys in a directory. It makes those that are missing.
@@ -48,7 +48,7 @@ func OpenKeys(dir string) (*Keys, error) {
 	if k.account, err = openSeed(filepath.Join(dir, "account.key")); err != nil {
 		return nil, err
 	}
-	if k.public, err = k.account.PublicKey(); err != nil {
+	if k.publicKey, err = k.account.PublicKey(); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	k.certificate, err = openCertificate(filepath.Join(dir, "certificate.pem"))
@@ -113,8 +113,8 @@ func (k *Keys) Workers() ([]Credential, error) {
 	return list, nil
 }
 
-// change changes the list of workers.
-func (k *Keys) change(how func([]Credential) ([]Credential, error)) error {
+// updateList changes the list of workers.
+func (k *Keys) updateList(how func([]Credential) ([]Credential, error)) error {
 	unlock, err := k.lock()
 	if err != nil {
 		return err
@@ -134,9 +134,9 @@ func (k *Keys) change(how func([]Credential) ([]Credential, error)) error {
 	return writeSecret(k.listPath(), append(data, '\n'))
 }
 
-// valid returns where the valid credential of a name is in a list; -1 for none.
-func valid(list []Credential, name string) int {
-	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.Removed.IsZero() })
+// validIndex returns where the valid credential of a name is in a list; -1 for none.
+func validIndex(list []Credential, name string) int {
+	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.RemovedAt.IsZero() })
 }
 
 // Add makes a credential for a worker and returns the text of its file, which is kept nowhere.
@@ -156,11 +156,11 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = k.change(func(list []Credential) ([]Credential, error) {
-		if valid(list, name) >= 0 {
+	err = k.updateList(func(list []Credential) ([]Credential, error) {
+		if validIndex(list, name) >= 0 {
 			return nil, fmt.Errorf("worker: %q exists: remove it first, or choose another name", name)
 		}
-		return append(list, Credential{Name: name, Account: public, Added: time.Now().UTC().Truncate(time.Second)}), nil
+		return append(list, Credential{Name: name, Account: public, AddedAt: time.Now().UTC().Truncate(time.Second)}), nil
 	})
 	if err != nil {
 		return nil, err
@@ -171,12 +171,12 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 
 // Remove makes a credential invalid for ever.
 func (k *Keys) Remove(name string) error {
-	return k.change(func(list []Credential) ([]Credential, error) {
-		i := valid(list, name)
+	return k.updateList(func(list []Credential) ([]Credential, error) {
+		i := validIndex(list, name)
 		if i < 0 {
 			return nil, fmt.Errorf("worker: there is none with the name %q: timba admin worker list shows all", name)
 		}
-		list[i].Removed = time.Now().UTC().Truncate(time.Second)
+		list[i].RemovedAt = time.Now().UTC().Truncate(time.Second)
 		return list, nil
 	})
 }
@@ -211,17 +211,17 @@ func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, c
 	return u, nil
 }
 
-// ReadAdded returns when the workers were added whose credentials are valid, by name. It reads the
+// ReadAddTimes returns when the workers were added whose credentials are valid, by name. It reads the
 // directory of the keys, and makes nothing in it.
-func ReadAdded(dir string) (map[string]time.Time, error) {
+func ReadAddTimes(dir string) (map[string]time.Time, error) {
 	list, err := (&Keys{dir: dir}).Workers()
 	if err != nil {
 		return nil, err
 	}
 	added := map[string]time.Time{}
 	for _, c := range list {
-		if c.Removed.IsZero() {
-			added[c.Name] = c.Added
+		if c.RemovedAt.IsZero() {
+			added[c.Name] = c.AddedAt
 		}
 	}
 	return added, nil

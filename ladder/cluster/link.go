@@ -21,9 +21,9 @@ type Link struct {
 	url  string
 	log  *slog.Logger
 
-	mu      sync.Mutex
-	state   linkState
-	changed chan struct{} // closed when the state changes
+	mu          sync.Mutex
+	state       linkState
+	stateChange chan struct{} // closed when the state changes
 }
 
 // linkState is the state of a Link. The handlers of the NATS client change it.
@@ -48,7 +48,7 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 		return nil, err
 	}
 	options := []nats.Option{auth, nats.RetryOnFailedConnect(true)}
-	if certificates(creds) != nil { // else the URL tells whether there is TLS
+	if certificatesIn(creds) != nil { // else the URL tells whether there is TLS
 		options = append(options, nats.Secure(clientTLS(creds)))
 	}
 	l, err := connect(url, claims.Name, log, options...)
@@ -97,7 +97,7 @@ const (
 
 // newLink returns a link without a connection.
 func newLink(url, name string, log *slog.Logger) *Link {
-	return &Link{Name: name, url: url, log: log, changed: make(chan struct{})}
+	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
 // connect connects under a name. The options replace those of all links.
@@ -133,7 +133,7 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 func (l *Link) current() (linkState, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state, l.changed
+	return l.state, l.stateChange
 }
 
 // await waits until the link is in a state. The error is that of the context.
@@ -159,8 +159,8 @@ func (l *Link) enter(state linkState, from ...linkState) bool {
 		return false
 	}
 	l.state = state
-	close(l.changed)
-	l.changed = make(chan struct{})
+	close(l.stateChange)
+	l.stateChange = make(chan struct{})
 	return true
 }
 

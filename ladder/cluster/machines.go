@@ -21,30 +21,30 @@ import (
 // machine is a machine as the hub knows it.
 type machine struct {
 	attempt.Machine
-	session  string
-	replaced []string // earlier sessions of the name, the newest last
-	limit    *rate.Limiter
-	reading  bool // a part of a bot's files is read for it
+	session         string
+	earlierSessions []string // earlier sessions of the name, the newest last
+	limit           *rate.Limiter
+	reading         bool // a part of a bot's files is read for it
 }
 
-// maxReplaced is how many earlier sessions of a name the hub remembers.
-const maxReplaced = 8
+// maxEarlierSessions is how many earlier sessions of a name the hub remembers.
+const maxEarlierSessions = 8
 
 // handleHeartbeat takes a heartbeat of a machine, and answers.
 func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
-	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !printable(b.Machine) {
+	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !isPrintable(b.Machine) {
 		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
-	if a, ok := h.update(b, time.Now()); ok {
+	if a, ok := h.recordHeartbeat(b, time.Now()); ok {
 		h.reply(msg, a)
 	}
 }
 
-// printable reports whether people can be shown what a machine says of itself.
-func printable(m attempt.Machine) bool {
+// isPrintable reports whether people can be shown what a machine says of itself.
+func isPrintable(m attempt.Machine) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
 		words = append(words, name, version)
@@ -80,40 +80,40 @@ func (h *Hub) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
 		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
-		m.Seen = time.Now()
+		m.SeenAt = time.Now()
 		h.machines[name] = m
 	}
 	return m
 }
 
-// update notes a heartbeat, and returns the answer. More than MaxHeartbeats are not answered; what cannot be read
+// recordHeartbeat notes a heartbeat, and returns the answer. More than MaxHeartbeats are not answered; what cannot be read
 // does not count, which may be another's doing.
-func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
+func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machine(b.Name)
 	if m == nil || !m.limit.AllowN(now, 1) {
 		return a, false
 	}
-	if slices.Contains(m.replaced, b.Session) {
-		a.Refused, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
+	if slices.Contains(m.earlierSessions, b.Session) {
+		a.Refusal, a.End = fmt.Sprintf("another worker has the credentials of %q: add one for each worker", b.Name), true
 		return a, true
 	}
 	if m.session != b.Session && m.session != "" {
-		m.replaced = append(m.replaced, m.session)
-		m.replaced = m.replaced[max(0, len(m.replaced)-maxReplaced):]
+		m.earlierSessions = append(m.earlierSessions, m.session)
+		m.earlierSessions = m.earlierSessions[max(0, len(m.earlierSessions)-maxEarlierSessions):]
 		h.expireSoon(b.Name) // a new worker names below what the old one has left to hand in
 	}
 	if m.session == "" {
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
 	}
 	m.session = b.Session
-	b.Machine.Seen = now
-	b.Machine.Refused = h.refuses(b.Machine)
-	a.Refused = b.Machine.Refused.String()
+	b.Machine.SeenAt = now
+	b.Machine.Refusal = h.refusal(b.Machine)
+	a.Refusal = b.Machine.Refusal.String()
 	news := !sameMachine(m.Machine, b.Machine)
 	m.Machine = b.Machine
-	a.Over = h.acknowledge(m.Machine)
+	a.EndedAttempts = h.acknowledge(m.Machine)
 	if b.Leaving {
 		h.expireSoon(b.Name)
 		h.Log.Debug("a machine has left", "machine", b.Name)
@@ -126,12 +126,12 @@ func (h *Hub) update(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	return a, true
 }
 
-// refuses returns why a machine gets no jobs, empty if it does.
-func (h *Hub) refuses(m attempt.Machine) (why phrase.Text) {
+// refusal returns why a machine gets no jobs, empty if it does.
+func (h *Hub) refusal(m attempt.Machine) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
 		return phrase.New("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
-	case h.Sandbox != nil && !enough(m.Sandbox, h.Sandbox.Level):
+	case h.Sandbox != nil && !meetsLevel(m.Sandbox, h.Sandbox.Level):
 		return phrase.New("%q has a sandbox of level %s, and the competition requires %s: timba doctor shows what is missing", m.Name, m.Sandbox, h.Sandbox.Level)
 	case len(m.Cores) == 0:
 		return phrase.New("%q has no cores to play on", m.Name)
@@ -139,26 +139,26 @@ func (h *Hub) refuses(m attempt.Machine) (why phrase.Text) {
 	return why
 }
 
-// enough reports whether the level of a machine's sandbox is at least the one that bots need.
-func enough(level string, least sandbox.Level) bool {
+// meetsLevel reports whether the level of a machine's sandbox is at least the one that bots need.
+func meetsLevel(level string, least sandbox.Level) bool {
 	got, err := sandbox.ParseLevel(level)
 	return err == nil && got >= least
 }
 
 // sameMachine reports whether nothing has changed but the time.
 func sameMachine(a, b attempt.Machine) bool {
-	a.Seen, b.Seen, a.Playing, b.Playing = time.Time{}, time.Time{}, nil, nil
+	a.SeenAt, b.SeenAt, a.Attempts, b.Attempts = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
 // acknowledge notes the attempts that a machine names, and returns those that have ended.
-func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
-	for _, p := range m.Playing {
-		key := attemptOf{p.Match, p.Attempt}
+func (h *Hub) acknowledge(m attempt.Machine) (over []attemptKey) {
+	for _, p := range m.Attempts {
+		key := attemptKey{p.Match, p.Attempt}
 		a := h.attempts.all[key]
 		switch {
 		case a != nil && a.machine == m.Name:
-			a.named = time.Now()
+			a.namedAt = time.Now()
 			if a.state == sent {
 				a.state = acknowledged
 			}
@@ -170,27 +170,27 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptOf) {
 	return over
 }
 
-// settle is how long what was handed in last may be on its way.
-const settle = 2 * time.Second
+// settleTime is how long what was handed in last may be on its way.
+const settleTime = 2 * time.Second
 
 // expireSoon makes the attempts of a machine be lost in a moment that it does not name again. Whoever calls it
 // holds the lock.
 func (h *Hub) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
-		a.named = time.Now().Add(settle - h.AckTime)
+		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
-// renew counts all machines as heard now, and all attempts as named.
-func (h *Hub) renew() {
+// renewTimes counts all machines as heard now, and all attempts as named.
+func (h *Hub) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
 	for _, m := range h.machines {
-		m.Seen = now
+		m.SeenAt = now
 	}
 	for _, a := range h.attempts.all {
-		a.named = now
+		a.namedAt = now
 	}
 }
 
@@ -200,18 +200,18 @@ func (h *Hub) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, m := range slices.Collect(maps.Values(h.machines)) {
-		if now.Sub(m.Seen) <= h.AckTime {
+		if now.Sub(m.SeenAt) <= h.AckTime {
 			continue
 		}
 		if m.session != "" {
-			h.Log.Warn("a machine is gone", "machine", m.Name, "seen", m.Seen)
+			h.Log.Warn("a machine is gone", "machine", m.Name, "seen", m.SeenAt)
 			h.notifyChanged()
 		}
 		maps.DeleteFunc(h.machines, func(_ string, o *machine) bool { return o == m })
 	}
 	for key, a := range h.attempts.all {
 		switch {
-		case (a.state == sent || a.state == acknowledged) && now.Sub(a.named) > h.AckTime:
+		case (a.state == sent || a.state == acknowledged) && now.Sub(a.namedAt) > h.AckTime:
 			h.Log.Warn("an attempt is lost", "match", key.Match, "attempt", key.Attempt, "machine", a.machine)
 			a.lose()
 		case a.state == sent && a.job != nil && now.Sub(a.sentAt) >= HeartbeatTime:

@@ -23,16 +23,16 @@ func BenchmarkHeartbeat(b *testing.B) {
 				a.machine(says.Name).limit = rate.NewLimiter(rate.Inf, 0)
 				for n := range 4 {
 					j := job(int64(4*i+n), 1, greedy, greedy2)
-					if _, err := a.begin(says.Name, expected(j), acknowledged); err != nil {
+					if _, err := a.awaitAttempt(says.Name, expected(j), acknowledged); err != nil {
 						b.Fatal(err)
 					}
-					says.Playing = append(says.Playing, attempt.Playing{Match: j.Match, Attempt: 1})
+					says.Attempts = append(says.Attempts, attempt.RunningAttempt{Match: j.Match, Attempt: 1})
 				}
 				all = append(all, says)
 			}
 			n := 0
 			for b.Loop() {
-				a.update(all[n%machines], time.Now())
+				a.recordHeartbeat(all[n%machines], time.Now())
 				n++
 			}
 		})

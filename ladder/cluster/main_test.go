@@ -72,9 +72,9 @@ func (a *arena) open(change func(*HubOptions)) {
 	a.t.Helper()
 	o := HubOptions{
 		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
-		Built:   func(_ context.Context, b attempt.Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
-		Sandbox: &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
-		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		BuildDir: func(_ context.Context, b attempt.Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
+		Sandbox:  &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
+		Log:      slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
 		change(&o)
@@ -198,11 +198,11 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 			select {
 			case err := <-opened:
 				if err != nil {
-					return attempt.Failed(j, err)
+					return attempt.FailedResult(j, err)
 				}
 				return attempt.Play(ctx, j, p)
 			case <-ctx.Done():
-				return attempt.Failed(j, ctx.Err())
+				return attempt.FailedResult(j, ctx.Err())
 			}
 		}
 	}
@@ -268,11 +268,11 @@ func (a *arena) silent(name string) {
 	now := time.Now()
 	past := now.Add(-a.AckTime - time.Second)
 	if m := a.machines[name]; m != nil {
-		m.Seen = past
+		m.SeenAt = past
 	}
 	for _, at := range a.attempts.all {
 		if at.machine == name {
-			at.named = past
+			at.namedAt = past
 		}
 	}
 	a.mu.Unlock()
@@ -327,7 +327,7 @@ func (a *arena) has(name string, j attempt.Job) {
 	a.t.Helper()
 	kit.Until(a.t, name+" has the match", func() bool {
 		for _, m := range a.Machines() {
-			for _, p := range m.Playing {
+			for _, p := range m.Attempts {
 				if m.Name == name && p.Match == j.Match && p.Attempt == j.Attempt {
 					return true
 				}
@@ -343,7 +343,7 @@ func (a *arena) sent(match int64, number int) {
 	kit.Until(a.t, "the attempt is sent", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		at := a.attempts.all[attemptOf{match, number}]
+		at := a.attempts.all[attemptKey{match, number}]
 		return at != nil && at.state > preparing
 	})
 }
@@ -361,8 +361,8 @@ func (a *arena) complete(j attempt.Job, r attempt.Result, err error) {
 }
 
 // expected is what the result of a job is checked against.
-func expected(j attempt.Job) Expected {
-	return Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
+func expected(j attempt.Job) Expectation {
+	return Expectation{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 }
 
 var errTest = errors.New("the test ends it")

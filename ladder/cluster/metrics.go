@@ -9,11 +9,11 @@ import (
 
 // hubMetrics are those of the server.
 type hubMetrics struct {
-	open    prometheus.Gauge
-	results *prometheus.CounterVec // by what became of them
-	lost    prometheus.Counter
-	bytes   prometheus.Counter
-	down    prometheus.Gauge
+	openAttempts prometheus.Gauge
+	results      *prometheus.CounterVec // by what became of them
+	lostAttempts prometheus.Counter
+	bytes        prometheus.Counter
+	down         prometheus.Gauge
 }
 
 // What becomes of a result.
@@ -29,11 +29,11 @@ const (
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 	f := promauto.With(to)
 	m := &hubMetrics{
-		open:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
-		results: f.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
-		lost:    f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
-		bytes:   f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
-		down:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
+		openAttempts: f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
+		results:      f.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
+		lostAttempts: f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),
+		bytes:        f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_result_bytes_total", Help: "Bytes of the results that came in, compressed."}),
+		down:         f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_down", Help: "1 while NATS cannot be reached."}),
 	}
 	for _, outcome := range []string{gotWanted, gotOld, gotForeign, gotUnreadable} {
 		m.results.WithLabelValues(outcome)
@@ -70,26 +70,26 @@ func (h *Hub) registerWire() {
 
 // workerMetrics are those of a worker.
 type workerMetrics struct {
-	playing  prometheus.Gauge
-	attempts *prometheus.CounterVec // by outcome
-	void     prometheus.Counter
-	starved  prometheus.Counter
-	waiting  prometheus.Gauge
-	cache    prometheus.Gauge
-	fetched  prometheus.Counter
-	took     prometheus.Histogram
+	playing      prometheus.Gauge
+	attempts     *prometheus.CounterVec // by outcome
+	voidGames    prometheus.Counter
+	starvedGames prometheus.Counter
+	waiting      prometheus.Gauge
+	cache        prometheus.Gauge
+	fetchedBots  prometheus.Counter
+	matchSeconds prometheus.Histogram
 }
 
 func newWorkerMetrics(to prometheus.Registerer) *workerMetrics {
 	f := promauto.With(to)
 	return &workerMetrics{
-		playing:  f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_playing", Help: "Matches that this worker plays."}),
-		attempts: f.NewCounterVec(prometheus.CounterOpts{Name: "timba_worker_attempts_total", Help: "Attempts that ended, by outcome: played, or the kind of the failure."}, []string{"outcome"}),
-		void:     f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_void_total", Help: "Games played again."}),
-		starved:  f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
-		waiting:  f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
-		cache:    f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
-		fetched:  f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
-		took:     f.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
+		playing:      f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_playing", Help: "Matches that this worker plays."}),
+		attempts:     f.NewCounterVec(prometheus.CounterOpts{Name: "timba_worker_attempts_total", Help: "Attempts that ended, by outcome: played, or the kind of the failure."}, []string{"outcome"}),
+		voidGames:    f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_void_total", Help: "Games played again."}),
+		starvedGames: f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_games_starved_total", Help: "Games played again because others used the core."}),
+		waiting:      f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_results_waiting", Help: "Results that are not handed in yet."}),
+		cache:        f.NewGauge(prometheus.GaugeOpts{Name: "timba_worker_cache_bytes", Help: "Bytes of the bots in the cache."}),
+		fetchedBots:  f.NewCounter(prometheus.CounterOpts{Name: "timba_worker_bots_fetched_total", Help: "Bots fetched from the server."}),
+		matchSeconds: f.NewHistogram(prometheus.HistogramOpts{Name: "timba_worker_match_seconds", Help: "How long played matches took.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
 	}
 }

@@ -18,15 +18,15 @@ import (
 
 // packedResult is a result that is to be handed in.
 type packedResult struct {
-	attemptOf
-	packed []byte
+	attemptKey
+	data []byte
 }
 
 // outbox keeps results on the disk until the server has them, so that a worker which is killed
 // hands them in when it is back.
 type outbox struct {
-	dir  string
-	left []packedResult // by an earlier run
+	dir           string
+	unsentResults []packedResult // by an earlier run
 }
 
 const resultSuffix = ".result"
@@ -49,29 +49,29 @@ func openOutbox(dir string) (o outbox, err error) {
 		}
 		r, err := Unpack(data)
 		info, statErr := e.Info()
-		if err != nil || statErr != nil || !strings.HasSuffix(path, resultSuffix) || time.Since(info.ModTime()) > KeepResults {
+		if err != nil || statErr != nil || !strings.HasSuffix(path, resultSuffix) || time.Since(info.ModTime()) > ResultRetention {
 			if err := os.Remove(path); err != nil { // half written, or too old to be wanted
 				return o, fmt.Errorf("results: %w", err)
 			}
 			continue
 		}
-		o.left = append(o.left, packedResult{attemptOf{r.Match, r.Attempt}, data})
+		o.unsentResults = append(o.unsentResults, packedResult{attemptKey{r.Match, r.Attempt}, data})
 	}
 	return o, nil
 }
 
-func (o outbox) path(a attemptOf) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
+func (o outbox) path(a attemptKey) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
 
-// keep writes a result, completely or not at all.
-func (o outbox) keep(p packedResult) error {
-	if err := renameio.WriteFile(o.path(p.attemptOf), p.packed, 0o600); err != nil {
+// store writes a result, completely or not at all.
+func (o outbox) store(p packedResult) error {
+	if err := renameio.WriteFile(o.path(p.attemptKey), p.data, 0o600); err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
 	return nil
 }
 
-// drop forgets a result.
-func (o outbox) drop(a attemptOf) error {
+// remove forgets a result.
+func (o outbox) remove(a attemptKey) error {
 	if err := os.Remove(o.path(a)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("results: %w", err)
 	}
@@ -81,13 +81,13 @@ func (o outbox) drop(a attemptOf) error {
 // deliver hands in a result, a part at a time, until the server says that it may be forgotten. It gives up when
 // the attempt is over, or the worker ends: then the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
-	defer w.attempts.remove(p.attemptOf)
+	defer w.attempts.remove(p.attemptKey)
 	w.metrics.waiting.Inc()
 	defer w.metrics.waiting.Dec()
-	sum := sha256.Sum256(p.packed)
-	part := resultPart{attemptOf: p.attemptOf, Sum: hex.EncodeToString(sum[:]), Size: len(p.packed)}
+	sum := sha256.Sum256(p.data)
+	part := resultPart{attemptKey: p.attemptKey, Sum: hex.EncodeToString(sum[:]), Size: len(p.data)}
 	for wait := firstRetry; ; {
-		r, err := w.handIn(ctx, part, p.packed)
+		r, err := w.handIn(ctx, part, p.data)
 		if r.Forget || errors.Is(context.Cause(ctx), errOver) {
 			break
 		}
@@ -107,7 +107,7 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 			return
 		}
 	}
-	if err := w.outbox.drop(p.attemptOf); err != nil {
+	if err := w.outbox.remove(p.attemptKey); err != nil {
 		w.Log.Warn("a result that is handed in cannot be deleted", "match", p.Match, "err", err)
 	}
 }

@@ -62,7 +62,7 @@ func Pack(r attempt.Result, most int) ([]byte, error) {
 // Delivery is a result as it comes from a machine. Its games come with Unpack.
 type Delivery struct {
 	attempt.Result
-	packed []byte // its games
+	packedGames []byte // its games
 }
 
 // Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
@@ -78,15 +78,15 @@ func Unpack(data []byte) (d Delivery, err error) {
 	switch {
 	case len(d.Games) > 0:
 		return d, errors.New("result: it has games in the line about its attempt")
-	case d.Starved < 0 || d.Voids < d.Starved || d.Voids > maxVoids || d.Took < 0 || d.Took > KeepResults:
-		return d, fmt.Errorf("result: %d games, %d of them starved, were played again in %s", d.Voids, d.Starved, d.Took)
+	case d.StarvedGames < 0 || d.VoidGames < d.StarvedGames || d.VoidGames > maxVoids || d.Took < 0 || d.Took > ResultRetention:
+		return d, fmt.Errorf("result: %d games, %d of them starved, were played again in %s", d.VoidGames, d.StarvedGames, d.Took)
 	}
 	if f := d.Failure; f != nil {
-		if f.Text = phrase.Plain(shown(f.Error())); !slices.Contains(attempt.FailureKinds, f.Kind) {
+		if f.Text = phrase.Plain(printableText(f.Error())); !slices.Contains(attempt.FailureKinds, f.Kind) {
 			f.Kind = attempt.FailedMachine
 		}
 	}
-	d.packed = games
+	d.packedGames = games
 	return d, nil
 }
 

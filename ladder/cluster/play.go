@@ -14,50 +14,50 @@ import (
 
 // Play hands a job to a machine and its result to keep; see runner.Fleet.
 func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
-	a, err := h.begin(machine, Expected{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
+	a, err := h.awaitAttempt(machine, Expectation{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
 		return err
 	}
-	if err := h.send(ctx, a, j); err != nil {
-		h.forget(a, true)
+	if err := h.sendJob(ctx, a, j); err != nil {
+		h.forgetAttempt(a, true)
 		return err
 	}
-	return h.wait(ctx, a, keep)
+	return h.awaitResult(ctx, a, keep)
 }
 
 // Adopt is Play of an attempt of an earlier server; see runner.Fleet.
 func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
-	a, err := h.begin(machine, Expected{j, commitment}, acknowledged)
+	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
 		return err
 	}
-	return h.wait(ctx, a, keep)
+	return h.awaitResult(ctx, a, keep)
 }
 
-// begin makes the hub wait for an attempt.
-func (h *Hub) begin(machine string, e Expected, s attemptState) (*awaited, error) {
+// awaitAttempt makes the hub wait for an attempt.
+func (h *Hub) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := attemptOf{e.Match, e.Attempt}
+	key := attemptKey{e.Match, e.Attempt}
 	if h.attempts.all[key] != nil {
 		return nil, fmt.Errorf("fleet: attempt %d of match %d is already handed out", key.Attempt, key.Match)
 	}
-	a := &awaited{
-		attemptOf: key, machine: machine, expected: e, state: s, named: time.Now(),
+	a := &awaitedAttempt{
+		attemptKey: key, machine: machine, expectation: e, state: s, namedAt: time.Now(),
 		result: make(chan Delivery, 1), loss: make(chan struct{}),
 	}
 	h.attempts.add(a)
-	h.metrics.open.Set(float64(len(h.attempts.all)))
+	h.metrics.openAttempts.Set(float64(len(h.attempts.all)))
 	return a, nil
 }
 
-// wants reports whether a result is of this attempt: only who was given it knows the seed.
-func (a *awaited) wants(r attempt.Result) bool {
-	return a.machine == r.Machine && a.expected.Commitment == referee.Commitment(rules.Seed(r.Seed))
+// accepts reports whether a result is of this attempt: only who was given it knows the seed.
+func (a *awaitedAttempt) accepts(r attempt.Result) bool {
+	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// order returns what goes to the machine. The bots are packed by then.
-func (h *Hub) order(ctx context.Context, a *awaited, j attempt.Job) (order, error) {
+// newOrder returns what goes to the machine. The bots are packed by then.
+func (h *Hub) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
 	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
 		if b.Remote {
@@ -66,13 +66,13 @@ func (h *Hub) order(ctx context.Context, a *awaited, j attempt.Job) (order, erro
 		if b.Hash == "" || o.Builds[b.Hash].Tree != "" {
 			continue
 		}
-		packed, err := h.builds.put(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.Built(ctx, b) })
+		packed, err := h.builds.ensurePacked(ctx, b.Hash, func(ctx context.Context) (string, error) { return h.BuildDir(ctx, b) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil, errors.Is(err, attempt.ErrUnavailable):
 			return o, err
 		default:
-			return o, attempt.NotPrepared(b, err)
+			return o, attempt.PreparationFailure(b, err)
 		}
 		o.Builds[b.Hash] = packed
 		a.hashes = append(a.hashes, b.Hash)
@@ -80,9 +80,9 @@ func (h *Hub) order(ctx context.Context, a *awaited, j attempt.Job) (order, erro
 	return o, nil
 }
 
-// send sends a job to its machine. It is sent again until a heartbeat names it.
-func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
-	o, err := h.order(ctx, a, j)
+// sendJob sends a job to its machine. It is sent again until a heartbeat names it.
+func (h *Hub) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
+	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
 	}
 	h.mu.Lock()
 	a.job, a.state, a.sentAt = data, sent, time.Now()
-	a.named = a.sentAt
+	a.namedAt = a.sentAt
 	h.mu.Unlock()
 	if err := h.link.Publish(jobsSubject(a.machine), data); err != nil {
 		return fmt.Errorf("fleet: handing match %d to %q: %w: %w", a.Match, a.machine, attempt.ErrUnavailable, err)
@@ -103,25 +103,25 @@ func (h *Hub) send(ctx context.Context, a *awaited, j attempt.Job) error {
 	return nil
 }
 
-// wait waits for the result of an attempt, and hands it to keep.
-func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) error) error {
+// awaitResult waits for the result of an attempt, and hands it to keep.
+func (h *Hub) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
-		return h.finish(a, d, keep)
+		return h.acceptDelivery(a, d, keep)
 	case <-a.loss:
-		err := h.endWith(a, attempt.ErrLost, keep)
+		err := h.endAttempt(a, attempt.ErrLost, keep)
 		if errors.Is(err, attempt.ErrLost) {
-			h.metrics.lost.Inc()
+			h.metrics.lostAttempts.Inc()
 			h.withdraw(a)
 		}
 		return err
 	case <-h.ending.Done():
-		h.forget(a, false)
+		h.forgetAttempt(a, false)
 		return attempt.ErrDetach
 	case <-ctx.Done():
 	}
 	if errors.Is(context.Cause(ctx), attempt.ErrDetach) {
-		h.forget(a, false)
+		h.forgetAttempt(a, false)
 		return attempt.ErrDetach
 	}
 	h.withdraw(a)
@@ -132,31 +132,31 @@ func (h *Hub) wait(ctx context.Context, a *awaited, keep func(attempt.Result) er
 	case <-time.After(StopTime):
 	case <-h.ending.Done():
 	}
-	return h.endWith(a, ctx.Err(), keep)
+	return h.endAttempt(a, ctx.Err(), keep)
 }
 
-// endWith ends an attempt with an error, unless the result has just come.
-func (h *Hub) endWith(a *awaited, err error, keep func(attempt.Result) error) error {
+// endAttempt ends an attempt with an error, unless the result has just come.
+func (h *Hub) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
 		if d.Failure == nil { // it was quicker
-			return h.finish(a, d, keep)
+			return h.acceptDelivery(a, d, keep)
 		}
 	default:
 	}
-	h.forget(a, true)
+	h.forgetAttempt(a, true)
 	return err
 }
 
-// finish checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
+// acceptDelivery checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
 // be none of the attempt.
-func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) error {
+func (h *Hub) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
-	err := d.Check(a.expected)
+	err := d.Check(a.expectation)
 	release()
 	if err == nil {
 		if err := keep(d.Result); err != nil {
-			h.forget(a, false)
+			h.forgetAttempt(a, false)
 			return err
 		}
 	}
@@ -165,16 +165,16 @@ func (h *Hub) finish(a *awaited, d Delivery, keep func(attempt.Result) error) er
 			h.builds.doubt(hash)
 		}
 	}
-	h.forget(a, true)
+	h.forgetAttempt(a, true)
 	return err
 }
 
 // withdraw tells the machine that an attempt is over.
-func (h *Hub) withdraw(a *awaited) {
+func (h *Hub) withdraw(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
 	h.mu.Unlock()
-	data, err := json.Marshal(command{End: &a.attemptOf})
+	data, err := json.Marshal(command{End: &a.attemptKey})
 	if err == nil {
 		err = h.link.Publish(jobsSubject(a.machine), data)
 	}
@@ -183,13 +183,13 @@ func (h *Hub) withdraw(a *awaited) {
 	}
 }
 
-// forget ends the wait for an attempt. With over, its machine may forget the result, and one that still
+// forgetAttempt ends the wait for an attempt. With over, its machine may forget the result, and one that still
 // comes is refused; else that is left to the next server.
-func (h *Hub) forget(a *awaited, over bool) {
+func (h *Hub) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attempts.remove(a, over)
-	h.metrics.open.Set(float64(len(h.attempts.all)))
+	h.metrics.openAttempts.Set(float64(len(h.attempts.all)))
 	if over && a.lastPart != nil {
 		h.reply(a.lastPart, receipt{Forget: true})
 	}

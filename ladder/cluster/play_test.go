@@ -19,7 +19,7 @@ import (
 func TestNotBuilt(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *HubOptions) {
-		o.Built = func(context.Context, attempt.Bot) (string, error) { return "", errors.New("its upload is gone") }
+		o.BuildDir = func(context.Context, attempt.Bot) (string, error) { return "", errors.New("its upload is gone") }
 	})
 	a.joins(a.hostile("lab-1"), nil)
 	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
@@ -46,12 +46,14 @@ func TestLeft(t *testing.T) {
 	a.mu.Lock()
 	a.attempts.adoptionEnd = time.Now()
 	a.mu.Unlock()
-	got := a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}} })
-	if want := []attemptOf{{2, 1}}; !slices.Equal(got.Over, want) {
-		t.Errorf("over are %v, want %v", got.Over, want)
+	got := a.joins(l, func(b *heartbeat) {
+		b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}}
+	})
+	if want := []attemptKey{{2, 1}}; !slices.Equal(got.EndedAttempts, want) {
+		t.Errorf("over are %v, want %v", got.EndedAttempts, want)
 	}
 	for match, want := range map[int64]string{1: gotAgain, 2: gotOld} {
-		if got, _, _ := a.take("lab-1", resultPart{attemptOf: attemptOf{match, 1}}, nil, nil); got != want {
+		if got, _, _ := a.addPart("lab-1", resultPart{attemptKey: attemptKey{match, 1}}, nil, nil); got != want {
 			t.Errorf("a result of match %d is %q, want %q", match, got, want)
 		}
 	}
@@ -62,8 +64,8 @@ func TestSlowBuild(t *testing.T) {
 	t.Parallel()
 	building, built := make(chan struct{}), make(chan struct{})
 	a := newArena(t, func(o *HubOptions) {
-		ready := o.Built
-		o.Built = func(ctx context.Context, b attempt.Bot) (string, error) {
+		ready := o.BuildDir
+		o.BuildDir = func(ctx context.Context, b attempt.Bot) (string, error) {
 			close(building)
 			<-built
 			return ready(ctx, b)
@@ -75,7 +77,7 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.playing(t.Context(), "lab-1", j)
 	<-building
-	a.joins(l, func(b *heartbeat) { b.Playing = []attempt.Playing{{Match: 1, Attempt: 1}} }) // which it cannot know
+	a.joins(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // which it cannot know
 	a.silent("lab-1")
 	a.joins(l, nil)
 	close(built)

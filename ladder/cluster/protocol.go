@@ -66,8 +66,8 @@ const (
 	heartbeatGap = 4 * time.Second / MaxHeartbeats
 	// AckTime is how long a machine may not name an attempt before that is lost.
 	AckTime = 15 * time.Second
-	// KeepResults is how long a worker keeps a result for the server.
-	KeepResults = 7 * 24 * time.Hour
+	// ResultRetention is how long a worker keeps a result for the server.
+	ResultRetention = 7 * 24 * time.Hour
 	// PartTime is how long a part may take to be there and answered.
 	PartTime = 30 * time.Second
 	// CheckTime is how long the check of a result may take at most, plus checkGameTime for each game of the match: many
@@ -117,8 +117,8 @@ func checkName(name string) error {
 
 // command is what the server sends to a machine: an attempt to play, or one to end.
 type command struct {
-	Play *order     `json:"play,omitempty"`
-	End  *attemptOf `json:"end,omitempty"`
+	Play *order      `json:"play,omitempty"`
+	End  *attemptKey `json:"end,omitempty"`
 }
 
 // order is a job on its way to a machine.
@@ -137,7 +137,7 @@ type filePart struct {
 
 // resultPart is the line before a part of a packed result.
 type resultPart struct {
-	attemptOf
+	attemptKey
 	Sum    string `json:"sum"`  // SHA-256 of the whole, in hexadecimal
 	Size   int    `json:"size"` // of the whole
 	Offset int    `json:"offset"`
@@ -150,13 +150,13 @@ type receipt struct {
 	Forget bool `json:"forget,omitempty"` // the result is stored, or will never be
 }
 
-// attemptOf names an attempt.
-type attemptOf struct {
+// attemptKey names an attempt.
+type attemptKey struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
 }
 
-func (a attemptOf) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Attempt) }
+func (a attemptKey) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Attempt) }
 
 // heartbeat is what a machine sends every few seconds, and when it changes.
 type heartbeat struct {
@@ -167,7 +167,7 @@ type heartbeat struct {
 
 // heartbeatReply is the server's answer.
 type heartbeatReply struct {
-	Refused string      `json:"refused,omitempty"` // why the machine gets no jobs
-	End     bool        `json:"end,omitempty"`     // it never will
-	Over    []attemptOf `json:"over,omitempty"`    // attempts of the heartbeat that have ended
+	Refusal       string       `json:"refused,omitempty"` // why the machine gets no jobs
+	End           bool         `json:"end,omitempty"`     // it never will
+	EndedAttempts []attemptKey `json:"over,omitempty"`    // attempts of the heartbeat that have ended
 }

@@ -19,7 +19,7 @@ func (h *Hub) handleResult(msg *nats.Msg) {
 	var p resultPart
 	outcome, answer, err := gotUnreadable, receipt{}, json.Unmarshal(head, &p)
 	if err == nil {
-		outcome, answer, err = h.take(name, p, data, msg)
+		outcome, answer, err = h.addPart(name, p, data, msg)
 	}
 	switch outcome {
 	case gotAgain:
@@ -35,14 +35,14 @@ func (h *Hub) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// take adds a part to the result of an attempt, and gives one that is complete to who waits for it. It returns
+// addPart adds a part to the result of an attempt, and gives one that is complete to who waits for it. It returns
 // what becomes of it, and the answer to a part. What is not of an attempt of the machine is not kept.
-func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
+func (h *Hub) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := h.attempts.all[p.attemptOf]
+	a := h.attempts.all[p.attemptKey]
 	switch {
-	case a == nil && h.attempts.mayCome(p.attemptOf):
+	case a == nil && h.attempts.mayCome(p.attemptKey):
 		return gotAgain, answer, nil
 	case a == nil:
 		return gotOld, answer, nil
@@ -54,26 +54,26 @@ func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outco
 	case p.Size < 0 || p.Size > MaxPacked:
 		return gotUnreadable, answer, fmt.Errorf("result: it has %d bytes of at most %d", p.Size, MaxPacked)
 	case p.Sum != a.upload.Sum || p.Size != a.upload.Size:
-		if h.attempts.uploading(name)-a.upload.Size+p.Size > MaxUploads {
+		if h.attempts.uploadSize(name)-a.upload.Size+p.Size > MaxUploads {
 			return gotPart, receipt{Full: true}, nil
 		}
 		a.upload = upload{Sum: p.Sum, Size: p.Size}
 	}
 	u := &a.upload
-	if p.Offset == len(u.packed) {
-		u.packed = append(u.packed, data[:min(len(data), u.Size-len(u.packed))]...)
+	if p.Offset == len(u.data) {
+		u.data = append(u.data, data[:min(len(data), u.Size-len(u.data))]...)
 	}
-	if len(u.packed) < u.Size {
-		return gotPart, receipt{Next: len(u.packed)}, nil
+	if len(u.data) < u.Size {
+		return gotPart, receipt{Next: len(u.data)}, nil
 	}
 	d, err := u.unpack()
 	switch {
 	case err != nil:
 		outcome = gotUnreadable
-	case d.Machine != name || d.Match != p.Match || d.Attempt != p.Attempt || !a.wants(d.Result):
+	case d.Machine != name || d.Match != p.Match || d.Attempt != p.Attempt || !a.accepts(d.Result):
 		outcome = gotForeign
 	default:
-		u.packed, a.lastPart, a.state = nil, msg, received
+		u.data, a.lastPart, a.state = nil, msg, received
 		a.result <- d
 		return gotWanted, answer, nil
 	}
@@ -83,14 +83,14 @@ func (h *Hub) take(name string, p resultPart, data []byte, msg *nats.Msg) (outco
 
 // upload is what a machine has handed in of a result.
 type upload struct {
-	Sum    string // SHA-256 of all of it, in hexadecimal
-	Size   int    // of all of it
-	packed []byte
+	Sum  string // SHA-256 of all of it, in hexadecimal
+	Size int    // of all of it
+	data []byte
 }
 
 func (u *upload) unpack() (Delivery, error) {
-	if sum := sha256.Sum256(u.packed); hex.EncodeToString(sum[:]) != u.Sum {
+	if sum := sha256.Sum256(u.data); hex.EncodeToString(sum[:]) != u.Sum {
 		return Delivery{}, fmt.Errorf("result: its %d bytes do not have the hash %.64q", u.Size, u.Sum)
 	}
-	return Unpack(u.packed)
+	return Unpack(u.data)
 }

@@ -74,7 +74,7 @@ func certificatePEM(der []byte) []byte {
 // the credentials, of an authority there or, for the name that the worker dials, of one that this machine trusts.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
-	pinned.AppendCertsFromPEM(certificates(creds))
+	pinned.AppendCertsFromPEM(certificatesIn(creds))
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // VerifyConnection does it
@@ -99,8 +99,8 @@ func clientTLS(creds []byte) *tls.Config {
 	}
 }
 
-// certificates returns the certificates in a file of credentials, from the first on.
-func certificates(creds []byte) []byte {
+// certificatesIn returns the certificates in a file of credentials, from the first on.
+func certificatesIn(creds []byte) []byte {
 	i := bytes.Index(creds, []byte("-----BEGIN CERTIFICATE-----"))
 	if i < 0 {
 		return nil

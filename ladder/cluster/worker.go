@@ -53,7 +53,7 @@ type Worker struct {
 	journal    attempt.Journal
 	cores      map[int]chan struct{} // each with room for its matches
 	attempts   attemptSet
-	drained    chan struct{} // closed by drain
+	drainStart chan struct{} // closed by drain
 	drain      func()        // closes drained
 }
 
@@ -71,16 +71,16 @@ func newServerLine(l *Link) serverLine {
 
 // handIn sends a part of a result and returns the answer.
 func (s serverLine) handIn(ctx context.Context, part int, message []byte) ([]byte, error) {
-	return s.within(ctx, s.results, part, resultsSubject(s.Name), message)
+	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
 
 // fetch asks for a part of a bot and returns it.
 func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
-	return s.within(ctx, s.files, PartSize, filesSubject(s.Name), request)
+	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// within sends a request when so many bytes may be on their way, too.
-func (s serverLine) within(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
+// sendBounded sends a request when so many bytes may be on their way, too.
+func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
 	}
@@ -90,29 +90,29 @@ func (s serverLine) within(ctx context.Context, bound *semaphore.Weighted, bytes
 
 // heartbeats is what a worker tells the server of itself.
 type heartbeats struct {
-	machine attempt.Machine
-	session string
-	early   chan struct{} // has an element when the next heartbeat is to be sent at once
-	refused string        // the server's last reason to give no jobs; of the goroutine that sends heartbeats
+	machine     attempt.Machine
+	session     string
+	early       chan struct{} // has an element when the next heartbeat is to be sent at once
+	lastRefusal string        // the server's last reason to give no jobs; of the goroutine that sends heartbeats
 }
 
 // attemptSet has the attempts of a worker, from the command until the result is handed in.
 type attemptSet struct {
 	mu     sync.Mutex
-	table  map[attemptOf]*playing
+	table  map[attemptKey]*workerAttempt
 	closed bool // no more are added
 	count  sync.WaitGroup
 }
 
-// playing is an attempt that the worker has.
-type playing struct {
+// workerAttempt is an attempt that the worker has.
+type workerAttempt struct {
 	core   int
 	over   context.CancelCauseFunc // ends all of it
 	cancel context.CancelCauseFunc // ends playing: what is played already is handed in
 }
 
 // add adds an attempt. It reports false if the worker has it already, or takes no more.
-func (a *attemptSet) add(key attemptOf, p *playing) bool {
+func (a *attemptSet) add(key attemptKey, p *workerAttempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.table[key] != nil || a.closed {
@@ -123,7 +123,7 @@ func (a *attemptSet) add(key attemptOf, p *playing) bool {
 	return true
 }
 
-func (a *attemptSet) remove(key attemptOf) {
+func (a *attemptSet) remove(key attemptKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.table, key)
@@ -131,18 +131,18 @@ func (a *attemptSet) remove(key attemptOf) {
 }
 
 // get returns an attempt, or nil.
-func (a *attemptSet) get(key attemptOf) *playing {
+func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.table[key]
 }
 
 // list returns the attempts as a heartbeat names them.
-func (a *attemptSet) list() (list []attempt.Playing) {
+func (a *attemptSet) list() (list []attempt.RunningAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for key, p := range a.table {
-		list = append(list, attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: p.core})
+		list = append(list, attempt.RunningAttempt{Match: key.Match, Attempt: key.Attempt, Core: p.core})
 	}
 	return list
 }
@@ -177,9 +177,9 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	}
 	w := &Worker{
 		WorkerOptions: o, server: newServerLine(link), metrics: newWorkerMetrics(o.Registerer), journal: attempt.Journal{Log: o.Log},
-		cores: map[int]chan struct{}{}, attempts: attemptSet{table: map[attemptOf]*playing{}}, drained: make(chan struct{}),
+		cores: map[int]chan struct{}{}, attempts: attemptSet{table: map[attemptKey]*workerAttempt{}}, drainStart: make(chan struct{}),
 	}
-	w.drain = sync.OnceFunc(func() { close(w.drained) })
+	w.drain = sync.OnceFunc(func() { close(w.drainStart) })
 	if o.Play == nil {
 		w.Play = attempt.Play
 	}
@@ -212,7 +212,7 @@ func (w *Worker) Drain() {
 
 func (w *Worker) isDraining() bool {
 	select {
-	case <-w.drained:
+	case <-w.drainStart:
 		return true
 	default:
 		return false
@@ -224,9 +224,9 @@ func (w *Worker) isDraining() bool {
 func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	for _, p := range w.outbox.left {
+	for _, p := range w.outbox.unsentResults {
 		ctx, over := context.WithCancelCause(under)
-		w.attempts.add(p.attemptOf, &playing{cores.Any, over, func(error) {}})
+		w.attempts.add(p.attemptKey, &workerAttempt{cores.Any, over, func(error) {}})
 		go func() {
 			defer over(nil)
 			w.deliver(ctx, p)
@@ -243,7 +243,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	heartbeats.Go(func() { w.sendHeartbeats(over, end) })
 	select {
 	case <-under.Done():
-	case <-w.drained:
+	case <-w.drainStart:
 	}
 	busy := w.attempts.close()
 	if w.server.await(busy, stateRefused) == nil {
@@ -252,15 +252,15 @@ func (w *Worker) Run(ctx context.Context) error {
 	<-busy.Done()
 	stopHeartbeats()
 	heartbeats.Wait()
-	w.leave(ctx)
+	w.sayGoodbye(ctx)
 	if err := context.Cause(under); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
-// leave says good-bye, so that the server need not wait for what does not come.
-func (w *Worker) leave(ctx context.Context) {
+// sayGoodbye says good-bye, so that the server need not wait for what does not come.
+func (w *Worker) sayGoodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if _, err := w.sendHeartbeat(ctx, true); err != nil {
@@ -286,7 +286,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 			w.Log.Debug("the server does not answer", "err", err)
 		}
 		if a.End {
-			end(fmt.Errorf("worker: %s", a.Refused))
+			end(fmt.Errorf("worker: %s", a.Refusal))
 			return
 		}
 		select { // what changes meanwhile goes together
@@ -306,7 +306,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 // sendHeartbeat sends a heartbeat and takes the answer.
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
 	b := heartbeat{Machine: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
-	b.Playing = w.attempts.list()
+	b.Attempts = w.attempts.list()
 	b.Draining = leaving || w.isDraining()
 	data, err := json.Marshal(b)
 	if err != nil {
@@ -325,11 +325,11 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 
 // handleReply takes the answer to a heartbeat.
 func (w *Worker) handleReply(a heartbeatReply) {
-	if a.Refused != "" && a.Refused != w.heartbeats.refused {
-		w.Log.Error("the server refuses this worker", "why", a.Refused)
+	if a.Refusal != "" && a.Refusal != w.heartbeats.lastRefusal {
+		w.Log.Error("the server refuses this worker", "why", a.Refusal)
 	}
-	w.heartbeats.refused = a.Refused
-	for _, key := range a.Over {
+	w.heartbeats.lastRefusal = a.Refusal
+	for _, key := range a.EndedAttempts {
 		if p := w.attempts.get(key); p != nil {
 			w.Log.Info("an attempt is over before its result is in", "match", key.Match, "attempt", key.Attempt)
 			p.over(errOver)
@@ -351,13 +351,13 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	default:
 		under, over := context.WithCancelCause(ctx)
 		plays, cancel := context.WithCancelCause(under)
-		if !w.attempts.add(attemptOf{o.Match, o.Attempt}, &playing{o.Core, over, cancel}) { // it came twice
+		if !w.attempts.add(attemptKey{o.Match, o.Attempt}, &workerAttempt{o.Core, over, cancel}) { // it came twice
 			over(nil)
 			return
 		}
 		go func() {
 			defer over(nil)
-			w.play(under, plays, *o)
+			w.playOrder(under, plays, *o)
 		}()
 		w.notify()
 	}

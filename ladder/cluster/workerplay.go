@@ -17,17 +17,17 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// play plays an attempt on its core until plays ends, and hands in the result. Of an attempt that is over, and of
+// playOrder plays an attempt on its core until plays ends, and hands in the result. Of an attempt that is over, and of
 // one that the end of this worker interrupts, there is none.
-func (w *Worker) play(ctx, plays context.Context, o order) {
-	key := attemptOf{o.Match, o.Attempt}
+func (w *Worker) playOrder(ctx, plays context.Context, o order) {
+	key := attemptKey{o.Match, o.Attempt}
 	r := w.playOnCore(plays, o)
 	if ctx.Err() != nil {
 		w.attempts.remove(key)
 		return
 	}
 	r.Machine = w.server.Name
-	w.count(r)
+	w.countResult(r)
 	packed, err := Pack(r, MaxPacked)
 	if err != nil {
 		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
@@ -39,33 +39,33 @@ func (w *Worker) play(ctx, plays context.Context, o order) {
 		within, stop := context.WithTimeout(ctx, StopTime)
 		defer stop()
 		ctx = within
-	} else if err := w.outbox.keep(p); err != nil {
+	} else if err := w.outbox.store(p); err != nil {
 		w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
 	}
 	w.deliver(ctx, p)
 }
 
-func (w *Worker) count(r attempt.Result) {
+func (w *Worker) countResult(r attempt.Result) {
 	outcome := "played"
 	if r.Failure != nil {
 		outcome = r.Failure.Kind
 	} else {
-		w.metrics.took.Observe(r.Took.Seconds())
+		w.metrics.matchSeconds.Observe(r.Took.Seconds())
 	}
 	w.metrics.attempts.WithLabelValues(outcome).Inc()
-	w.metrics.void.Add(float64(r.Voids))
-	w.metrics.starved.Add(float64(r.Starved))
+	w.metrics.voidGames.Add(float64(r.VoidGames))
+	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
 // playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
-		return attempt.Failed(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
+		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
 	}
 	select {
 	case w.cores[o.Core] <- struct{}{}:
 	case <-ctx.Done():
-		return attempt.Failed(o.Job, ctx.Err())
+		return attempt.FailedResult(o.Job, ctx.Err())
 	}
 	defer func() { <-w.cores[o.Core] }()
 	w.metrics.playing.Inc()
@@ -91,9 +91,9 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	}
 	packed := o.Builds[b.Hash]
 	files, err := w.cache.Add(ctx, packed.Tree, func(ctx context.Context, dir string) error {
-		w.metrics.fetched.Inc()
-		part := func(p filePart) ([]byte, error) { return w.part(ctx, p) }
-		return trees.Unpack(packed.from(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
+		w.metrics.fetchedBots.Inc()
+		part := func(p filePart) ([]byte, error) { return w.fetchPart(ctx, p) }
+		return trees.Unpack(packed.reader(part), dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
 	})
 	if err != nil {
 		return bot, &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.FromError(fmt.Errorf("bot: %w", err))}
@@ -121,8 +121,8 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 // fetchTime is how long a worker tries to fetch a part of a bot.
 const fetchTime = 3 * time.Minute
 
-// part fetches a part of the packed files of a bot. While the server does not answer it tries again.
-func (w *Worker) part(ctx context.Context, p filePart) ([]byte, error) {
+// fetchPart fetches a part of the packed files of a bot. While the server does not answer it tries again.
+func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, err

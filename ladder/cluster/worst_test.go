@@ -34,8 +34,8 @@ func worst(t testing.TB, j attempt.Job) map[string][]byte {
 		for i, g := range games {
 			document.WriteByte("[,"[min(i, 1)])
 			text := kit.Get[[]byte](t)(json.Marshal(g))
-			n := (c.bytes() - len(text) - 1024) / len(fill)
-			if document.Len()+c.bytes() > MaxResult {
+			n := (c.maxGameBytes() - len(text) - 1024) / len(fill)
+			if document.Len()+c.maxGameBytes() > MaxResult {
 				n = 0
 			}
 			document.WriteString("{" + strings.Repeat(fill, n))
@@ -108,7 +108,7 @@ func TestPadding(t *testing.T) {
 func TestGameReader(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(" ", 1000)
-	r := &gameReader{in: iotest.OneByteReader(strings.NewReader(text)), game: 900, all: 950, end: time.Now().Add(patience)}
+	r := &gameReader{source: iotest.OneByteReader(strings.NewReader(text)), game: 900, all: 950, end: time.Now().Add(patience)}
 	for _, want := range []int{600, 300} {
 		if n, err := r.Read(make([]byte, 600)); n != want || err != nil {
 			t.Errorf("a read gives %d bytes, %v, want %d", n, err, want)

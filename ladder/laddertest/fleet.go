@@ -23,7 +23,7 @@ type Fleet struct {
 
 	mu       sync.Mutex
 	machines []attempt.Machine
-	playing  map[attempt.Playing]*playedAttempt
+	playing  map[attempt.RunningAttempt]*playedAttempt
 	changes  chan struct{}
 }
 
@@ -39,7 +39,7 @@ type playedAttempt struct {
 
 // NewFleet returns a fleet without machines.
 func NewFleet() *Fleet {
-	return &Fleet{playing: map[attempt.Playing]*playedAttempt{}, changes: make(chan struct{}, 1)}
+	return &Fleet{playing: map[attempt.RunningAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
 
 // AddMachine adds a machine, or changes it.
@@ -81,7 +81,7 @@ func (f *Fleet) StoreResult(r attempt.Result) {
 	close(a.done)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.playing[attempt.Playing{Match: r.Match, Attempt: r.Attempt}] = a
+	f.playing[attempt.RunningAttempt{Match: r.Match, Attempt: r.Attempt}] = a
 }
 
 // Machines is of runner.Fleet, as what follows.
@@ -92,14 +92,14 @@ func (f *Fleet) Machines() []attempt.Machine {
 	for i := range out {
 		for key, a := range f.playing {
 			if a.machine == out[i].Name {
-				out[i].Playing = append(slices.Clone(out[i].Playing), attempt.Playing{Match: key.Match, Attempt: key.Attempt, Core: a.core})
+				out[i].Attempts = append(slices.Clone(out[i].Attempts), attempt.RunningAttempt{Match: key.Match, Attempt: key.Attempt, Core: a.core})
 			}
 		}
 	}
 	return out
 }
 
-func (f *Fleet) Changed() <-chan struct{} { return f.changes }
+func (f *Fleet) Changes() <-chan struct{} { return f.changes }
 
 func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	if f.Refuses != nil {
@@ -107,7 +107,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 			return err
 		}
 	}
-	e := cluster.Expected{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
+	e := cluster.Expectation{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
 		return deliver(e, f.Quick(j), machine, keep)
 	}
@@ -118,7 +118,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	}
 	plays, cancel := context.WithCancel(context.Background())
 	a := &playedAttempt{machine: machine, core: j.Core, cancel: cancel, machineLost: make(chan struct{}), done: make(chan struct{})}
-	f.playing[attempt.Playing{Match: j.Match, Attempt: j.Attempt}] = a
+	f.playing[attempt.RunningAttempt{Match: j.Match, Attempt: j.Attempt}] = a
 	f.mu.Unlock()
 	go func() {
 		defer close(a.done)
@@ -136,7 +136,7 @@ func init() {
 }
 
 // deliver hands a result to keep, as it comes out at the other end of a connection.
-func deliver(e cluster.Expected, r attempt.Result, machine string, keep func(attempt.Result) error) error {
+func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)
 	if err != nil {
@@ -154,16 +154,16 @@ func deliver(e cluster.Expected, r attempt.Result, machine string, keep func(att
 
 func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
 	f.mu.Lock()
-	a := f.playing[attempt.Playing{Match: j.Match, Attempt: j.Attempt}]
+	a := f.playing[attempt.RunningAttempt{Match: j.Match, Attempt: j.Attempt}]
 	f.mu.Unlock()
 	if a == nil || a.machine != machine {
 		return attempt.ErrLost
 	}
-	return f.wait(ctx, a, cluster.Expected{Job: j, Commitment: commitment}, keep)
+	return f.wait(ctx, a, cluster.Expectation{Job: j, Commitment: commitment}, keep)
 }
 
-func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expected, keep func(attempt.Result) error) error {
-	key := attempt.Playing{Match: e.Match, Attempt: e.Attempt}
+func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectation, keep func(attempt.Result) error) error {
+	key := attempt.RunningAttempt{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
@@ -185,7 +185,7 @@ func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expected, 
 	return ctx.Err()
 }
 
-func (f *Fleet) forget(key attempt.Playing) {
+func (f *Fleet) forget(key attempt.RunningAttempt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.playing, key)

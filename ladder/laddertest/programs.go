@@ -23,8 +23,8 @@ func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Bot, er
 	return b, err
 }
 
-// Standing returns what Built returns.
-func (p *Programs) Standing(v ladder.Version) bool { return p.HasBuild == nil || p.HasBuild(v) }
+// IsBuilt returns what HasBuild returns, and true if HasBuild is nil.
+func (p *Programs) IsBuilt(v ladder.Version) bool { return p.HasBuild == nil || p.HasBuild(v) }
 
 // Sandbox returns Box.
 func (p *Programs) Sandbox() *match.Sandbox { return p.Box }

@@ -13,28 +13,30 @@ import (
 )
 
 const (
-	// halfUrgent is the number of matches after which a version is half as urgent
+	// halfUrgencyMatches is the number of matches after which a version is half as urgent
 	// as a newcomer.
-	halfUrgent = 10
-	// uncertain is by how many Elo an opponent counts as farther away whose Elo is
+	halfUrgencyMatches = 10
+	// uncertaintyElo is by how many Elo an opponent counts as farther away whose Elo is
 	// known as well as from one match, that is with the uncertainty 1 of package
 	// rating; for others times the root of theirs.
-	uncertain = 100
-	// often is by how many Elo an opponent counts as farther away that was met as
+	uncertaintyElo = 100
+	// meetingsElo is by how many Elo an opponent counts as farther away that was met as
 	// often as the average one.
-	often = 75
-	// related is the same for a bot of the same owner.
-	related = 400
-	// chance is the end of the random Elo added to each opponent's distance.
-	chance = 200
+	meetingsElo = 75
+	// sameOwnerElo is the same for a bot of the same owner.
+	sameOwnerElo = 400
+	// chanceElo is the end of the random Elo added to each opponent's distance.
+	chanceElo = 200
 )
 
 // Figures are the constants of the rule, for people; docs/ratings.md explains them. All but
 // HalfUrgent, which is a number of matches, are Elo.
-type Figures struct{ HalfUrgent, Uncertain, Often, Related, Chance int }
+type Figures struct{ HalfUrgencyMatches, UncertaintyElo, MeetingsElo, SameOwnerElo, ChanceElo int }
 
 // Constants returns the constants of the rule.
-func Constants() Figures { return Figures{halfUrgent, uncertain, often, related, chance} }
+func Constants() Figures {
+	return Figures{halfUrgencyMatches, uncertaintyElo, meetingsElo, sameOwnerElo, chanceElo}
+}
 
 // Player is an active version on a ladder.
 type Player struct {
@@ -44,8 +46,8 @@ type Player struct {
 	// Uncertainty of the Elo as in package rating, 0 for the anchor.
 	Uncertainty float64
 	Matches     int // finished ones that moved its Elo
-	Last        int // matches that the ladder had finished after its last one, or when it came
-	Busy        int // matches that it is playing now
+	LastOrder   int // matches that the ladder had finished after its last one, or when it came
+	OpenMatches int // matches that it is playing now
 	// Remote says that the version plays only while it is connected: the caller leaves out
 	// those that are not.
 	Remote bool
@@ -58,70 +60,72 @@ type Player struct {
 //
 // Newness never exceeds 1. So a player who has waited for as many matches as there are players goes before everybody
 // who has just played or just arrived, and nobody waits for more than twice that many matches.
-func newness(p *Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
-
-// uncertaintyElo returns by how many Elo a player counts as farther away for its uncertainty.
-func uncertaintyElo(p *Player) float64 { return uncertain * math.Sqrt(max(p.Uncertainty, 0)) }
-
-// averageMet returns how often a player has met the average other.
-func averageMet(p *Player, slots, players int) float64 {
-	return float64((p.Matches+p.Busy)*(slots-1)) / float64(players-1)
+func newness(p *Player) float64 {
+	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
 
-// Choice is what a match is wanted of.
-type Choice struct {
-	// May reports whether a player can play now; nil: all can. It must not use the pool, and is not
+// uncertaintyDistance returns by how many Elo a player counts as farther away for its uncertainty.
+func uncertaintyDistance(p *Player) float64 { return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0)) }
+
+// averageMeetings returns how often a player has met the average other.
+func averageMeetings(p *Player, slots, players int) float64 {
+	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
+}
+
+// Constraints is what a match is wanted of.
+type Constraints struct {
+	// CanPlay reports whether a player can play now; nil: all can. It must not use the pool, and is not
 	// asked for more players than the choice needs.
-	May func(*Player) bool
-	// Idle reports whether a match among such players alone is not wanted now; nil: none is idle.
-	Idle func(*Player) bool
+	CanPlay func(*Player) bool
+	// IsIdle reports whether a match among such players alone is not wanted now; nil: none is idle.
+	IsIdle func(*Player) bool
 }
 
-func (c Choice) may(p *Player) bool { return c.May == nil || c.May(p) }
+func (c Constraints) canPlay(p *Player) bool { return c.CanPlay == nil || c.CanPlay(p) }
 
-func (c Choice) idle(p *Player) bool { return c.Idle != nil && c.Idle(p) }
+func (c Constraints) isIdle(p *Player) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
 // Next chooses the versions of the next match by slot. The players of the ladder are those of the pool,
 // whether they may play or not. It returns none when too few may play, or all are idle. Where unknown is
 // not 0, the meetings of that version have to be learned first.
-func (p *Pool) Next(c Choice, r *rand.Rand) (slots []int64, unknown int64) {
+func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.sides) < 2 || len(p.players) < len(p.sides) {
 		return nil, 0
 	}
 	var seated []*Player
-	for next := p.first(c, r); next != nil; next = p.opponent(c, seated, r) {
+	for next := p.mostUrgent(c, r); next != nil; next = p.nextOpponent(c, seated, r) {
 		seated = append(seated, next)
 		slots = append(slots, next.ID)
 		if len(slots) == len(p.sides) {
 			r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
 			return slots, 0
 		}
-		if p.met[next.ID] == nil {
+		if p.meetings[next.ID] == nil {
 			if next.Matches > 0 {
 				return nil, next.ID
 			}
-			p.learn(next.ID, nil)
+			p.setMeetings(next.ID, nil)
 		}
 	}
 	return nil, 0
 }
 
-// first returns the most urgent player who may play, drawn among equals; nil for none. Of a large ladder thousands
+// mostUrgent returns the most urgent player who may play, drawn among equals; nil for none. Of a large ladder thousands
 // may be equal, as those that have not played, and are not asked one by one whether they may.
-func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
+func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Player) {
 	houses := !slices.ContainsFunc(p.players, func(p Player) bool { return !p.House })
 	urgency := func(player *Player) (u float64) {
-		if player.Busy == 0 {
-			u = float64(p.finished-player.Last) / float64(len(p.players))
+		if player.OpenMatches == 0 {
+			u = float64(p.finishedMatches-player.LastOrder) / float64(len(p.players))
 		}
 		if houses || !player.House {
 			u += newness(player)
 		}
 		return u
 	}
-	most, equals := 0.0, p.equals[:0]
+	most, equals := 0.0, p.equalBuffer[:0]
 	for i := range p.players {
 		switch u := urgency(&p.players[i]); {
 		case u > most:
@@ -130,10 +134,10 @@ func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
 			equals = append(equals, &p.players[i])
 		}
 	}
-	p.equals = equals
+	p.equalBuffer = equals
 	for n := len(equals); n > 0; n-- {
 		k := r.IntN(n)
-		if c.may(equals[k]) {
+		if c.canPlay(equals[k]) {
 			return equals[k]
 		}
 		equals[k] = equals[n-1]
@@ -142,7 +146,7 @@ func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
 	for i := range p.players {
 		player := &p.players[i]
 		u := urgency(player)
-		if u == most || best != nil && u < urgency(best) || !c.may(player) {
+		if u == most || best != nil && u < urgency(best) || !c.canPlay(player) {
 			continue
 		}
 		if best == nil || u > urgency(best) {
@@ -155,25 +159,25 @@ func (p *Pool) first(c Choice, r *rand.Rand) (best *Player) {
 	return best
 }
 
-// opponent returns the best player for those seated: nearest to the first of them, with the extra Elo for
+// nextOpponent returns the best player for those seated: nearest to the first of them, with the extra Elo for
 // old acquaintances and some chance. The last one is not idle if all before it are. nil when nobody is left.
-func (p *Pool) opponent(c Choice, seated []*Player, r *rand.Rand) (best *Player) {
+func (p *Pool) nextOpponent(c Constraints, seated []*Player, r *rand.Rand) (best *Player) {
 	first, least := seated[0], math.Inf(1)
-	active := func(p *Player) bool { return !c.idle(p) }
+	active := func(p *Player) bool { return !c.isIdle(p) }
 	idle := len(seated) == len(p.sides)-1 && !slices.ContainsFunc(seated, active)
-	average := averageMet(first, len(p.sides), len(p.players))
+	average := averageMeetings(first, len(p.sides), len(p.players))
 	for i := range p.players {
 		player := &p.players[i]
 		distance := math.Abs(player.Elo - first.Elo)
 		if best != nil && distance >= least || slices.Contains(seated, player) {
 			continue
 		}
-		distance += uncertaintyElo(player) + chance*r.Float64()
+		distance += uncertaintyDistance(player) + chanceElo*r.Float64()
 		if best != nil && distance >= least {
 			continue
 		}
 		distance += p.reluctance(seated, player, average)
-		if (best == nil || distance < least) && !(idle && c.idle(player)) && c.may(player) {
+		if (best == nil || distance < least) && !(idle && c.isIdle(player)) && c.canPlay(player) {
 			best, least = player, distance
 		}
 	}
@@ -184,9 +188,9 @@ func (p *Pool) opponent(c Choice, seated []*Player, r *rand.Rand) (best *Player)
 // those seated, or for having the same owner.
 func (p *Pool) reluctance(seated []*Player, player *Player, average float64) (elo float64) {
 	for _, s := range seated {
-		elo += often * float64(p.met[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))
+		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))
 		if s.Owner == player.Owner && s.Owner != 0 {
-			elo += related
+			elo += sameOwnerElo
 		}
 	}
 	return elo

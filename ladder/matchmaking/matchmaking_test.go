@@ -27,24 +27,24 @@ func eachForItself(slots int, players []Player) *Pool {
 	}
 	p := NewPool(sides, 0, players)
 	for _, player := range players {
-		p.Learn(player.ID, nil)
+		p.SetMeetings(player.ID, nil)
 	}
 	return p
 }
 
 // play lets a pool play a match at once, which moves no Elo.
-func play(t interface{ Fatalf(string, ...any) }, p *Pool, c Choice, r *rand.Rand) []int64 {
+func play(t interface{ Fatalf(string, ...any) }, p *Pool, c Constraints, r *rand.Rand) []int64 {
 	slots, unknown := p.Next(c, r)
 	if slots == nil {
 		t.Fatalf("no match for %d players and %d slots; the meetings of %d are unknown", len(p.players), len(p.sides), unknown)
 	}
 	checkSlots(t, p, slots)
-	var moved []Moved
+	var moved []PlayerResult
 	for _, id := range slots {
 		player := p.player(id)
-		moved = append(moved, Moved{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
+		moved = append(moved, PlayerResult{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
 	}
-	p.Finish(0, p.finished+1, moved)
+	p.Finish(0, p.finishedMatches+1, moved)
 	return slots
 }
 
@@ -77,8 +77,8 @@ func TestNobodyWaits(t *testing.T) {
 		last := int64(0)
 		arrive := func(matches int) {
 			last++
-			p.Change([]Player{{ID: last, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, Last: p.finished, House: r.IntN(3) == 0}}, nil)
-			p.Learn(last, nil)
+			p.Update([]Player{{ID: last, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, LastOrder: p.finishedMatches, House: r.IntN(3) == 0}}, nil)
+			p.SetMeetings(last, nil)
 		}
 		for range start {
 			arrive(r.IntN(500))
@@ -89,14 +89,14 @@ func TestNobodyWaits(t *testing.T) {
 				arrive(0)
 			}
 			if r.Float64() < departures && len(p.players) > slots {
-				p.Change(nil, []int64{p.players[r.IntN(len(p.players))].ID})
+				p.Update(nil, []int64{p.players[r.IntN(len(p.players))].ID})
 			}
 			for _, player := range p.players {
 				most[player.ID] = max(most[player.ID], len(p.players))
 			}
-			play(t, p, Choice{}, r)
+			play(t, p, Constraints{}, r)
 			for _, player := range p.players {
-				if waited := p.finished - player.Last; waited >= 2*most[player.ID] {
+				if waited := p.finishedMatches - player.LastOrder; waited >= 2*most[player.ID] {
 					t.Fatalf("version %d has waited for %d matches among at most %d players", player.ID, waited, most[player.ID])
 				} else if waited == 0 {
 					most[player.ID] = 0
@@ -111,17 +111,17 @@ func TestNobodyWaits(t *testing.T) {
 func TestNewcomersFirst(t *testing.T) {
 	r, p := source(1), eachForItself(2, experienced(100))
 	for range 500 {
-		play(t, p, Choice{}, r)
+		play(t, p, Constraints{}, r)
 	}
 	const newcomer = 1000
-	p.Change([]Player{{ID: newcomer, Elo: 1000, Uncertainty: 30, Last: p.finished}}, nil)
-	p.Learn(newcomer, nil)
-	if slots := play(t, p, Choice{}, r); !slices.Contains(slots, newcomer) {
+	p.Update([]Player{{ID: newcomer, Elo: 1000, Uncertainty: 30, LastOrder: p.finishedMatches}}, nil)
+	p.SetMeetings(newcomer, nil)
+	if slots := play(t, p, Constraints{}, r); !slices.Contains(slots, newcomer) {
 		t.Errorf("versions %v play, not the newcomer", slots)
 	}
 	played := 1
 	for range 100 {
-		if slices.Contains(play(t, p, Choice{}, r), newcomer) {
+		if slices.Contains(play(t, p, Constraints{}, r), newcomer) {
 			played++
 		}
 	}
@@ -141,7 +141,7 @@ func TestNewHouseBotsWait(t *testing.T) {
 		r, p := source(seed), eachForItself(2, players)
 		played := 0
 		for range 20 {
-			if slots := play(t, p, Choice{}, r); slices.Contains(slots, 9) {
+			if slots := play(t, p, Constraints{}, r); slices.Contains(slots, 9) {
 				played++
 			} else if played == 0 {
 				t.Fatalf("house bots %v play before the newcomer", slots)
@@ -164,7 +164,7 @@ func TestIdle(t *testing.T) {
 			players[i].House = i >= busy
 		}
 		p := eachForItself(slots, players)
-		idle := Choice{Idle: func(p *Player) bool { return p.House }}
+		idle := Constraints{IsIdle: func(p *Player) bool { return p.House }}
 		if busy == 0 {
 			if s, _ := p.Next(idle, r); s != nil {
 				t.Fatalf("idle versions %v play", s)
@@ -189,14 +189,14 @@ func TestOpponents(t *testing.T) {
 	r, p := source(2), eachForItself(2, experienced(100))
 	distance, matches := 0.0, 5000
 	for range matches {
-		s := play(t, p, Choice{}, r)
+		s := play(t, p, Constraints{}, r)
 		distance += math.Abs(float64(s[0]-s[1])) * 10 / float64(matches)
 	}
 	if distance < 40 || distance > 200 { // 333 were they drawn
 		t.Errorf("opponents are %.0f Elo apart", distance)
 	}
 	often := 0
-	for _, others := range p.met {
+	for _, others := range p.meetings {
 		for _, n := range others {
 			often = max(often, n)
 		}
@@ -206,11 +206,11 @@ func TestOpponents(t *testing.T) {
 	}
 	// From the same state, nobody can foretell an opponent.
 	own := p.players[50]
-	own.Last -= 1000
-	p.Change([]Player{own}, nil)
+	own.LastOrder -= 1000
+	p.Update([]Player{own}, nil)
 	opponents := map[int64]int{}
 	for range 1000 {
-		slots, _ := p.Next(Choice{}, r)
+		slots, _ := p.Next(Constraints{}, r)
 		opponents[slots[0]+slots[1]-own.ID]++
 	}
 	for id, n := range opponents {
@@ -231,7 +231,7 @@ func TestKnownOpponents(t *testing.T) {
 	}
 	players[7].Uncertainty = 0
 	for seed := range uint64(20) {
-		if slots := play(t, eachForItself(2, slices.Clone(players)), Choice{}, source(seed)); !slices.Contains(slots, players[7].ID) {
+		if slots := play(t, eachForItself(2, slices.Clone(players)), Constraints{}, source(seed)); !slices.Contains(slots, players[7].ID) {
 			t.Errorf("newcomers %v play each other, and not the one whose Elo is known", slots)
 		}
 	}
@@ -246,7 +246,7 @@ func TestOwners(t *testing.T) {
 	r, p := source(3), eachForItself(2, slices.Clone(players))
 	related := 0
 	for range 1000 {
-		s := play(t, p, Choice{}, r)
+		s := play(t, p, Constraints{}, r)
 		if s[0] > 10 && s[0] <= 15 && s[1] > 10 && s[1] <= 15 {
 			related++
 		}
@@ -254,7 +254,7 @@ func TestOwners(t *testing.T) {
 	if related > 3 {
 		t.Errorf("bots of one owner met %d times in 1000 matches", related)
 	}
-	play(t, eachForItself(2, players[10:12]), Choice{}, r)
+	play(t, eachForItself(2, players[10:12]), Constraints{}, r)
 }
 
 func TestSlotsAreShuffled(t *testing.T) {
@@ -262,7 +262,7 @@ func TestSlotsAreShuffled(t *testing.T) {
 	count := map[int64]int{}
 	const choices = 4000
 	for range choices {
-		slots, _ := p.Next(Choice{}, r)
+		slots, _ := p.Next(Constraints{}, r)
 		count[slots[0]]++
 	}
 	for id, n := range count {
@@ -274,11 +274,11 @@ func TestSlotsAreShuffled(t *testing.T) {
 
 func TestTooFewPlayers(t *testing.T) {
 	for players := range 4 {
-		if slots, _ := eachForItself(4, experienced(players)).Next(Choice{}, source(1)); slots != nil {
+		if slots, _ := eachForItself(4, experienced(players)).Next(Constraints{}, source(1)); slots != nil {
 			t.Errorf("%d players fill %v", players, slots)
 		}
 	}
-	if slots, _ := eachForItself(0, experienced(2)).Next(Choice{}, source(1)); slots != nil {
+	if slots, _ := eachForItself(0, experienced(2)).Next(Constraints{}, source(1)); slots != nil {
 		t.Errorf("a ladder without slots has the match %v", slots)
 	}
 }
@@ -292,7 +292,7 @@ func FuzzNext(f *testing.F) {
 		var players []Player
 		for len(data) >= 5 {
 			p := Player{ID: int64(len(data)), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
-				Matches: int(data[4]), Last: int(data[1]) * -3}
+				Matches: int(data[4]), LastOrder: int(data[1]) * -3}
 			if n := int(data[2]); n < len(odd) {
 				p.Elo, p.Uncertainty = odd[n], odd[len(odd)-1-n]
 			}
@@ -305,15 +305,15 @@ func FuzzNext(f *testing.F) {
 			for _, b := range players {
 				others[b.ID] = int(a.ID^b.ID) % 7
 			}
-			p.Learn(a.ID, others)
+			p.SetMeetings(a.ID, others)
 		}
 		if len(p.sides) > 0 {
 			for i := 0; i < len(players); i += 3 {
 				p.Open(int64(-i-1), slices.Repeat([]int64{players[i].ID}, len(p.sides)))
 			}
 		}
-		first, _ := p.Next(Choice{}, source(seed))
-		if again, _ := p.Next(Choice{}, source(seed)); !slices.Equal(first, again) {
+		first, _ := p.Next(Constraints{}, source(seed))
+		if again, _ := p.Next(Constraints{}, source(seed)); !slices.Equal(first, again) {
 			t.Fatalf("%v, and %v from the same source", first, again)
 		}
 		if want := len(p.sides) >= 2 && len(players) >= len(p.sides); (first != nil) != want {

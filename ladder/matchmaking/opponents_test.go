@@ -15,9 +15,9 @@ func TestPoolOpponents(t *testing.T) {
 		l := &rule{sides: []int{0, 1}, finished: 1000, players: experienced(300)}
 		for i := range l.players {
 			p := &l.players[i]
-			p.Elo, p.Uncertainty, p.Owner, p.Last = 2*p.Elo/10, uncertainty*float64(1+i%3), int64(i%5), l.finished
+			p.Elo, p.Uncertainty, p.Owner, p.LastOrder = 2*p.Elo/10, uncertainty*float64(1+i%3), int64(i%5), l.finished
 		}
-		l.players[150].Last = 0
+		l.players[150].LastOrder = 0
 		own := l.players[150].ID
 		met := map[int64]int{}
 		for i := range int64(40) {
@@ -25,13 +25,13 @@ func TestPoolOpponents(t *testing.T) {
 		}
 		l.met = map[int64]map[int64]int{own: met}
 		p := NewPool(l.sides, l.finished, slices.Clone(l.players))
-		p.Learn(own, met)
+		p.SetMeetings(own, met)
 		r := source(1)
 		want, got := map[int64]float64{}, map[int64]float64{}
 		for range choices {
 			slots := l.next(r)
 			want[slots[0]+slots[1]-own]++
-			slots, _ = p.Next(Choice{}, r)
+			slots, _ = p.Next(Constraints{}, r)
 			got[slots[0]+slots[1]-own]++
 		}
 		// The difference of two counts with the same expectation.

@@ -7,50 +7,50 @@ import (
 	"sync"
 )
 
-// maxMet is how many counts of meetings a pool keeps, some 50 bytes each. Of more all are forgotten.
-const maxMet = 2_000_000
+// maxMeetings is how many counts of meetings a pool keeps, some 50 bytes each. Of more all are forgotten.
+const maxMeetings = 2_000_000
 
 // Pool is a ladder that is kept in memory from match to match: it is told what changes, and chooses.
 // Its methods may be called from any goroutine.
 type Pool struct {
-	mu       sync.Mutex
-	sides    []int    // by slot
-	finished int      // matches
-	players  []Player // in the order of their IDs
+	mu              sync.Mutex
+	sides           []int    // by slot
+	finishedMatches int      // matches
+	players         []Player // in the order of their IDs
 
-	open    map[int64][]int64       // the versions of the matches that are not over, by slot
-	met     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
-	metSize int
+	openMatches  map[int64][]int64       // the versions of the matches that are not over, by slot
+	meetings     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
+	meetingCount int
 
-	equals []*Player // for first, which needs room for some of the players
+	equalBuffer []*Player // for first, which needs room for some of the players
 }
 
 // NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
 // slot: partners do not meet. Matches that are not over are opened then; Busy is theirs.
 func NewPool(sides []int, finished int, players []Player) *Pool {
-	p := &Pool{sides: sides, finished: finished, open: map[int64][]int64{}, met: map[int64]map[int64]int{}}
-	p.set(players)
+	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
+	p.setPlayers(players)
 	return p
 }
 
-// Change puts players in, in place of those with the same ID, and takes others out.
-func (p *Pool) Change(in []Player, out []int64) {
+// Update puts players in, in place of those with the same ID, and takes others out.
+func (p *Pool) Update(in []Player, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	players := slices.DeleteFunc(slices.Clone(p.players), func(have Player) bool {
 		return slices.Contains(out, have.ID) || slices.ContainsFunc(in, func(n Player) bool { return n.ID == have.ID })
 	})
-	p.set(append(players, in...))
+	p.setPlayers(append(players, in...))
 }
 
-func (p *Pool) set(players []Player) {
+func (p *Pool) setPlayers(players []Player) {
 	slices.SortStableFunc(players, func(a, b Player) int { return cmp.Compare(a.ID, b.ID) })
 	p.players = players
 	for i := range players {
-		players[i].Busy = 0
+		players[i].OpenMatches = 0
 	}
-	for _, versions := range p.open {
-		p.busy(versions, 1)
+	for _, versions := range p.openMatches {
+		p.countOpen(versions, 1)
 	}
 }
 
@@ -63,11 +63,11 @@ func (p *Pool) player(version int64) *Player {
 	return &p.players[i]
 }
 
-// busy counts a match of versions that begins, or with -1 one that is over.
-func (p *Pool) busy(versions []int64, matches int) {
+// countOpen counts a match of versions that begins, or with -1 one that is over.
+func (p *Pool) countOpen(versions []int64, matches int) {
 	for _, v := range versions {
 		if player := p.player(v); player != nil {
-			player.Busy += matches
+			player.OpenMatches += matches
 		}
 	}
 }
@@ -76,9 +76,9 @@ func (p *Pool) busy(versions []int64, matches int) {
 func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.open[match] = versions
-	p.busy(versions, 1)
-	p.meet(versions, 1)
+	p.openMatches[match] = versions
+	p.countOpen(versions, 1)
+	p.countMeetings(versions, 1)
 }
 
 // Close takes a match out that is over.
@@ -89,13 +89,13 @@ func (p *Pool) Close(match int64) {
 }
 
 func (p *Pool) close(match int64) {
-	p.busy(p.open[match], -1)
-	p.meet(p.open[match], -1)
-	delete(p.open, match)
+	p.countOpen(p.openMatches[match], -1)
+	p.countMeetings(p.openMatches[match], -1)
+	delete(p.openMatches, match)
 }
 
-// Moved is what a match has made of a version.
-type Moved struct {
+// PlayerResult is what a match has made of a version.
+type PlayerResult struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
@@ -103,36 +103,36 @@ type Moved struct {
 
 // Finish closes a match with its result: its versions by slot, and its place among those of the
 // ladder, from 1.
-func (p *Pool) Finish(match int64, order int, moved []Moved) {
+func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.close(match)
-	p.finished = order
+	p.finishedMatches = order
 	versions := make([]int64, len(moved))
 	for slot, m := range moved {
 		versions[slot] = m.ID
 		if player := p.player(m.ID); player != nil {
-			player.Elo, player.Uncertainty, player.Matches, player.Last = m.Elo, m.Uncertainty, m.Matches, order
+			player.Elo, player.Uncertainty, player.Matches, player.LastOrder = m.Elo, m.Uncertainty, m.Matches, order
 		}
 	}
-	p.meet(versions, 1)
+	p.countMeetings(versions, 1)
 }
 
-// meet counts the meetings in a match, by slot, of the versions whose meetings are known.
-func (p *Pool) meet(versions []int64, matches int) {
+// countMeetings counts the meetings in a match, by slot, of the versions whose meetings are known.
+func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
-		met := p.met[v]
+		met := p.meetings[v]
 		if met == nil {
 			continue
 		}
 		before := len(met)
-		p.addTo(met, versions, slot, matches)
-		p.metSize += len(met) - before
+		p.countOpponents(met, versions, slot, matches)
+		p.meetingCount += len(met) - before
 	}
 }
 
-// addTo counts the opponents of a slot.
-func (p *Pool) addTo(met map[int64]int, versions []int64, slot, matches int) {
+// countOpponents counts the opponents of a slot.
+func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {
 			continue
@@ -143,35 +143,35 @@ func (p *Pool) addTo(met map[int64]int, versions []int64, slot, matches int) {
 	}
 }
 
-// Learn tells how often a version has met others as opponents, by their IDs, in finished matches.
-func (p *Pool) Learn(version int64, met map[int64]int) {
+// SetMeetings tells how often a version has met others as opponents, by their IDs, in finished matches.
+func (p *Pool) SetMeetings(version int64, met map[int64]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.learn(version, met)
+	p.setMeetings(version, met)
 }
 
-func (p *Pool) learn(version int64, met map[int64]int) {
-	if p.metSize > maxMet {
-		p.met, p.metSize = map[int64]map[int64]int{}, 0
+func (p *Pool) setMeetings(version int64, met map[int64]int) {
+	if p.meetingCount > maxMeetings {
+		p.meetings, p.meetingCount = map[int64]map[int64]int{}, 0
 	}
 	if met == nil {
 		met = map[int64]int{}
 	}
-	for _, versions := range p.open {
+	for _, versions := range p.openMatches {
 		if slot := slices.Index(versions, version); slot >= 0 {
-			p.addTo(met, versions, slot, 1)
+			p.countOpponents(met, versions, slot, 1)
 		}
 	}
-	p.metSize += len(met) - len(p.met[version])
-	p.met[version] = met
+	p.meetingCount += len(met) - len(p.meetings[version])
+	p.meetings[version] = met
 }
 
-// Met returns how often a version has met others as opponents, by their IDs, matches that are not over
+// Meetings returns how often a version has met others as opponents, by their IDs, matches that are not over
 // included; nil where that has to be learned.
-func (p *Pool) Met(version int64) map[int64]int {
+func (p *Pool) Meetings(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return maps.Clone(p.met[version])
+	return maps.Clone(p.meetings[version])
 }
 
 // Contains reports whether a player is such; of none it looks at more than it has to.

@@ -28,8 +28,8 @@ func (l *rule) at(id int64) int {
 // it is. House bots make way where others play.
 func (l *rule) urgency(p *Player) float64 {
 	waited := 0.0
-	if p.Busy == 0 {
-		waited = float64(l.finished-p.Last) / float64(len(l.players))
+	if p.OpenMatches == 0 {
+		waited = float64(l.finished-p.LastOrder) / float64(len(l.players))
 	}
 	if p.House && slices.ContainsFunc(l.players, func(p Player) bool { return !p.House }) {
 		return waited
@@ -51,17 +51,17 @@ func (l *rule) first(r *rand.Rand) *Player {
 // opponent returns the nearest player.
 func (l *rule) opponent(seated []*Player, r *rand.Rand) (best *Player) {
 	first, least := seated[0], math.Inf(1)
-	average := averageMet(first, len(l.sides), len(l.players))
+	average := averageMeetings(first, len(l.sides), len(l.players))
 	for i := range l.players {
 		p := &l.players[i]
 		if slices.Contains(seated, p) {
 			continue
 		}
-		distance := math.Abs(p.Elo-first.Elo) + uncertaintyElo(p) + chance*r.Float64()
+		distance := math.Abs(p.Elo-first.Elo) + uncertaintyDistance(p) + chanceElo*r.Float64()
 		for _, s := range seated {
-			distance += often * float64(l.met[s.ID][p.ID]) / average / float64(len(seated))
+			distance += meetingsElo * float64(l.met[s.ID][p.ID]) / average / float64(len(seated))
 			if s.Owner == p.Owner && s.Owner != 0 {
-				distance += related
+				distance += sameOwnerElo
 			}
 		}
 		if distance < least {
@@ -94,7 +94,7 @@ func TestPoolIsTheLadder(t *testing.T) {
 		arrival := func() Player {
 			id++
 			l.met[id] = map[int64]int{}
-			return Player{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), Last: l.finished - r.IntN(50)}
+			return Player{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), LastOrder: l.finished - r.IntN(50)}
 		}
 		for range rapid.IntRange(len(sides), 20).Draw(t, "players") {
 			l.players = append(l.players, arrival())
@@ -105,9 +105,9 @@ func TestPoolIsTheLadder(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			for i := range l.players {
 				player := &l.players[i]
-				player.Busy = 0
+				player.OpenMatches = 0
 				for _, versions := range open {
-					player.Busy += len(slices.DeleteFunc(slices.Clone(versions), func(v int64) bool { return v != player.ID }))
+					player.OpenMatches += len(slices.DeleteFunc(slices.Clone(versions), func(v int64) bool { return v != player.ID }))
 				}
 			}
 			metOf := func(version int64) map[int64]int {
@@ -122,34 +122,34 @@ func TestPoolIsTheLadder(t *testing.T) {
 				}
 				return out
 			}
-			if diff := cmp.Diff(l.players, p.players, cmpopts.EquateEmpty()); diff != "" || p.finished != l.finished {
-				t.Fatalf("%d are finished, want %d; players: %s", p.finished, l.finished, diff)
+			if diff := cmp.Diff(l.players, p.players, cmpopts.EquateEmpty()); diff != "" || p.finishedMatches != l.finished {
+				t.Fatalf("%d are finished, want %d; players: %s", p.finishedMatches, l.finished, diff)
 			}
-			got, unknown := p.Next(Choice{Idle: idle}, r)
+			got, unknown := p.Next(Constraints{IsIdle: idle}, r)
 			for unknown != 0 {
-				p.Learn(unknown, maps.Clone(l.met[unknown]))
-				got, unknown = p.Next(Choice{Idle: idle}, r)
+				p.SetMeetings(unknown, maps.Clone(l.met[unknown]))
+				got, unknown = p.Next(Constraints{IsIdle: idle}, r)
 			}
 			if got != nil {
 				checkSlots(t, p, got)
 			}
 			for _, player := range l.players {
-				if met, want := p.Met(player.ID), metOf(player.ID); met != nil && !maps.Equal(met, want) {
+				if met, want := p.Meetings(player.ID), metOf(player.ID); met != nil && !maps.Equal(met, want) {
 					t.Fatalf("version %d has met %v, want %v", player.ID, met, want)
 				}
 			}
-			first := p.first(Choice{}, r)
+			first := p.mostUrgent(Constraints{}, r)
 			if l.urgency(first) < l.urgency(l.first(r))-1e-9 {
 				t.Fatalf("version %d is not the most urgent of %+v", first.ID, l.players)
 			}
 			switch step := r.IntN(10); {
 			case step == 0 && len(l.players) > len(sides):
 				i := r.IntN(len(l.players))
-				p.Change(nil, []int64{l.players[i].ID})
+				p.Update(nil, []int64{l.players[i].ID})
 				l.players = slices.Delete(l.players, i, i+1)
 			case step == 1:
 				l.players = append(l.players, arrival())
-				p.Change(slices.Clone(l.players[len(l.players)-1:]), nil)
+				p.Update(slices.Clone(l.players[len(l.players)-1:]), nil)
 			case step < 6 && len(got) > 0:
 				match++
 				open[match] = got
@@ -173,14 +173,14 @@ func TestPoolIsTheLadder(t *testing.T) {
 }
 
 // finish ends a match.
-func (l *rule) finish(versions []int64, r *rand.Rand) (moved []Moved) {
+func (l *rule) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
 	l.finished++
 	for slot, a := range versions {
-		m := Moved{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
+		m := PlayerResult{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
 		moved = append(moved, m)
 		if i := l.at(a); i >= 0 {
 			p := &l.players[i]
-			p.Elo, p.Uncertainty, p.Matches, p.Last = m.Elo, m.Uncertainty, m.Matches, l.finished
+			p.Elo, p.Uncertainty, p.Matches, p.LastOrder = m.Elo, m.Uncertainty, m.Matches, l.finished
 		}
 		for other, b := range versions {
 			if l.sides[slot] != l.sides[other] {
@@ -198,7 +198,7 @@ func TestPoolTies(t *testing.T) {
 	r, count := source(1), map[int64]float64{}
 	const draws = 19_800
 	for range draws {
-		count[p.first(Choice{}, r).ID]++
+		count[p.mostUrgent(Constraints{}, r).ID]++
 	}
 	square := 0.0
 	for _, n := range count {
@@ -214,11 +214,11 @@ func TestPoolMay(t *testing.T) {
 	for seed := range uint64(50) {
 		p := eachForItself(4, experienced(12))
 		may := func(n int64) func(*Player) bool { return func(p *Player) bool { return p.ID <= n } }
-		slots, _ := p.Next(Choice{May: may(5)}, source(seed))
+		slots, _ := p.Next(Constraints{CanPlay: may(5)}, source(seed))
 		if len(slots) != 4 || slices.Max(slots) > 5 {
 			t.Errorf("the players are %v, of the first 5", slots)
 		}
-		if slots, _ := p.Next(Choice{May: may(3)}, source(seed)); slots != nil {
+		if slots, _ := p.Next(Constraints{CanPlay: may(3)}, source(seed)); slots != nil {
 			t.Errorf("the players are %v, of the first 3", slots)
 		}
 	}
@@ -238,11 +238,11 @@ func BenchmarkPool(b *testing.B) {
 			order := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				slots, _ := p.Next(Choice{May: c.may}, r)
+				slots, _ := p.Next(Constraints{CanPlay: c.may}, r)
 				order++
-				var moved []Moved
+				var moved []PlayerResult
 				for _, id := range slots {
-					moved = append(moved, Moved{ID: id, Elo: float64(id * 7919 % 1000), Uncertainty: 0.02, Matches: 200 + order})
+					moved = append(moved, PlayerResult{ID: id, Elo: float64(id * 7919 % 1000), Uncertainty: 0.02, Matches: 200 + order})
 				}
 				p.Finish(0, order, moved)
 			}
@@ -257,22 +257,22 @@ func TestMeetingsKept(t *testing.T) {
 	for id := range int64(1000) {
 		met[id] = 1
 	}
-	known := func(version int64) bool { return p.Met(version) != nil }
-	for range 3 * maxMet / len(met) {
-		p.Learn(1, met)
+	known := func(version int64) bool { return p.Meetings(version) != nil }
+	for range 3 * maxMeetings / len(met) {
+		p.SetMeetings(1, met)
 	}
-	p.Learn(2, met)
+	p.SetMeetings(2, met)
 	if !known(1) {
 		t.Error("a version that is learned often takes more room")
 	}
-	last := int64(maxMet/len(met)) + 1
+	last := int64(maxMeetings/len(met)) + 1
 	for version := int64(3); version <= last; version++ {
-		p.Learn(version, met)
+		p.SetMeetings(version, met)
 	}
 	if !known(1) || !known(last) {
 		t.Fatalf("%d versions with %d meetings each are not kept", last, len(met))
 	}
-	p.Learn(last+1, met)
+	p.SetMeetings(last+1, met)
 	if known(1) || known(last) || !known(last+1) {
 		t.Error("more than maxMet are kept")
 	}

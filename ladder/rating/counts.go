@@ -2,7 +2,7 @@ package rating
 
 import "github.com/timba-arena/timba/stats"
 
-// counts returns what a finished match adds to the counts from which the ladder's
+// pairCounts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (stats.FitPairs): a pair for every two
 // slots of different sides, with slots A < B, in their order. sides[i] is the side
 // of slot i, and the deals are right, as in match.
@@ -14,7 +14,7 @@ import "github.com/timba-arena/timba/stats"
 // score. Each counts as 1/s² of a deal, so that together they weigh as one deal.
 // These pairs are the record of opponents; ratings of members of teams depend on the
 // partners, too, and are fitted by stats.FitBouts.
-func counts(deals []stats.Deal, sides []int) []stats.Pair {
+func pairCounts(deals []stats.Deal, sides []int) []stats.Pair {
 	size := make(map[int]float64)
 	for _, side := range sides {
 		size[side]++

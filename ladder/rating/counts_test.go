@@ -29,7 +29,7 @@ func TestCounts(t *testing.T) {
 			{A: 0, B: 1, Deals: 0.5, Score: 0.4375, Squares: 0.390625}, {A: 0, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625},
 			{A: 1, B: 2, Deals: 0.5, Score: 0.0625, Squares: 0.015625}, {A: 2, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625}}},
 	} {
-		got := counts(c.deals, c.sides)
+		got := pairCounts(c.deals, c.sides)
 		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}

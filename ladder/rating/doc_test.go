@@ -98,7 +98,7 @@ func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 
 func play(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.Change) {
 	t.Helper()
-	moves := Current.match([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1)
+	moves := Current.matchChanges([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1)
 	return moves[0], moves[1]
 }
 

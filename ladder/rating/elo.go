@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Expected returns the expected score of a player that is diff Elo stronger.
-func (f Formula) Expected(diff float64) float64 { return logistic(f.PerElo * diff) }
+// ExpectedScore returns the expected score of a player that is diff Elo stronger.
+func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo * diff) }
 
 // Player is a version before a match. A version without matches on the ladder has
 // the Elo of its predecessor there, or Formula.Start, and in either case the uncertainty
@@ -36,14 +36,14 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// match returns how a finished match changes the rating of each player. The caller sets Match, Ladder, Version and
+// matchChanges returns how a finished match changes the rating of each player. The caller sets Match, Ladder, Version and
 // Number of the changes.
 //
 // sides[i] is the side of players[i]; members of a team have one side, and a team's Elo is their mean. Each deal has
 // one duel for every two players of different sides, as A and B. share is the information in the deals divided by
 // that in all deals of the match: with 0 no rating changes.
-func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
-	teams, scores := gather(players, sides), meanScores(sides, deals)
+func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
+	teams, scores := teamsOf(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
@@ -60,7 +60,7 @@ func (f Formula) match(players []Player, sides []int, deals []stats.Deal, share 
 		r.variance *= share
 		r.solve()
 		for _, slot := range t.slots {
-			moves[slot] = r.move(players[slot], len(t.slots))
+			moves[slot] = r.memberChange(players[slot], len(t.slots))
 		}
 	}
 	return moves
@@ -74,17 +74,17 @@ type result struct {
 	share    float64   // of what a whole match tells
 	variance float64   // of the lead, over that of what this match tells
 
-	expected float64
+	expectedScore float64
 	// steepness is the slope of the expected score between the leads before and
 	// after, and information that after; 1 is the slope of an even score.
 	steepness, information float64
 }
 
-// at returns the mean expected score with all leads increased by shift.
-func (r *result) at(shift float64) float64 {
+// expectedAt returns the mean expected score with all leads increased by shift.
+func (r *result) expectedAt(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
-		sum += r.formula.Expected(lead + shift)
+		sum += r.formula.ExpectedScore(lead + shift)
 	}
 	return sum / float64(len(r.leads))
 }
@@ -93,7 +93,7 @@ func (r *result) at(shift float64) float64 {
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
-		e := r.formula.Expected(lead + shift)
+		e := r.formula.ExpectedScore(lead + shift)
 		sum += float64(4 * e * (1 - e))
 	}
 	return sum / float64(len(r.leads))
@@ -103,12 +103,12 @@ func (r *result) slope(shift float64) float64 {
 // before, where y = full × variance × (score - expected score at y). The right
 // side falls with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
-	r.expected = r.at(0)
+	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.Full * r.variance
-	low, high := 0.0, float64(pull*(r.score-r.expected))
+	low, high := 0.0, float64(pull*(r.score-r.expectedScore))
 	for range 64 {
 		middle := (low + high) / 2
-		if r.formula.Full*r.variance*(r.score-r.at(middle)) > middle == (high > 0) {
+		if r.formula.Full*r.variance*(r.score-r.expectedAt(middle)) > middle == (high > 0) {
 			low = middle
 		} else {
 			high = middle
@@ -118,13 +118,13 @@ func (r *result) solve() {
 	r.steepness = r.information
 	// Within a thousandth of an Elo the curve is straight.
 	if math.Abs(low) > 1e-3 {
-		r.steepness = r.formula.Full * (r.at(low) - r.expected) / low
+		r.steepness = r.formula.Full * (r.expectedAt(low) - r.expectedScore) / low
 	}
 }
 
-// move returns the change of one member of the side: After = Before + K × (Score - Expected).
-func (r *result) move(p Player, members int) ladder.Change {
-	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expected, Uncertainty: p.Uncertainty}
+// memberChange returns the change of one member of the side: After = Before + K × (Score - Expected).
+func (r *result) memberChange(p Player, members int) ladder.Change {
+	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {
 		return m
 	}
@@ -132,7 +132,7 @@ func (r *result) move(p Player, members int) ladder.Change {
 	part := p.Uncertainty / float64(members)
 	told := part * r.share
 	m.K = r.formula.Full * told / (1 + float64(r.steepness*r.variance))
-	m.EloAfter = p.Elo + float64(m.K*(r.score-r.expected))
+	m.EloAfter = p.Elo + float64(m.K*(r.score-r.expectedScore))
 	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
 	m.Uncertainty = p.Uncertainty - learnt + float64(r.formula.Forget*r.share)
 	return m
@@ -146,8 +146,8 @@ type team struct {
 	variance float64 // of that mean, in the unit of uncertainties
 }
 
-// gather returns the teams in the order of their first slots.
-func gather(players []Player, sides []int) (teams []team) {
+// teamsOf returns the teams in the order of their first slots.
+func teamsOf(players []Player, sides []int) (teams []team) {
 	for slot, side := range sides {
 		i := slices.IndexFunc(teams, func(t team) bool { return t.side == side })
 		if i < 0 {

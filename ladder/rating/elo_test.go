@@ -22,10 +22,10 @@ func deal(score float64) stats.Deal { return stats.Deal{{A: 0, B: 1, Games: 2, S
 
 func TestExpected(t *testing.T) {
 	for _, diff := range []float64{0, 1, 35, 100, 400, 1234, 5000, 1e6} {
-		near(t, "expected score", Current.Expected(diff), stats.Score(diff), 1e-12)
-		near(t, "both sides' sum", Current.Expected(diff)+Current.Expected(-diff), 1, 1e-15)
+		near(t, "expected score", Current.ExpectedScore(diff), stats.Score(diff), 1e-12)
+		near(t, "both sides' sum", Current.ExpectedScore(diff)+Current.ExpectedScore(-diff), 1, 1e-15)
 	}
-	near(t, "slope at 0", Current.Full*(Current.Expected(0.01)-Current.Expected(-0.01))/0.02, 1, 1e-6)
+	near(t, "slope at 0", Current.Full*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
 }
 
 // The bits that ratings are made of, on every machine.
@@ -33,7 +33,7 @@ func TestExpectedBits(t *testing.T) {
 	for diff, want := range map[float64]uint64{
 		0: 0x3fe0000000000000, 35: 0x3fe19b3bac90232a, -100: 0x3fd7092ccfa21238, 400.5: 0x3fed193814da5723, -1234.25: 0x3f4ae1e6d587f44e,
 	} {
-		if got := math.Float64bits(Current.Expected(diff)); got != want {
+		if got := math.Float64bits(Current.ExpectedScore(diff)); got != want {
 			t.Errorf("Expected(%v) is %#x, want %#x", diff, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	last := math.Inf(1)
 	for n := range 3000 {
-		moves := Current.match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 1)
+		moves := Current.matchChanges([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 1)
 		m := moves[0]
 		if !(m.K <= last) || !(m.K > 0) {
 			t.Fatalf("K is %v at match %d, and %v before", m.K, n, last)
@@ -79,7 +79,7 @@ func TestMatch(t *testing.T) {
 			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			moves := Current.match(c.players, c.sides, c.deals, 1)
+			moves := Current.matchChanges(c.players, c.sides, c.deals, 1)
 			for i, m := range moves {
 				near(t, "score", m.Score, c.scores[i], 1e-15)
 				near(t, "after", m.EloAfter, m.EloBefore+m.K*(m.Score-m.ExpectedScore), 1e-9)
@@ -125,7 +125,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []stats.Deal) {
 func TestMatchProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		players, sides, deals := drawMatch(t)
-		moves := Current.match(players, sides, deals, 1)
+		moves := Current.matchChanges(players, sides, deals, 1)
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
@@ -148,7 +148,7 @@ func TestMatchProperties(t *testing.T) {
 		// score the expected one.
 		if len(players) == 2 {
 			m := moves[0]
-			if after := Current.Expected(m.EloAfter - moves[1].EloAfter); (m.Score-after)*(m.Score-m.ExpectedScore) < -1e-9 && !players[0].Fixed {
+			if after := Current.ExpectedScore(m.EloAfter - moves[1].EloAfter); (m.Score-after)*(m.Score-m.ExpectedScore) < -1e-9 && !players[0].Fixed {
 				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.ExpectedScore, after)
 			}
 		}
@@ -168,7 +168,7 @@ func TestMatchProperties(t *testing.T) {
 			}
 			turned = append(turned, other)
 		}
-		again := Current.match(mirror, mirrorSides, turned, 1)
+		again := Current.matchChanges(mirror, mirrorSides, turned, 1)
 		for i, m := range moves {
 			if math.Abs(again[n-1-i].EloAfter-m.EloAfter) > 1e-9 {
 				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.EloAfter, again[n-1-i].EloAfter)
@@ -182,12 +182,12 @@ func TestMatchProperties(t *testing.T) {
 func TestShare(t *testing.T) {
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	for n := range 20 {
-		moves := Current.match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 0.1)
+		moves := Current.matchChanges([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 0.1)
 		p.Uncertainty = moves[0].Uncertainty
 		near(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)/10), 3*Current.Forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
-	moves := Current.match([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0)
+	moves := Current.matchChanges([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0)
 	for i, before := range []Player{old, p} {
 		if m := moves[i]; m.K != 0 || m.EloAfter != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
 			t.Errorf("slot %d: nothing that is told moves %+v", i, m)

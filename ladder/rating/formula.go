@@ -65,7 +65,7 @@ func (f Formula) Fingerprint() string {
 		if teams {
 			v.Sides = 2
 		}
-		entries := []Entry{f.Enter(1, nil, true), f.Enter(2, nil, false), f.Enter(3, nil, false), f.Enter(4, nil, false)}
+		entries := []Entry{f.NewEntry(1, nil, true), f.NewEntry(2, nil, false), f.NewEntry(3, nil, false), f.NewEntry(4, nil, false)}
 		people := []Person{f.Person, f.Person, f.Person, f.Person}
 		for number := range 40 {
 			games := exampleGames(v, number)

@@ -58,7 +58,7 @@ func TestFormulaForgets(t *testing.T) {
 	slow.Forget += 0.5
 	players := []Player{{Elo: 1000, Uncertainty: 1}, {Elo: 1000, Uncertainty: 1}}
 	deals := []stats.Deal{deal(0.5)}
-	now := Current.match(players, []int{0, 1}, deals, 1)
-	then := slow.match(players, []int{0, 1}, deals, 1)
+	now := Current.matchChanges(players, []int{0, 1}, deals, 1)
+	then := slow.matchChanges(players, []int{0, 1}, deals, 1)
 	near(t, "uncertainty", then[0].Uncertainty, now[0].Uncertainty+0.5, 1e-12)
 }

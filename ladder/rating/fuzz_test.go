@@ -39,8 +39,8 @@ func FuzzMatch(f *testing.F) {
 				}
 			}
 		}
-		moves := Current.match(players, side, []stats.Deal{d}, 1)
-		again := Current.match(players, side, []stats.Deal{d}, 1)
+		moves := Current.matchChanges(players, side, []stats.Deal{d}, 1)
+		again := Current.matchChanges(players, side, []stats.Deal{d}, 1)
 		for i, m := range moves {
 			if m != again[i] {
 				t.Fatalf("slot %d: %+v, and %+v the second time", i, m, again[i])

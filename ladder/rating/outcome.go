@@ -20,9 +20,9 @@ type Entry struct {
 	Faults int
 }
 
-// Enter returns the entry of a version new on a ladder: the anchor with its fixed Elo, others with the Elo
+// NewEntry returns the entry of a version new on a ladder: the anchor with its fixed Elo, others with the Elo
 // of their predecessor there, nil for none.
-func (f Formula) Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
+func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
 	case anchor:
@@ -66,19 +66,19 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 		return Outcome{}, err
 	}
 	whole := wholeDeals(m.Deals, len(before), games)
-	deals := pick(all, distinct(whole, games))
+	deals := markedDeals(all, distinctDeals(whole, games))
 	out := Outcome{Distinct: len(deals)}
 	if len(deals) == 0 {
-		deals = pick(all, whole) // the score is told, though nothing follows from it
+		deals = markedDeals(all, whole) // the score is told, though nothing follows from it
 	}
 	if slices.ContainsFunc(deals, func(d stats.Deal) bool { return len(d) == 0 }) {
 		return Outcome{}, errors.New("rating: a deal has no games")
 	}
-	out.move(f, m, before, sides, deals)
+	out.moveRatings(f, m, before, sides, deals)
 	for _, g := range games {
-		out.count(v, g)
+		out.countGame(v, g)
 	}
-	out.pair(before, sides, deals, games)
+	out.addPairs(before, sides, deals, games)
 	return out, nil
 }
 
@@ -86,10 +86,10 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
-		if err := check(g, deals, v.Players, slots); err != nil {
+		if err := checkGame(g, deals, v.Players, slots); err != nil {
 			return nil, err
 		}
-		slots, ranks, points := bySeat(g)
+		slots, ranks, points := seatValues(g)
 		results[g.Deal].Add(stats.Seats(slots, v.Side, ranks, points))
 	}
 	out := make([]stats.Deal, deals)
@@ -103,7 +103,7 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]sta
 // end early, in others those of which all games were played, or one was lost with a
 // connection.
 func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
-	if !slices.ContainsFunc(games, lost) {
+	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
 	}
 	played, whole := make([]int, deals), make([]bool, deals)
@@ -116,10 +116,10 @@ func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
 	return whole
 }
 
-func lost(g ladder.Game) bool { return g.Lost }
+func isLost(g ladder.Game) bool { return g.Lost }
 
-// pick returns the deals that are marked.
-func pick(deals []stats.Deal, marked []bool) (out []stats.Deal) {
+// markedDeals returns the deals that are marked.
+func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	for i, d := range deals {
 		if marked[i] {
 			out = append(out, d)
@@ -128,8 +128,8 @@ func pick(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinct returns which of the marked deals count: not those of which all games repeat earlier ones.
-func distinct(marked []bool, games []ladder.Game) []bool {
+// distinctDeals returns which of the marked deals count: not those of which all games repeat earlier ones.
+func distinctDeals(marked []bool, games []ladder.Game) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
 		fresh[g.Deal] = fresh[g.Deal] || !g.Repeated
@@ -142,12 +142,12 @@ func distinct(marked []bool, games []ladder.Game) []bool {
 	return out
 }
 
-// Complete returns an error unless games, in the order of deals and rotations, are those
+// CheckComplete returns an error unless games, in the order of deals and rotations, are those
 // of a match: each deal in each rotation. A match that ended early lacks some of them, and
 // has one that was lost with a connection.
-func Complete(deals, rotations int, games []ladder.Game) error {
+func CheckComplete(deals, rotations int, games []ladder.Game) error {
 	want := deals * rotations
-	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, lost) {
+	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
 		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(games), deals, rotations)
 	}
 	last := -1
@@ -161,8 +161,8 @@ func Complete(deals, rotations int, games []ladder.Game) error {
 	return nil
 }
 
-// check refuses a game that cannot be one of the match.
-func check(g ladder.Game, deals, players, slots int) error {
+// checkGame refuses a game that cannot be one of the match.
+func checkGame(g ladder.Game, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
 	}
@@ -177,13 +177,13 @@ func check(g ladder.Game, deals, players, slots int) error {
 	return nil
 }
 
-// move moves the Elo of each version.
-func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
+// moveRatings moves the Elo of each version.
+func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
 		players[slot] = e.Player
 	}
-	o.Changes = f.match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
+	o.Changes = f.matchChanges(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
 	for slot, e := range before {
 		c := &o.Changes[slot]
 		e.Elo, e.Uncertainty = c.EloAfter, c.Uncertainty
@@ -193,29 +193,29 @@ func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, d
 	}
 }
 
-// count adds a game to the sums of each version.
-func (o *Outcome) count(v *rules.Variant, g ladder.Game) {
+// countGame adds a game to the sums of each version.
+func (o *Outcome) countGame(v *rules.Variant, g ladder.Game) {
 	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
 	}
-	slots, ranks, _ := bySeat(g)
+	slots, ranks, _ := seatValues(g)
 	for slot, record := range rules.Records(v, slots, ranks) {
 		o.Entries[slot].Record.Add(record)
 	}
 }
 
-// bySeat returns what the seats of a game have.
-func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
+// seatValues returns what the seats of a game have.
+func seatValues(g ladder.Game) (slots, ranks []int, points []float64) {
 	for _, s := range g.Seats {
 		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
 	}
 	return slots, ranks, points
 }
 
-// pair counts the deals and the games of every two opponents.
-func (o *Outcome) pair(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
-	for _, p := range counts(deals, sides) {
-		met := meetings(games, p.A, p.B)
+// addPairs counts the deals and the games of every two opponents.
+func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
+	for _, p := range pairCounts(deals, sides) {
+		met := meetingRecord(games, p.A, p.B)
 		if o.Distinct == 0 {
 			p.Deals, p.Score, p.Squares = 0, 0, 0
 		}
@@ -228,9 +228,9 @@ func (o *Outcome) pair(before []Entry, sides []int, deals []stats.Deal, games []
 	}
 }
 
-// meetings returns the record of a slot against one of another side. All seats of a slot are of
+// meetingRecord returns the record of a slot against one of another side. All seats of a slot are of
 // the same side and have the same rank.
-func meetings(games []ladder.Game, a, b int) (out rules.Record) {
+func meetingRecord(games []ladder.Game, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank
 		out.Games++

@@ -42,7 +42,7 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 	f := finished{variant: v, match: ladder.Match{ID: 7, Ladder: "a", Rated: true, Deals: rapid.IntRange(1, 4).Draw(t, "deals")}}
 	f.match.Versions = rapid.SliceOfNDistinct(rapid.Int64Range(1, 99), l.Bots, l.Bots, rapid.ID).Draw(t, "versions")
 	for slot, id := range f.match.Versions {
-		e := Current.Enter(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
+		e := Current.NewEntry(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
 		if !e.Fixed {
 			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, Current.Newcomer).Draw(t, "uncertainty")
 		}
@@ -320,7 +320,7 @@ func TestEnter(t *testing.T) {
 		{"the anchor", nil, true, Player{Elo: Current.Anchor, Fixed: true}},
 		{"a new version of the anchor", &old, true, Player{Elo: Current.Anchor, Fixed: true}},
 	} {
-		if got, want := Current.Enter(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
+		if got, want := Current.NewEntry(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
 			t.Errorf("%s comes as %+v, want %+v", c.name, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ func (f Formula) People(v *rules.Variant, before []Person, ranks []int) []Person
 			}
 			duels = append(duels, duel{opponent, stats.RankScore(ranks[seat], ranks[other])})
 		}
-		after[seat] = f.after(p, duels)
+		after[seat] = f.afterPeriod(p, duels)
 	}
 	return after
 }
@@ -38,8 +38,8 @@ type duel struct {
 	score    float64
 }
 
-// after returns the rating after a period with at least one result. Each product is rounded separately, as in exp.
-func (f Formula) after(p Person, duels []duel) Person {
+// afterPeriod returns the rating after a period with at least one result. Each product is rounded separately, as in exp.
+func (f Formula) afterPeriod(p Person, duels []duel) Person {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
 	for _, d := range duels {

@@ -12,7 +12,7 @@ const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 
-	forgetBackoff = time.Hour
+	backoffMemory = time.Hour
 )
 
 // backoff is that of one thing. The zero value: it has not failed.
@@ -21,41 +21,41 @@ type backoff struct {
 	until    time.Time
 }
 
-// failed counts a failure and returns the end of the backoff.
-func (b *backoff) failed(now time.Time) time.Time {
+// recordFailure counts a failure and returns the end of the backoff.
+func (b *backoff) recordFailure(now time.Time) time.Time {
 	b.until = now.Add(min(minBackoff<<min(b.failures, 16), maxBackoff))
 	b.failures++
 	return b.until
 }
 
-// active reports whether the backoff goes on.
-func (b *backoff) active(now time.Time) bool { return now.Before(b.until) }
+// isBackingOff reports whether the backoff goes on.
+func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) }
 
 // backoffs has the backoff of each thing that failed, by name.
 type backoffs map[string]*backoff
 
-// failed counts a failure of a thing. Those are forgotten whose backoff ended long ago: a match that was dropped never
+// recordFailure counts a failure of a thing. Those are forgotten whose backoff ended long ago: a match that was dropped never
 // works.
-func (b backoffs) failed(name string, now time.Time) {
-	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > forgetBackoff })
+func (b backoffs) recordFailure(name string, now time.Time) {
+	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
 	if b[name] == nil {
 		b[name] = &backoff{}
 	}
-	b[name].failed(now)
+	b[name].recordFailure(now)
 }
 
-// worked forgets the failures of a thing.
-func (b backoffs) worked(name string) { delete(b, name) }
+// reset forgets the failures of a thing.
+func (b backoffs) reset(name string) { delete(b, name) }
 
-// active reports whether a thing has a backoff now.
-func (b backoffs) active(name string, now time.Time) bool {
-	return b[name] != nil && b[name].active(now)
+// isBackingOff reports whether a thing has a backoff now.
+func (b backoffs) isBackingOff(name string, now time.Time) bool {
+	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// next returns when the first backoff ends; zero when there is none.
-func (b backoffs) next(now time.Time) (first time.Time) {
+// nextEnd returns when the first backoff ends; zero when there is none.
+func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
-		if e.active(now) {
+		if e.isBackingOff(now) {
 			first = earliest(first, e.until)
 		}
 	}

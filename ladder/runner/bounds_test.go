@@ -49,26 +49,26 @@ func TestRecheck(t *testing.T) {
 	}
 	matches := &counted{}
 	r := w.idle(0, func(o *parts) { matches.Matches, o.Store.Matches, o.Fleet = o.Store.Matches, matches, f })
-	r.begin(t.Context(), t.Context())
-	if len(r.placement.all()) != n {
-		t.Fatalf("%d matches are played", len(r.placement.all()))
+	r.fillCores(t.Context(), t.Context())
+	if len(r.placement.allAssignments()) != n {
+		t.Fatalf("%d matches are played", len(r.placement.allAssignments()))
 	}
-	r.recheck(t.Context())
+	r.endUnwantedJobs(t.Context())
 	if read := matches.found.Load(); read > 0 {
 		t.Errorf("%d matches are read while %d are played", read, n)
 	}
-	cancelled := r.placement.all()[0]
+	cancelled := r.placement.allAssignments()[0]
 	w.Must(w.Store.Matches.Cancel(t.Context(), cancelled.play.match.ID, 0, phrase.Plain("cancelled for the test")))
-	r.recheck(t.Context())
-	o := <-r.ended
+	r.endUnwantedJobs(t.Context())
+	o := <-r.outcomes
 	if o.assignment != cancelled || matches.found.Load() == 0 {
 		t.Errorf("match %d ends, not the cancelled one", o.play.match.ID)
 	}
-	for _, a := range r.placement.all() {
+	for _, a := range r.placement.allAssignments() {
 		a.end(errCancelled)
 	}
 	for range n - 1 {
-		<-r.ended
+		<-r.outcomes
 	}
 }
 
@@ -105,7 +105,7 @@ func TestOverOwnTime(t *testing.T) {
 				}}
 				result := r.playLocal(ctx, p, attempt.Job{
 					Match: 1, Attempt: 1, Game: "brisca", Bots: []attempt.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
-					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, Together: 1,
+					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, ParallelRotations: 1,
 				})
 				if errors.Is(context.Cause(ctx), errOverTime) != c.over || (result.Failure != nil) != c.over {
 					t.Errorf("it ends with %v, because %v", result.Failure, context.Cause(ctx))

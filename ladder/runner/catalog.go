@@ -12,27 +12,27 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// maxKnown is how many versions are remembered, some 500 bytes each. With one more all are forgotten.
-const maxKnown = 100_000
+// maxKnownVersions is how many versions are remembered, some 500 bytes each. With one more all are forgotten.
+const maxKnownVersions = 100_000
 
 // catalog knows what versions need, and which machine can play one now.
 type catalog struct {
-	store    Store
-	programs Programs
-	host     Host
-	remotes  Remotes
-	limits   Limits
-	backoffs backoffs
-	versions map[int64]knownVersion
-	reported time.Time             // when unplayable versions were last looked for
-	lacking  map[int64]phrase.Text // what no machine had then, by version, if its owner does not know yet
+	store      Store
+	programs   Programs
+	host       Host
+	remotes    Remotes
+	limits     Limits
+	backoffs   backoffs
+	versions   map[int64]knownVersion
+	reportedAt time.Time             // when unplayable versions were last looked for
+	unreported map[int64]phrase.Text // what no machine had then, by version, if its owner does not know yet
 }
 
 // knownVersion is a version that has been built. If it does not stand, its needs are those of its last build: this
 // machine builds it again before another one can play it.
 type knownVersion struct {
 	ladder.Version
-	standing bool
+	hasBuild bool
 }
 
 // classOf names what a machine can play: machines of one class can play the same.
@@ -44,23 +44,23 @@ func classOf(m attempt.Machine) string {
 // version returns a version that has been built. While its build stands, nothing but its state changes.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
-	if ok && (v.standing || !c.programs.Standing(v.Version)) {
+	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
 		return v, nil
 	}
 	var err error
 	if v.Version, err = c.store.Versions.Find(ctx, id); err != nil {
 		return v, err
 	}
-	v.standing = v.Remote || c.programs.Standing(v.Version)
-	if len(c.versions) >= maxKnown {
+	v.hasBuild = v.Remote || c.programs.IsBuilt(v.Version)
+	if len(c.versions) >= maxKnownVersions {
 		clear(c.versions)
 	}
 	c.versions[id] = v
 	return v, nil
 }
 
-// lacks returns what a version needs and a machine does not have, empty if the machine can play it.
-func (c *catalog) lacks(m *machine, v knownVersion) phrase.Text {
+// missingNeeds returns what a version needs and a machine does not have, empty if the machine can play it.
+func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 	n := v.Needs
 	if m.Local { // it may start 32-bit programs
 		if n.Arch == "386" || n.Arch == "arm" {
@@ -68,15 +68,15 @@ func (c *catalog) lacks(m *machine, v knownVersion) phrase.Text {
 		}
 		n.Interpreters = slices.DeleteFunc(slices.Clone(n.Interpreters), c.host.HasInterpreter)
 	}
-	return m.Lacks(n)
+	return m.MissingNeeds(n)
 }
 
-// lackedByAll returns what a version needs and none of some machines has, empty if one of them can play it.
-func (c *catalog) lackedByAll(machines map[string]*machine, v knownVersion) phrase.Text {
+// needsMissingEverywhere returns what a version needs and none of some machines has, empty if one of them can play it.
+func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVersion) phrase.Text {
 	var lacks []phrase.Text
 	for _, m := range machines {
-		text := c.lacks(m, v)
-		if text.IsZero() || !v.standing && m.Local {
+		text := c.missingNeeds(m, v)
+		if text.IsZero() || !v.hasBuild && m.Local {
 			return phrase.Text{}
 		}
 		lacks = append(lacks, text)
@@ -87,17 +87,17 @@ func (c *catalog) lackedByAll(machines map[string]*machine, v knownVersion) phra
 
 // canPlay reports whether the machine of a core can play a version now.
 func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
-	if len(c.backoffs) > 0 && (c.backoffs.active(versionName(id), core.now) || c.backoffs.active(versionOnMachine(id, core.Name), core.now)) {
+	if len(c.backoffs) > 0 && (c.backoffs.isBackingOff(versionName(id), core.now) || c.backoffs.isBackingOff(versionOnMachine(id, core.Name), core.now)) {
 		return false
 	}
 	if remote { // it is connected to the server
-		return core.Local && c.remotes.Ready(id)
+		return core.Local && c.remotes.IsReady(id)
 	}
 	v, err := c.version(ctx, id)
-	if err != nil || !v.standing {
+	if err != nil || !v.hasBuild {
 		return err == nil && core.Local
 	}
-	return c.lacks(core.machine, v).IsZero()
+	return c.missingNeeds(core.machine, v).IsZero()
 }
 
 // roomOf returns the memory that the matches of a core's machine share.
@@ -116,7 +116,7 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	if !core.Local {
 		return j, nil
 	}
-	build := c.limits.Build // or as much as there is
+	build := c.limits.BuildMemory // or as much as there is
 	if core.Memory > 0 {
 		build = min(build, core.Memory)
 	}
@@ -125,35 +125,35 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 		if err != nil {
 			return nil, err
 		}
-		if !v.Remote && !c.programs.Standing(v.Version) {
+		if !v.Remote && !c.programs.IsBuilt(v.Version) {
 			j.need = max(j.need, build)
 		}
 	}
 	return j, nil
 }
 
-// patience is how long no machine could play a version before its owner is told: a worker may have been started anew.
-const patience = time.Minute
+// reportDelay is how long no machine could play a version before its owner is told: a worker may have been started anew.
+const reportDelay = time.Minute
 
 // reportUnplayable tells owners and the operator which versions no machine has been able to play for a while, and
 // which of these can be played again.
 func (r *Runner) reportUnplayable(ctx context.Context) {
 	c, now := r.catalog, r.Now()
-	if now.Sub(c.reported) < patience {
+	if now.Sub(c.reportedAt) < reportDelay {
 		return
 	}
 	machines := r.placement.classes()
 	if len(machines) == 0 {
 		return
 	}
-	before := c.lacking
-	c.reported, c.lacking = now, map[int64]phrase.Text{}
+	before := c.unreported
+	c.reportedAt, c.unreported = now, map[int64]phrase.Text{}
 	unplayable := 0
 	for id, v := range c.versions {
-		switch text := c.lackedByAll(machines, v); {
+		switch text := c.needsMissingEverywhere(machines, v); {
 		case text.Equal(v.Unplayable):
 		case !text.IsZero() && !text.Equal(before[id]):
-			c.lacking[id] = text
+			c.unreported[id] = text
 		default:
 			r.setUnplayable(ctx, v, text)
 		}
@@ -164,10 +164,10 @@ func (r *Runner) reportUnplayable(ctx context.Context) {
 	r.metrics.unplayable.Set(float64(unplayable))
 }
 
-// nextReport returns when reportUnplayable has to look again, and zero if nobody may have to be told.
-func (c *catalog) nextReport() (next time.Time) {
-	if len(c.lacking) > 0 {
-		next = c.reported.Add(patience)
+// nextReportTime returns when reportUnplayable has to look again, and zero if nobody may have to be told.
+func (c *catalog) nextReportTime() (next time.Time) {
+	if len(c.unreported) > 0 {
+		next = c.reportedAt.Add(reportDelay)
 	}
 	return next
 }

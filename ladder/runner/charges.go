@@ -30,12 +30,12 @@ type charge struct {
 func newCharges(p *placement) *charges {
 	return &charges{
 		placement: p, share: ladder.UnratedShare / 100.0,
-		costs: costs{spent: map[string]float64{}, recent: map[string]float64{}},
+		costs: costs{coreSeconds: map[string]float64{}, lastSeconds: map[string]float64{}},
 	}
 }
 
-// begin charges for an assignment.
-func (c *charges) begin(a *assignment, spare bool) {
+// add charges for an assignment.
+func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
@@ -43,22 +43,24 @@ func (c *charges) begin(a *assignment, spare bool) {
 // settle replaces the charge for an assignment with the time that it took, which is 0 if it did not begin.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
-	case askerOf(a.job) == 0 && c.share < 1:
-		c.balance = min(maxBalance+c.unpaid(now), c.balance+time.Duration(float64(held)*c.share/(1-c.share)))
-	case askerOf(a.job) != 0 && !a.spare:
+	case requesterOf(a.job) == 0 && c.share < 1:
+		c.balance = min(maxBalance+c.openSeconds(now), c.balance+time.Duration(float64(held)*c.share/(1-c.share)))
+	case requesterOf(a.job) != 0 && !a.spare:
 		c.balance -= held
 	}
 	c.costs.fade(now)
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// askedOver reports whether the matches that people asked for have had their share of the time.
-func (c *charges) askedOver(now time.Time) bool { return c.share < 1 && c.balance < c.unpaid(now) }
+// isShareUsed reports whether the matches that people asked for have had their share of the time.
+func (c *charges) isShareUsed(now time.Time) bool {
+	return c.share < 1 && c.balance < c.openSeconds(now)
+}
 
-// unpaid returns how long the asked matches that play now have played in total. The balance does not include it yet.
-func (c *charges) unpaid(now time.Time) (sum time.Duration) {
+// openSeconds returns how long the asked matches that play now have played in total. The balance does not include it yet.
+func (c *charges) openSeconds(now time.Time) (sum time.Duration) {
 	for _, a := range c.placement.local().assignments {
-		if askerOf(a.job) != 0 && !a.spare {
+		if requesterOf(a.job) != 0 && !a.spare {
 			sum += now.Sub(a.start)
 		}
 	}
@@ -71,27 +73,27 @@ const costHalf = 10 * time.Minute
 // costs has the recent costs of the ladders, in core seconds. From its start a match counts with the time of the
 // ladder's last one, so that several cores do not all choose the same ladder.
 type costs struct {
-	faded  time.Time
-	spent  map[string]float64
-	recent map[string]float64 // what its last match took
+	fadedAt     time.Time
+	coreSeconds map[string]float64
+	lastSeconds map[string]float64 // what its last match took
 }
 
 // order returns the ladders by their costs, the lowest first; among equals in their order.
 func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
 	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.Ladder) int {
-		return cmp.Compare(c.spent[a.Name], c.spent[b.Name])
+		return cmp.Compare(c.coreSeconds[a.Name], c.coreSeconds[b.Name])
 	})
 }
 
 // fade reduces the costs with time.
 func (c *costs) fade(now time.Time) {
-	if passed := now.Sub(c.faded); !c.faded.IsZero() && passed > 0 {
+	if passed := now.Sub(c.fadedAt); !c.fadedAt.IsZero() && passed > 0 {
 		f := math.Exp2(-float64(passed) / float64(costHalf))
-		for name := range c.spent {
-			c.spent[name] *= f
+		for name := range c.coreSeconds {
+			c.coreSeconds[name] *= f
 		}
 	}
-	c.faded = now
+	c.fadedAt = now
 }
 
 // add charges a ladder for a match that begins, and returns the seconds. The name "" stands for no ladder.
@@ -99,11 +101,11 @@ func (c *costs) add(name string) (seconds float64) {
 	if name == "" {
 		return 0
 	}
-	seconds, known := c.recent[name]
+	seconds, known := c.lastSeconds[name]
 	if !known {
 		seconds = 1
 	}
-	c.spent[name] += seconds
+	c.coreSeconds[name] += seconds
 	return seconds
 }
 
@@ -112,8 +114,8 @@ func (c *costs) correct(name string, seconds float64, took time.Duration) {
 	if name == "" {
 		return
 	}
-	c.spent[name] = max(0, c.spent[name]-seconds) + took.Seconds()
+	c.coreSeconds[name] = max(0, c.coreSeconds[name]-seconds) + took.Seconds()
 	if took > 0 {
-		c.recent[name] = took.Seconds()
+		c.lastSeconds[name] = took.Seconds()
 	}
 }

@@ -25,11 +25,11 @@ type quietMatches struct{ Matches }
 func (quietMatches) Generation() uint64 { return 0 }
 
 // alone returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
-func alone(cores int) (*askedMatches, Core) {
+func alone(cores int) (*requestedMatches, Core) {
 	p := newPlacement()
 	p.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
-	w := &waiting{store: Store{Matches: quietMatches{}}, catalog: &catalog{}, placement: p, read: true}
-	return &askedMatches{waiting: w, turns: map[int64]int{}}, Core{machine: p.local(), now: time.Unix(0, 0)}
+	w := &waitingMatches{store: Store{Matches: quietMatches{}}, catalog: &catalog{}, placement: p, wasRead: true}
+	return &requestedMatches{waitingMatches: w, turns: map[int64]int{}}, Core{machine: p.local(), now: time.Unix(0, 0)}
 }
 
 // However long matches are that people ask for, and however many people ask: they have their share of the
@@ -61,7 +61,7 @@ func TestAskedShare(t *testing.T) {
 				s.matches = asked(c.people...)
 				var j Job
 				took := c.asked
-				if !counted.askedOver(core.now) {
+				if !counted.isShareUsed(core.now) {
 					j = kit.Get[Job](t)(s.Next(t.Context(), core))
 				}
 				if j == nil {
@@ -70,10 +70,10 @@ func TestAskedShare(t *testing.T) {
 				id++
 				j.(*matchJob).match.ID = -id // of no match that waits
 				a := s.placement.assign(core, j)
-				if askerOf(j) != 0 {
-					s.Started(j)
+				if requesterOf(j) != 0 {
+					s.RecordStart(j)
 				}
-				counted.begin(a, false)
+				counted.add(a, false)
 				ends[a] = core.now.Add(took)
 			}
 			core.now = slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
@@ -82,7 +82,7 @@ func TestAskedShare(t *testing.T) {
 					continue
 				}
 				s.placement.release(a)
-				if counted.settle(a, 0, core.now); askerOf(a.job) != 0 {
+				if counted.settle(a, 0, core.now); requesterOf(a.job) != 0 {
 					used += core.now.Sub(a.start)
 				}
 				delete(ends, a)
@@ -138,7 +138,7 @@ func TestCosts(t *testing.T) {
 		t.Errorf("the slow ladder had %.2f of the quick one's time, want the same", r)
 	}
 	c.fade(now.Add(24 * time.Hour))
-	if c.spent["slow"] > 1e-3 || c.spent["quick"] > 1e-3 {
-		t.Errorf("after a day they still count %v", c.spent)
+	if c.coreSeconds["slow"] > 1e-3 || c.coreSeconds["quick"] > 1e-3 {
+		t.Errorf("after a day they still count %v", c.coreSeconds)
 	}
 }

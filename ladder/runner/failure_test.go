@@ -281,12 +281,12 @@ func TestNothingHammers(t *testing.T) {
 	attempts := 0
 	for range 4 { // three seconds
 		for {
-			r.begin(t.Context(), t.Context())
-			if len(r.placement.all()) == 0 {
+			r.fillCores(t.Context(), t.Context())
+			if len(r.placement.allAssignments()) == 0 {
 				break
 			}
-			for attempts += len(r.placement.all()); len(r.placement.all()) > 0; {
-				r.end(t.Context(), <-r.ended)
+			for attempts += len(r.placement.allAssignments()); len(r.placement.allAssignments()) > 0; {
+				r.finishJob(t.Context(), <-r.outcomes)
 			}
 			if attempts > 1000 {
 				t.Fatal("it never stops to begin matches")

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// finish stores a match that has been played. While that fails (the disk is full),
+// storeMatch stores a match that has been played. While that fails (the disk is full),
 // the result stays in memory and the server is paused, so that no played match is
 // lost.
-func (r *Runner) finish(ctx context.Context, p *play) error {
+func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
 		_, err := r.Store.Matches.Finish(context.WithoutCancel(ctx), p.match.ID, p.attempt.Number, p.games)
 		if err == nil {
-			r.health.worked()
+			r.health.recordSuccess()
 			r.countFinished(p)
 			r.suspendFaulty(context.WithoutCancel(ctx), p)
 			return nil
@@ -42,9 +42,9 @@ func (r *Runner) finish(ctx context.Context, p *play) error {
 func (r *Runner) countFinished(p *play) {
 	m := p.match
 	label := ladderLabel(m.Ladder)
-	r.metrics.finished.WithLabelValues(label).Inc()
+	r.metrics.finishedMatches.WithLabelValues(label).Inc()
 	r.metrics.games.WithLabelValues(label).Add(float64(len(p.games)))
-	r.metrics.took.WithLabelValues(label).Observe(p.took.Seconds())
+	r.metrics.matchSeconds.WithLabelValues(label).Observe(p.took.Seconds())
 	faults := 0
 	for _, g := range p.games {
 		for _, f := range g.Faults {
@@ -55,18 +55,18 @@ func (r *Runner) countFinished(p *play) {
 	r.Log.Debug("match finished", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions,
 		"games", len(p.games), "faults", faults, "seconds", p.took.Seconds())
 	if m.Rated {
-		r.fits.add(m.Ladder)
+		r.fitter.requestFit(m.Ladder)
 	}
 }
 
 // serverStopped is why an attempt was broken off that ended with its server.
 var serverStopped = phrase.New("the server stopped")
 
-// interrupt makes a match that was begun and has no result wait again.
-func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
+// interruptMatch makes a match that was begun and has no result wait again.
+func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
-	r.metrics.broken.WithLabelValues(v.label).Inc()
-	p.blamed, p.failed = v.blamed, append(p.failed, v.backoffs...)
+	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
+	p.blamed, p.failures = v.blamed, append(p.failures, v.backoffs...)
 	switch {
 	case !v.suspension.IsZero():
 		r.suspendMachine(p.machine, v.suspension)
@@ -74,7 +74,7 @@ func (r *Runner) interrupt(ctx context.Context, p *play, why error) {
 		r.pause(why) // the match is the first one after it
 	}
 	if v.blamed {
-		r.placement.change(p.machine, func(m *machine) { m.broken++ })
+		r.placement.updateMachine(p.machine, func(m *machine) { m.brokenAttempts++ })
 	}
 	dropped, err := r.Store.Matches.InterruptAttempt(context.WithoutCancel(ctx), m.ID, p.attempt.Number, v.reason, v.counts)
 	if errors.Is(err, store.ErrAttemptOver) {

@@ -18,37 +18,37 @@ import (
 )
 
 const (
-	// fitEvery is how often a ladder with new matches is fitted: its standings are ordered by the fit.
-	fitEvery = 5 * time.Second
-	// fitRest is how often as long as the last fit of a ladder took it waits for the next: of many
+	// fitInterval is how often a ladder with new matches is fitted: its standings are ordered by the fit.
+	fitInterval = 5 * time.Second
+	// fitRestFactor is how often as long as the last fit of a ladder took it waits for the next: of many
 	// versions it takes minutes.
-	fitRest = 10
+	fitRestFactor = 10
 )
 
 // fitter fits the ladders that have new matches, one at a time.
 type fitter struct {
-	store   Store
-	ladders []ladder.Ladder
-	seconds *prometheus.HistogramVec // that a fit took, by ladder
-	log     *slog.Logger
-	turn    chan struct{}            // holds an element while a ladder is fitted
-	changed map[string]chan struct{} // by ladder: it has matches that are not in its fit
+	store    Store
+	ladders  []ladder.Ladder
+	seconds  *prometheus.HistogramVec // that a fit took, by ladder
+	log      *slog.Logger
+	turn     chan struct{}            // holds an element while a ladder is fitted
+	requests map[string]chan struct{} // by ladder: it has matches that are not in its fit
 }
 
 // newFitter returns a fitter that fits all ladders at first: they may have matches of the server's previous run.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
-	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), changed: map[string]chan struct{}{}}
+	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {
-		f.changed[l.Name] = make(chan struct{}, 1)
-		f.add(l.Name)
+		f.requests[l.Name] = make(chan struct{}, 1)
+		f.requestFit(l.Name)
 	}
 	return f
 }
 
-// add makes a ladder be fitted, which has a new match.
-func (f *fitter) add(name string) {
+// requestFit makes a ladder be fitted, which has a new match.
+func (f *fitter) requestFit(name string) {
 	select {
-	case f.changed[name] <- struct{}{}:
+	case f.requests[name] <- struct{}{}:
 	default: // it will be fitted anyway
 	}
 }
@@ -57,18 +57,18 @@ func (f *fitter) add(name string) {
 func (f *fitter) run(ctx context.Context) {
 	var ended sync.WaitGroup
 	for _, l := range f.ladders {
-		ended.Go(func() { f.keepUp(ctx, l) })
+		ended.Go(func() { f.fitRepeatedly(ctx, l) })
 	}
 	ended.Wait()
 }
 
-// keepUp fits a ladder again and again.
-func (f *fitter) keepUp(ctx context.Context, l ladder.Ladder) {
+// fitRepeatedly fits a ladder again and again.
+func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.changed[l.Name]:
+		case <-f.requests[l.Name]:
 		}
 		f.turn <- struct{}{}
 		began := time.Now()
@@ -80,7 +80,7 @@ func (f *fitter) keepUp(ctx context.Context, l ladder.Ladder) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(fitEvery-took, fitRest*took)):
+		case <-time.After(max(fitInterval-took, fitRestFactor*took)):
 		}
 	}
 }
@@ -88,8 +88,8 @@ func (f *fitter) keepUp(ctx context.Context, l ladder.Ladder) {
 // fit computes the ratings of a ladder from all its matches, whatever their order,
 // relative to the anchor.
 func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
-	results, err := f.results(ctx, l)
-	if err != nil || results.empty() {
+	results, err := f.fitInput(ctx, l)
+	if err != nil || results.isEmpty() {
 		return err
 	}
 	began := time.Now()
@@ -101,7 +101,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 		}
 		anchors[id] = v.Bot == ladder.Anchor
 	}
-	estimates, err := results.estimateUnder(ctx, anchors)
+	estimates, err := results.estimateWithContext(ctx, anchors)
 	if err != nil {
 		return err
 	}
@@ -114,20 +114,20 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	return nil
 }
 
-// results has a ladder's matches for a fit, with versions by number: counts by pair,
+// fitInput has a ladder's matches for a fit, with versions by number: counts by pair,
 // or the matches themselves where teams play.
-type results struct {
+type fitInput struct {
 	versions []int64
 	pairs    []stats.Pair
 	bouts    []stats.Bout
 }
 
-func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
+func (r fitInput) isEmpty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
 // maxBouts is how many matches of teams are in a fit: it reads each of them.
 const maxBouts = 100_000
 
-func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err error) {
+func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, err error) {
 	sides, err := l.Sides()
 	if err != nil {
 		return out, err
@@ -140,8 +140,8 @@ func (f *fitter) results(ctx context.Context, l ladder.Ladder) (out results, err
 	return out, err
 }
 
-// estimateUnder is estimate, and does not wait for it once the context has ended.
-func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
+// estimateWithContext is estimate, and does not wait for it once the context has ended.
+func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
 		estimates map[int64]stats.Estimate
 		err       error
@@ -163,7 +163,7 @@ func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map
 
 // estimate fits the versions; all versions of the anchor are one bot, which is
 // fixed.
-func (r results) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
+func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1
 	for i, id := range r.versions {
@@ -192,9 +192,9 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, err
 	return estimates, nil
 }
 
-func (r results) fit(bots int, number []int, anchor *stats.Anchor) *stats.Fit {
+func (r fitInput) fit(bots int, number []int, anchor *stats.Anchor) *stats.Fit {
 	if len(r.bouts) > 0 {
-		return stats.FitBouts(bots, renumbered(r.bouts, number), anchor)
+		return stats.FitBouts(bots, renumberBouts(r.bouts, number), anchor)
 	}
 	var met []stats.Pair
 	for _, p := range r.pairs {
@@ -206,7 +206,7 @@ func (r results) fit(bots int, number []int, anchor *stats.Anchor) *stats.Fit {
 	return stats.FitPairs(bots, met, anchor)
 }
 
-func renumbered(bouts []stats.Bout, number []int) []stats.Bout {
+func renumberBouts(bouts []stats.Bout, number []int) []stats.Bout {
 	team := func(members []int) (out []int) {
 		for _, m := range members {
 			out = append(out, number[m])

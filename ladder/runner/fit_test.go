@@ -41,7 +41,7 @@ func TestFitter(t *testing.T) {
 			}
 			fits[name] = append(fits[name], time.Since(start))
 			if time.Since(start) >= time.Minute {
-				time.Sleep(fitEvery)
+				time.Sleep(fitInterval)
 			}
 			fitting--
 		}}
@@ -51,20 +51,20 @@ func TestFitter(t *testing.T) {
 		go func() { defer close(ended); f.run(ctx) }()
 		at := func(d time.Duration) { time.Sleep(time.Until(start.Add(d))) }
 		at(time.Second)
-		f.add("a")
-		f.add("a")
-		f.add("no ladder")
+		f.requestFit("a")
+		f.requestFit("a")
+		f.requestFit("no ladder")
 		at(time.Minute) // a was fitted after fitEvery
-		f.add("a")
+		f.requestFit("a")
 		at(time.Minute + 1)
-		f.add("a")
-		f.add("b") // after a
+		f.requestFit("a")
+		f.requestFit("b") // after a
 		at(time.Hour)
 		cancel()
 		<-ended
 		want := map[string][]time.Duration{
-			"a": {0, fitEvery, time.Minute, time.Minute + (1+fitRest)*fitEvery},
-			"b": {0, time.Minute + fitEvery},
+			"a": {0, fitInterval, time.Minute, time.Minute + (1+fitRestFactor)*fitInterval},
+			"b": {0, time.Minute + fitInterval},
 		}
 		if diff := cmp.Diff(want, fits); diff != "" {
 			t.Errorf("the fits (-want +got):\n%s", diff)
@@ -81,7 +81,7 @@ func TestEstimate(t *testing.T) {
 		{A: 0, B: 1, Deals: 100, Score: 25, Squares: 25}, {A: 1, B: 2, Deals: 100, Score: 75, Squares: 75},
 		{A: 0, B: 2, Deals: 50, Score: 50, Squares: 50}, {A: 1, B: 3, Deals: 100, Score: 50, Squares: 50},
 	}
-	got := kit.Get[map[int64]stats.Estimate](t)(results{versions: versions, pairs: pairs}.estimate(anchors))
+	got := kit.Get[map[int64]stats.Estimate](t)(fitInput{versions: versions, pairs: pairs}.estimate(anchors))
 	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1000 + stats.Elo(0.75), 20: 1000 + stats.Elo(0.75)} {
 		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
 			t.Errorf("version %d: %+v, want about %.0f", id, e, want)
@@ -99,7 +99,7 @@ func TestEstimateTeams(t *testing.T) {
 	anchors := map[int64]bool{4: true, 17: true}
 	// 9 is strong and all others are even: with 9 a team scores by half of its lead.
 	s := stats.Score(100)
-	r := results{versions: versions}
+	r := fitInput{versions: versions}
 	for range 20 {
 		r.bouts = append(r.bouts,
 			stats.Bout{A: []int{0, 1}, B: []int{3, 4}, Deals: 10, Score: 10 * s}, stats.Bout{A: []int{3, 1}, B: []int{4, 2}, Deals: 10, Score: 10 * s},

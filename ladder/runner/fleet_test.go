@@ -51,7 +51,7 @@ func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0")})
+	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0")})
 	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.finished(6)

@@ -12,11 +12,11 @@ import (
 // health is whether the server itself can play. While it cannot, no match begins, so
 // that no bot is blamed for a failure of the server.
 type health struct {
-	mu      sync.Mutex
-	since   time.Time // the first failure of the current series; zero: it plays
-	until   time.Time // when the server tries again
-	backoff backoff
-	stopped bool // no more matches are begun: the server stops
+	mu           sync.Mutex
+	failingSince time.Time // the first failure of the current series; zero: it plays
+	pauseEnd     time.Time // when the server tries again
+	backoff      backoff
+	stopped      bool // no more matches are begun: the server stops
 }
 
 // Health returns an error when nothing is played, nil when all is well. It is public:
@@ -28,8 +28,8 @@ func (r *Runner) Health() error {
 	switch {
 	case h.stopped:
 		return ladder.Errorf(ladder.Unavailable, "", "the server is stopping")
-	case !h.since.IsZero():
-		return ladder.Errorf(ladder.Unavailable, "see its log for the reason", "no matches have been played since %s", h.since.UTC().Format(time.RFC3339))
+	case !h.failingSince.IsZero():
+		return ladder.Errorf(ladder.Unavailable, "see its log for the reason", "no matches have been played since %s", h.failingSince.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -41,32 +41,32 @@ func (h *health) pausedUntil() time.Time {
 	if h.stopped {
 		return time.Time{}
 	}
-	return h.until
+	return h.pauseEnd
 }
 
-// failed pauses the server, longer each time until something works. It returns the
+// recordFailure pauses the server, longer each time until something works. It returns the
 // end of the pause, and whether this is the first failure of a series.
-func (h *health) failed(now time.Time) (until time.Time, first bool) {
+func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if first = h.since.IsZero(); first {
-		h.since = now
+	if first = h.failingSince.IsZero(); first {
+		h.failingSince = now
 	}
-	if !h.backoff.active(now) { // several matches that fail together count once
-		h.until = h.backoff.failed(now)
+	if !h.backoff.isBackingOff(now) { // several matches that fail together count once
+		h.pauseEnd = h.backoff.recordFailure(now)
 	}
-	return h.until, first
+	return h.pauseEnd, first
 }
 
-// resumed ends a pause. Unless something works first, the next pause is longer.
-func (h *health) resumed() {
+// clearPause ends a pause. Unless something works first, the next pause is longer.
+func (h *health) clearPause() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since, h.until = time.Time{}, time.Time{}
+	h.failingSince, h.pauseEnd = time.Time{}, time.Time{}
 }
 
-// worked forgets earlier failures.
-func (h *health) worked() {
+// recordSuccess forgets earlier failures.
+func (h *health) recordSuccess() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.backoff = backoff{}
@@ -83,8 +83,8 @@ func (h *health) stop() {
 // end of the pause.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
-	until, first := r.health.failed(now)
-	r.metrics.paused.Set(1)
+	until, first := r.health.recordFailure(now)
+	r.metrics.pauseGauge.Set(1)
 	r.Log.Error("the server cannot play: paused", "err", err, "until", until)
 	if first {
 		r.Store.Events.Publish(events.Event{Kind: events.Paused, Text: err.Error()})
@@ -100,8 +100,8 @@ func (r *Runner) resume(ctx context.Context) {
 		}
 		return
 	}
-	r.health.resumed()
-	r.metrics.paused.Set(0)
+	r.health.clearPause()
+	r.metrics.pauseGauge.Set(0)
 	r.Log.Info("the server can play again")
 	r.Store.Events.Publish(events.Event{Kind: events.Resumed})
 }

@@ -24,15 +24,15 @@ const (
 
 // matchFaults is an entry of a fault history: the faults of a version in one match.
 type matchFaults struct {
-	games     int
-	faulty    int // games with a fault of its own
-	faults    int
-	unstarted bool // its first fault was that it did not start
+	games       int
+	faultyGames int // games with a fault of its own
+	faults      int
+	unstarted   bool // its first fault was that it did not start
 }
 
-// spoiled reports whether the version has spoiled the match.
-func (m matchFaults) spoiled() bool {
-	return m.faults >= referee.MaxFaults || m.faulty > 0 && 2*m.faulty >= m.games
+// isSpoiled reports whether the version has spoiled the match.
+func (m matchFaults) isSpoiled() bool {
+	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }
 
 // add adds a game: the code of the version's first fault in it, "" for none, and the
@@ -45,7 +45,7 @@ func (m *matchFaults) add(code string, faults int) {
 	if m.faults == 0 {
 		m.unstarted = code == string(protocol.Startup)
 	}
-	m.faulty++
+	m.faultyGames++
 	m.faults += max(1, faults)
 }
 
@@ -61,12 +61,12 @@ func suspendReason(history []matchFaults) (why phrase.Text) {
 		return sum
 	}
 	switch {
-	case count(suspendUnstarted, func(m matchFaults) bool { return m.unstarted && m.spoiled() }) == suspendUnstarted:
+	case count(suspendUnstarted, func(m matchFaults) bool { return m.unstarted && m.isSpoiled() }) == suspendUnstarted:
 		return phrase.New("it did not start in its last %d matches", suspendUnstarted)
-	case count(suspendInARow, matchFaults.spoiled) == suspendInARow:
+	case count(suspendInARow, matchFaults.isSpoiled) == suspendInARow:
 		return phrase.New("it had too many faults to finish each of its last %d matches", suspendInARow)
-	case count(historyMatches, matchFaults.spoiled) >= suspendOfLast:
-		return phrase.New("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.spoiled), min(historyMatches, len(history)))
+	case count(historyMatches, matchFaults.isSpoiled) >= suspendOfLast:
+		return phrase.New("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.isSpoiled), min(historyMatches, len(history)))
 	}
 	return why
 }

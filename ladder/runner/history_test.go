@@ -6,9 +6,9 @@ import "testing"
 func TestSuspendReason(t *testing.T) {
 	t.Parallel()
 	good := matchFaults{games: 20}
-	once := matchFaults{games: 20, faulty: 1, faults: 1}
-	bad := matchFaults{games: 20, faulty: 20, faults: 20}
-	dead := matchFaults{games: 20, faulty: 20, faults: 20, unstarted: true}
+	once := matchFaults{games: 20, faultyGames: 1, faults: 1}
+	bad := matchFaults{games: 20, faultyGames: 20, faults: 20}
+	dead := matchFaults{games: 20, faultyGames: 20, faults: 20, unstarted: true}
 	tests := []struct {
 		name      string
 		matches   []matchFaults // the last one first
@@ -29,7 +29,7 @@ func TestSuspendReason(t *testing.T) {
 		{"five of nine", []matchFaults{bad, good, bad, good, bad, good, bad, good, bad}, true},
 		{"the fifth is too long ago", []matchFaults{bad, good, bad, good, bad, good, bad, good, good, good, bad}, false},
 		{"not started and spoiled are not the same", []matchFaults{dead, bad}, false},
-		{"two games of two with one fault each", []matchFaults{{games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}, {games: 2, faulty: 1, faults: 1}}, true},
+		{"two games of two with one fault each", []matchFaults{{games: 2, faultyGames: 1, faults: 1}, {games: 2, faultyGames: 1, faults: 1}, {games: 2, faultyGames: 1, faults: 1}}, true},
 	}
 	for _, test := range tests {
 		if why := suspendReason(test.matches); (!why.IsZero()) != test.suspended {
@@ -60,8 +60,8 @@ func TestMatchFaults(t *testing.T) {
 		for _, code := range test.codes {
 			c.add(code, 0)
 		}
-		if c != test.want || c.spoiled() != test.spoiled {
-			t.Errorf("%s: %+v, spoiled %t; want %+v, %t", test.name, c, c.spoiled(), test.want, test.spoiled)
+		if c != test.want || c.isSpoiled() != test.spoiled {
+			t.Errorf("%s: %+v, spoiled %t; want %+v, %t", test.name, c, c.isSpoiled(), test.want, test.spoiled)
 		}
 	}
 }

@@ -65,7 +65,7 @@ type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot
 	onlyHouses bool             // all versions are house bots with enough matches
-	chosen     time.Time
+	chosenAt   time.Time
 	pool       *matchmaking.Pool
 	poolNumber int64 // of the match in the pool until it is stored
 }
@@ -78,8 +78,8 @@ func (m *matchJob) isCancelled(ctx context.Context, from Store) bool {
 	return err == nil && stored.State == ladder.Dropped
 }
 
-// askerOf returns the person who asked for a match, and 0 for any other job.
-func askerOf(j Job) int64 {
+// requesterOf returns the person who asked for a match, and 0 for any other job.
+func requesterOf(j Job) int64 {
 	if m, ok := j.(*matchJob); ok {
 		return m.match.RequestedBy
 	}
@@ -108,10 +108,10 @@ type assignment struct {
 // outcome is how a job has ended.
 type outcome struct {
 	*assignment
-	took   time.Duration // 0 if the job was not begun
-	worked []string      // the names of what worked
-	failed []string      // the names of what failed and gets a backoff
-	blamed bool          // its machine could not play it
+	took      time.Duration // 0 if the job was not begun
+	successes []string      // the names of what worked
+	failures  []string      // the names of what failed and gets a backoff
+	blamed    bool          // its machine could not play it
 }
 
 // play is an attempt at a match, from its beginning in the store to its result.
@@ -128,7 +128,7 @@ type play struct {
 // work does a job on its core.
 func (r *Runner) work(ctx context.Context, a *assignment) outcome {
 	if a.play != nil {
-		r.play(ctx, a.play)
+		r.playAttempt(ctx, a.play)
 		return a.play.outcome
 	}
 	o := outcome{assignment: a}

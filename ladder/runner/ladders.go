@@ -20,15 +20,15 @@ import (
 //     Limits.Idle.
 //   - A match is stored when it begins, together with others. Until then its pool knows it under a number below 0.
 type ladders struct {
-	store        Store
-	list         []ladder.Ladder
-	catalog      *catalog
-	costs        *costs
-	rand         *rand.Rand
-	variants     map[string]*rules.Variant // by ladder, as the next two
-	last         map[string]time.Time      // when its last match got a core
-	lastOfHouses map[string]time.Time      // when its last match of freshMatch.onlyHouses got a core
-	poolNumber   int64                     // of the last match
+	store          Store
+	list           []ladder.Ladder
+	catalog        *catalog
+	costs          *costs
+	rand           *rand.Rand
+	variants       map[string]*rules.Variant // by ladder, as the next two
+	lastStart      map[string]time.Time      // when its last match got a core
+	lastHouseStart map[string]time.Time      // when its last match of freshMatch.onlyHouses got a core
+	poolNumber     int64                     // of the last match
 }
 
 // newLadders returns the source of some ladders. It is an error if one of them cannot be played.
@@ -36,7 +36,7 @@ func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) 
 	l := ladders{
 		store: from, list: list, catalog: known, costs: spent,
 		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		variants: map[string]*rules.Variant{}, last: map[string]time.Time{}, lastOfHouses: map[string]time.Time{},
+		variants: map[string]*rules.Variant{}, lastStart: map[string]time.Time{}, lastHouseStart: map[string]time.Time{},
 	}
 	for _, x := range list {
 		v, err := x.Variant()
@@ -56,7 +56,7 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	canPlay := func(p *matchmaking.Player) bool { return l.catalog.canPlay(ctx, c, p.ID, p.Remote) }
 	var houses []ladder.Ladder
 	for _, x := range l.costs.order(l.list) {
-		if l.catalog.backoffs.active(ladderName(x.Name), c.now) {
+		if l.catalog.backoffs.isBackingOff(ladderName(x.Name), c.now) {
 			continue
 		}
 		p, err := l.store.Ladders.Pool(ctx, x.Name)
@@ -71,30 +71,30 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 			houses = append(houses, x)
 			continue
 		}
-		if j, err := l.nextOf(ctx, c, x, canPlay); j != nil || err != nil {
+		if j, err := l.nextMatch(ctx, c, x, canPlay); j != nil || err != nil {
 			return j, err
 		}
 	}
 	for _, x := range houses {
-		if j, err := l.nextOf(ctx, c, x, canPlay); j != nil || err != nil {
+		if j, err := l.nextMatch(ctx, c, x, canPlay); j != nil || err != nil {
 			return j, err
 		}
 	}
 	return nil, nil
 }
 
-// nextOf returns a match of a ladder, and nil if too few of its versions can play or it pauses.
-func (l *ladders) nextOf(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Player) bool) (Job, error) {
-	choice := matchmaking.Choice{May: canPlay}
-	if c.now.Before(l.lastOfHouses[x.Name].Add(l.catalog.limits.Idle)) {
-		choice.Idle = isKnownHouse
+// nextMatch returns a match of a ladder, and nil if too few of its versions can play or it pauses.
+func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Player) bool) (Job, error) {
+	choice := matchmaking.Constraints{CanPlay: canPlay}
+	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
+		choice.IsIdle = isKnownHouse
 	}
 	for {
 		p, err := l.store.Ladders.Pool(ctx, x.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
-		if l.pauses(x.Name, p, canPlay, c.now) {
+		if l.isPaused(x.Name, p, canPlay, c.now) {
 			return nil, nil
 		}
 		slots, unknown := p.Next(choice, l.rand)
@@ -120,8 +120,8 @@ func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matc
 		Ladder: x.Name, Rated: true, Game: x.Game, Options: x.Options, Clock: x.Clock, Deals: x.Deals, Versions: slots, State: ladder.Waiting,
 	}
 	fresh := &freshMatch{
-		entry:  store.NewMatch{Ladder: x.Name, Versions: slots, Allowance: l.catalog.limits.Allowance},
-		chosen: c.now, pool: p, poolNumber: l.poolNumber,
+		entry:    store.NewMatch{Ladder: x.Name, Versions: slots, Allowance: l.catalog.limits.Allowance},
+		chosenAt: c.now, pool: p, poolNumber: l.poolNumber,
 		onlyHouses: !p.Contains(func(p *matchmaking.Player) bool { return slices.Contains(slots, p.ID) && !isKnownHouse(p) }),
 	}
 	for _, id := range slots {
@@ -140,18 +140,18 @@ func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matc
 	return j, nil
 }
 
-func (l *ladders) Started(j Job) {
+func (l *ladders) RecordStart(j Job) {
 	m := j.(*matchJob)
-	if l.last[m.match.Ladder] = m.fresh.chosen; m.fresh.onlyHouses {
-		l.lastOfHouses[m.match.Ladder] = m.fresh.chosen
+	if l.lastStart[m.match.Ladder] = m.fresh.chosenAt; m.fresh.onlyHouses {
+		l.lastHouseStart[m.match.Ladder] = m.fresh.chosenAt
 	}
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// pauses reports whether all versions of a ladder that can play have enough matches and the last match began less than
+// isPaused reports whether all versions of a ladder that can play have enough matches and the last match began less than
 // Limits.Pause ago.
-func (l *ladders) pauses(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Player) bool, now time.Time) bool {
-	last, played := l.last[name]
+func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Player) bool, now time.Time) bool {
+	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
 		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
@@ -162,8 +162,8 @@ func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	if limits.Pause == 0 && limits.Idle == 0 {
 		return first
 	}
-	for name, last := range l.last {
-		for _, until := range []time.Time{last.Add(limits.Pause), l.lastOfHouses[name].Add(limits.Idle)} {
+	for name, last := range l.lastStart {
+		for _, until := range []time.Time{last.Add(limits.Pause), l.lastHouseStart[name].Add(limits.Idle)} {
 			if until.After(now) {
 				first = earliest(first, until)
 			}

@@ -33,7 +33,7 @@ func (s playedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool
 		}
 		return false
 	})
-	p.Change(played, nil)
+	p.Update(played, nil)
 	return p, nil
 }
 
@@ -54,7 +54,7 @@ func TestIdle(t *testing.T) {
 		if j == nil {
 			return nil
 		}
-		l.Started(j)
+		l.RecordStart(j)
 		return j.(*matchJob).match
 	}
 	began := now
@@ -97,7 +97,7 @@ clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
 	r := w.idle(1, nil)
-	r.charges.costs.spent["teeko"] = 1000
+	r.charges.costs.coreSeconds["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
 			j := kit.Get[Job](t)(r.sources.ladders.Next(t.Context(), Core{machine: r.placement.local(), now: time.Now()}))
@@ -126,13 +126,13 @@ func TestPause(t *testing.T) {
 	all := func(*matchmaking.Player) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
-		got, until := l.pauses("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
+		got, until := l.isPaused("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
 		if got != want || got && !until.Equal(now.Add(time.Minute)) {
 			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, until.Sub(now), want)
 		}
 	}
 	check(0, false, old, old) // its first match since the start
-	l.last["tebes"] = now
+	l.lastStart["tebes"] = now
 	check(time.Second, true, old, old)
 	check(time.Second, false, old, fresh)
 	check(time.Minute, false, old, old)

@@ -14,7 +14,7 @@ import (
 func (r *Runner) syncMachines() {
 	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
 	for _, m := range come {
-		r.Log.Info("a machine has come", "machine", m.Name, "cores", len(m.Cores), "version", m.Version, "refused", m.Refused)
+		r.Log.Info("a machine has come", "machine", m.Name, "cores", len(m.Cores), "version", m.Version, "refused", m.Refusal)
 	}
 	for _, m := range left {
 		r.Log.Info("a machine has left", "machine", m.Name)
@@ -23,7 +23,7 @@ func (r *Runner) syncMachines() {
 
 // countMachines sets the metrics of the machines.
 func (r *Runner) countMachines() {
-	states, cores := r.placement.count(r.Now())
+	states, cores := r.placement.countStates(r.Now())
 	for _, state := range ladder.MachineStates() {
 		if state != ladder.MachineAway {
 			r.metrics.machines.WithLabelValues(string(state)).Set(float64(states[state]))
@@ -34,10 +34,10 @@ func (r *Runner) countMachines() {
 
 // suspendMachine gives a machine nothing more until the server starts again.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
-	r.placement.change(m, func(m *machine) {
+	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
-		if m.suspended.IsZero() {
-			m.suspended = why
+		if m.suspension.IsZero() {
+			m.suspension = why
 		}
 	})
 	r.Wake()
@@ -47,7 +47,7 @@ func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 // others by name. added has when machines were given credentials, by name. Machines may be called while Run goes on.
 func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	local, now := r.Local, r.Now()
-	local.Seen, local.Interpreters = now, r.Host.Interpreters()
+	local.SeenAt, local.Interpreters = now, r.Host.Interpreters()
 	all, away := append(r.Fleet.Machines(), local), maps.Clone(added)
 	for _, m := range all {
 		delete(away, m.Name)
@@ -55,19 +55,19 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	for name := range away {
 		all = append(all, attempt.Machine{Name: name})
 	}
-	slices.SortFunc(all, byName)
+	slices.SortFunc(all, compareMachines)
 	p := r.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := make([]ladder.Machine, 0, len(all))
 	for _, reported := range all {
 		var m machine
-		if known := p.known[reported.Name]; known != nil {
+		if known := p.byName[reported.Name]; known != nil {
 			m = *known
 		}
 		_, isAway := away[reported.Name]
 		if isAway {
-			reported.Seen = m.Seen
+			reported.SeenAt = m.SeenAt
 		}
 		m.Machine, m.connected = reported, !isAway
 		list = append(list, m.describe(now, added[reported.Name]))

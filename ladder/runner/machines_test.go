@@ -35,14 +35,14 @@ func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refused: phrase.Plain("protocol 0"), Version: "0.1"})
+	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0"), Version: "0.1"})
 	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		begun <- j
 		<-goOn
 		result := w.playThere(ctx, j)
-		result.Voids, result.Starved = 3, 1
+		result.VoidGames, result.StarvedGames = 3, 1
 		return result
 	}
 	registry := prometheus.NewRegistry()
@@ -133,7 +133,7 @@ func metricOf(t *testing.T, from *prometheus.Registry, name, label string) float
 func TestHour(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
-	h := hour{}
+	h := minuteCounts{}
 	for range 3 {
 		h.add(at)
 	}

@@ -61,8 +61,8 @@ type Ladders interface {
 type Programs interface {
 	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never the bot's.
 	Resolve(context.Context, ladder.Version) (match.Bot, error)
-	// Standing reports whether a version can be started without a build.
-	Standing(ladder.Version) bool
+	// IsBuilt reports whether a version can be started without a build.
+	IsBuilt(ladder.Version) bool
 	// Sandbox returns the sandbox of all bots but the house bots. It is nil if they have none.
 	Sandbox() *match.Sandbox
 }
@@ -89,23 +89,23 @@ func (soundHost) Check(context.Context) error     { return nil }
 type Remotes interface {
 	// Bot returns a version as a program that plays a match.
 	Bot(ladder.Version, *ladder.Match) match.Bot
-	// Ready reports whether a version can begin a match.
-	Ready(version int64) bool
-	// Gone reports whether a version is away for longer than a match waits for it.
-	Gone(version int64) bool
+	// IsReady reports whether a version can begin a match.
+	IsReady(version int64) bool
+	// IsGone reports whether a version is away for longer than a match waits for it.
+	IsGone(version int64) bool
 	// Reserve takes a version for a match, until Release. It reports false if the version is not ready.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changed receives after versions have become ready or gone.
-	Changed() <-chan struct{}
+	// Changes receives after versions have become ready or gone.
+	Changes() <-chan struct{}
 }
 
 // Fleet plays matches on other machines, one at a time on each of their cores.
 type Fleet interface {
 	// Machines returns the connected machines, also those that are refused or draining.
 	Machines() []attempt.Machine
-	// Changed receives, without blocking the fleet, after machines came, left or changed.
-	Changed() <-chan struct{}
+	// Changes receives, without blocking the fleet, after machines came, left or changed.
+	Changes() <-chan struct{}
 	// Play hands a job to a machine and calls keep once with its result.
 	//
 	// If keep returns an error, the result cannot be stored now: the machine keeps it for the next server, and Play
@@ -126,7 +126,7 @@ type Fleet interface {
 type emptyFleet struct{}
 
 func (emptyFleet) Machines() []attempt.Machine { return nil }
-func (emptyFleet) Changed() <-chan struct{}    { return nil }
+func (emptyFleet) Changes() <-chan struct{}    { return nil }
 
 func (emptyFleet) Play(context.Context, string, attempt.Job, func(attempt.Result) error) error {
 	return attempt.ErrLost

@@ -29,7 +29,7 @@ import (
 type placement struct {
 	mu       sync.Mutex
 	machines []*machine            // the connected ones: this one first, the others by name
-	known    map[string]*machine   // by name, also those that have left
+	byName   map[string]*machine   // by name, also those that have left
 	matches  map[int64]*assignment // of stored matches, by number
 }
 
@@ -38,41 +38,41 @@ type machine struct {
 	attempt.Machine // empty but for Name and Seen while it is not connected
 	connected       bool
 	assignments     []*assignment
-	saving          int64       // memory that has to be free before it gets a job
-	played          int         // matches, since it was connected
+	awaitedMemory   int64       // memory that has to be free before it gets a job
+	matchesPlayed   int         // matches, since it was connected
 	backoff                     // after it failed
-	suspended       phrase.Text // why it gets nothing more until the server starts again; empty if it does
+	suspension      phrase.Text // why it gets nothing more until the server starts again; empty if it does
 	record
 }
 
 // record counts, for people, what a machine has done since the server started.
 type record struct {
-	hour                            hour
-	finished, void, starved, broken int64
+	lastHour                                                 minuteCounts
+	finishedMatches, voidGames, starvedGames, brokenAttempts int64
 }
 
 func newPlacement() *placement {
-	return &placement{known: map[string]*machine{}, matches: map[int64]*assignment{}}
+	return &placement{byName: map[string]*machine{}, matches: map[int64]*assignment{}}
 }
 
 // local returns the machine of this process.
 func (p *placement) local() *machine { return p.machines[0] }
 
-// named returns the machine of a name.
-func (p *placement) named(name string) *machine {
-	m := p.known[name]
+// machineNamed returns the machine of a name.
+func (p *placement) machineNamed(name string) *machine {
+	m := p.byName[name]
 	if m == nil {
-		m = &machine{Machine: attempt.Machine{Name: name}, record: record{hour: hour{}}}
-		p.known[name] = m
+		m = &machine{Machine: attempt.Machine{Name: name}, record: record{lastHour: minuteCounts{}}}
+		p.byName[name] = m
 	}
 	return m
 }
 
-// change changes a machine under mu.
-func (p *placement) change(m *machine, change func(*machine)) {
+// updateMachine changes a machine under mu.
+func (p *placement) updateMachine(m *machine, updateMachine func(*machine)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	change(m)
+	updateMachine(m)
 }
 
 // sync takes in the connected machines, this one included, and returns those that have come and left. The jobs of a
@@ -80,20 +80,20 @@ func (p *placement) change(m *machine, change func(*machine)) {
 func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	slices.SortFunc(now, byName)
+	slices.SortFunc(now, compareMachines)
 	before := p.machines
 	p.machines = nil
 	for _, reported := range now {
-		m := p.named(reported.Name)
+		m := p.machineNamed(reported.Name)
 		if !m.connected {
-			m.connected, m.played = true, 0
+			m.connected, m.matchesPlayed = true, 0
 			come = append(come, m)
 		}
 		m.Machine = reported
-		if m.saving > m.Memory { // it has less than before
-			m.saving = 0
+		if m.awaitedMemory > m.Memory { // it has less than before
+			m.awaitedMemory = 0
 		}
-		for _, x := range reported.Playing { // for an earlier server
+		for _, x := range reported.Attempts { // for an earlier server
 			if a := p.matches[x.Match]; a != nil && a.isAdopted() && a.machine == m && a.play.attempt.Number == x.Attempt {
 				a.core = x.Core
 			}
@@ -102,15 +102,15 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	}
 	for _, m := range before {
 		if !slices.Contains(p.machines, m) {
-			m.Machine, m.connected = attempt.Machine{Name: m.Name, Seen: m.Seen}, false
+			m.Machine, m.connected = attempt.Machine{Name: m.Name, SeenAt: m.SeenAt}, false
 			left = append(left, m)
 		}
 	}
 	return come, left
 }
 
-// byName orders machines, that of this process first.
-func byName(a, b attempt.Machine) int {
+// compareMachines orders machines, that of this process first.
+func compareMachines(a, b attempt.Machine) int {
 	switch {
 	case a.Local == b.Local:
 		return strings.Compare(a.Name, b.Name)
@@ -125,7 +125,7 @@ func byName(a, b attempt.Machine) int {
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {
-			for n := -1; n < len(m.assignments) && p.hasFree(m, now); {
+			for n := -1; n < len(m.assignments) && p.hasFreeCore(m, now); {
 				n = len(m.assignments)
 				if !yield(Core{machine: m, now: now}) {
 					return
@@ -135,11 +135,11 @@ func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	}
 }
 
-// hasFree reports whether a job can begin on a machine.
-func (p *placement) hasFree(m *machine, now time.Time) bool {
+// hasFreeCore reports whether a job can begin on a machine.
+func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.fits(m.saving) && len(m.idleCores()) > 0
+	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.hasMemory(m.awaitedMemory) && len(m.idleCores()) > 0
 }
 
 // firstMatches is how many matches another machine has at first, however many cores it reports.
@@ -153,7 +153,7 @@ func (m *machine) maxJobs() int {
 	case m.failures > 0:
 		return 1
 	}
-	return firstMatches + m.played
+	return firstMatches + m.matchesPlayed
 }
 
 // idleCores returns the cores without a job.
@@ -167,8 +167,8 @@ func (m *machine) idleCores() []int {
 	return idle
 }
 
-// fits reports whether a machine has an amount of memory beside that of its jobs.
-func (m *machine) fits(memory int64) bool {
+// hasMemory reports whether a machine has an amount of memory beside that of its jobs.
+func (m *machine) hasMemory(memory int64) bool {
 	for _, a := range m.assignments {
 		memory += a.job.memory()
 	}
@@ -179,11 +179,11 @@ func (m *machine) fits(memory int64) bool {
 func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !c.fits(j.memory()) {
-		c.saving = j.memory()
+	if !c.hasMemory(j.memory()) {
+		c.awaitedMemory = j.memory()
 		return nil
 	}
-	c.saving = 0
+	c.awaitedMemory = 0
 	a := &assignment{job: j, machine: c.machine, core: c.idleCores()[0], start: c.now}
 	c.assignments = append(c.assignments, a)
 	if m, ok := j.(*matchJob); ok && m.fresh == nil {
@@ -199,7 +199,7 @@ const unknownCore = -2
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	machine, job := p.named(name), &matchJob{match: m}
+	machine, job := p.machineNamed(name), &matchJob{match: m}
 	a := &assignment{job: job, machine: machine, core: unknownCore, start: now}
 	a.play = &play{outcome: outcome{assignment: a}, matchJob: job, adopted: true, attempt: m.Attempts[len(m.Attempts)-1]}
 	machine.assignments = append(machine.assignments, a)
@@ -210,8 +210,8 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 // isAdopted reports whether an earlier server has begun the match of an assignment.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// begin sets the attempt of a match that has begun in the store.
-func (p *placement) begin(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
+// recordAttempt sets the attempt of a match that has begun in the store.
+func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	job.match = &b.Match
@@ -232,16 +232,16 @@ func (p *placement) release(a *assignment) {
 	}
 }
 
-// all returns the assignments of all machines, also of those that have left.
-func (p *placement) all() (list []*assignment) {
-	for _, m := range p.known {
+// allAssignments returns the assignments of all machines, also of those that have left.
+func (p *placement) allAssignments() (list []*assignment) {
+	for _, m := range p.byName {
 		list = append(list, m.assignments...)
 	}
 	return list
 }
 
-// busy returns the owners of the submissions and try-outs that have a core, all of which this machine has.
-func (p *placement) busy() (people []int64) {
+// busyOwners returns the owners of the submissions and try-outs that have a core, all of which this machine has.
+func (p *placement) busyOwners() (people []int64) {
 	for _, a := range p.local().assignments {
 		if person := a.job.owner(); person != 0 {
 			people = append(people, person)
@@ -250,28 +250,28 @@ func (p *placement) busy() (people []int64) {
 	return people
 }
 
-// saveNothing makes all machines ask anew for what is next.
-func (p *placement) saveNothing() {
+// clearAwaitedMemory makes all machines ask anew for what is next.
+func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, m := range p.machines {
-		m.saving = 0
+		m.awaitedMemory = 0
 	}
 }
 
-// worked records that a machine has played a match.
-func (p *placement) worked(m *machine) {
-	p.change(m, func(m *machine) {
-		m.played++
+// recordSuccess records that a machine has played a match.
+func (p *placement) recordSuccess(m *machine) {
+	p.updateMachine(m, func(m *machine) {
+		m.matchesPlayed++
 		m.backoff = backoff{}
 	})
 }
 
-// failed makes a machine pause that could not play a match. Several matches that fail together count once.
-func (p *placement) failed(m *machine, now time.Time) {
-	p.change(m, func(m *machine) {
-		if !m.active(now) {
-			m.backoff.failed(now)
+// recordFailure makes a machine pause that could not play a match. Several matches that fail together count once.
+func (p *placement) recordFailure(m *machine, now time.Time) {
+	p.updateMachine(m, func(m *machine) {
+		if !m.isBackingOff(now) {
+			m.backoff.recordFailure(now)
 		}
 	})
 }
@@ -279,15 +279,15 @@ func (p *placement) failed(m *machine, now time.Time) {
 // pauseEnd returns when the first pause of a machine ends, and zero if none pauses.
 func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	for _, m := range p.machines {
-		if m.active(now) {
+		if m.isBackingOff(now) {
 			first = earliest(first, m.until)
 		}
 	}
 	return first
 }
 
-// count counts the machines by their state, and the cores of those that get jobs.
-func (p *placement) count(now time.Time) (states map[ladder.MachineState]int, cores int) {
+// countStates counts the machines by their state, and the cores of those that get jobs.
+func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]int, cores int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	states = map[ladder.MachineState]int{}
@@ -317,25 +317,25 @@ func (p *placement) classes() map[string]*machine {
 func (p *placement) isSuspended(m *machine) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !m.suspended.IsZero()
+	return !m.suspension.IsZero()
 }
 
 // getsJobs reports whether a machine gets jobs, unless it pauses.
 func (m *machine) getsJobs() bool {
-	return m.connected && m.suspended.IsZero() && m.Refused.IsZero() && !m.Draining
+	return m.connected && m.suspension.IsZero() && m.Refusal.IsZero() && !m.Draining
 }
 
 func (m *machine) state(now time.Time) ladder.MachineState {
 	switch {
-	case !m.suspended.IsZero():
+	case !m.suspension.IsZero():
 		return ladder.MachineSuspended
 	case !m.connected:
 		return ladder.MachineAway
-	case !m.Refused.IsZero():
+	case !m.Refusal.IsZero():
 		return ladder.MachineRefused
 	case m.Draining:
 		return ladder.MachineDraining
-	case m.active(now):
+	case m.isBackingOff(now):
 		return ladder.MachinePaused
 	}
 	return ladder.MachineReady
@@ -348,14 +348,14 @@ var pauseReason = phrase.New("it could not play a match")
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,
-		Sandbox: m.Sandbox, Interpreters: maps.Clone(m.Interpreters), Cores: len(m.Cores), Memory: m.Memory, LastReportAt: m.Seen, AddedAt: added,
-		FinishedMatches: m.finished, MatchesLastHour: m.hour.sum(now), VoidGames: m.void, StarvedGames: m.starved, BrokenAttempts: m.broken,
+		Sandbox: m.Sandbox, Interpreters: maps.Clone(m.Interpreters), Cores: len(m.Cores), Memory: m.Memory, LastReportAt: m.SeenAt, AddedAt: added,
+		FinishedMatches: m.finishedMatches, MatchesLastHour: m.lastHour.sum(now), VoidGames: m.voidGames, StarvedGames: m.starvedGames, BrokenAttempts: m.brokenAttempts,
 	}
 	switch out.State {
 	case ladder.MachineSuspended:
-		out.Reason = m.suspended
+		out.Reason = m.suspension
 	case ladder.MachineRefused:
-		out.Reason = m.Refused
+		out.Reason = m.Refusal
 	case ladder.MachinePaused:
 		out.Reason, out.PausedUntil = pauseReason, m.until
 	}
@@ -371,15 +371,15 @@ func (m *machine) describe(now, added time.Time) ladder.Machine {
 	return out
 }
 
-// hour counts what happened in the last 60 minutes, by the minute.
-type hour map[int64]int
+// minuteCounts counts what happened in the last 60 minutes, by the minute.
+type minuteCounts map[int64]int
 
-func (h hour) add(now time.Time) {
+func (h minuteCounts) add(now time.Time) {
 	h.forget(now)
 	h[now.Unix()/60]++
 }
 
-func (h hour) sum(now time.Time) (n int) {
+func (h minuteCounts) sum(now time.Time) (n int) {
 	h.forget(now)
 	for _, c := range h {
 		n += c
@@ -388,6 +388,6 @@ func (h hour) sum(now time.Time) (n int) {
 }
 
 // forget forgets the minutes that are too long ago.
-func (h hour) forget(now time.Time) {
+func (h minuteCounts) forget(now time.Time) {
 	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }

@@ -63,12 +63,12 @@ func TestSaving(t *testing.T) {
 	assign := func(memory int64) *assignment {
 		return p.assign(Core{machine: p.local(), now: now}, &Tryout{Memory: memory})
 	}
-	free := func() bool { return p.hasFree(p.local(), now) }
+	free := func() bool { return p.hasFreeCore(p.local(), now) }
 	small := assign(4)
 	if small == nil || assign(8) != nil || free() {
 		t.Fatal("it does not save for the second job")
 	}
-	p.saveNothing()
+	p.clearAwaitedMemory()
 	if !free() || assign(8) != nil || free() {
 		t.Fatal("it does not save again")
 	}
@@ -77,7 +77,7 @@ func TestSaving(t *testing.T) {
 		t.Error("there is room for it, and it gets nothing")
 	}
 	assign(10)
-	if p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().saving != 0 {
+	if p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().awaitedMemory != 0 {
 		t.Error("it saves more than it has")
 	}
 }
@@ -90,7 +90,7 @@ func TestMachineJobs(t *testing.T) {
 	local, w := attempt.Machine{Name: attempt.Local, Local: true}, attempt.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
 	p.sync([]attempt.Machine{local})
 	adopted := p.adopt("w", &ladder.Match{ID: 9, Attempts: []ladder.Attempt{{Number: 2}}}, now)
-	w.Playing = []attempt.Playing{{Match: 9, Attempt: 2, Core: 3}}
+	w.Attempts = []attempt.RunningAttempt{{Match: 9, Attempt: 2, Core: 3}}
 	p.sync([]attempt.Machine{w, local})
 	id := int64(10)
 	fill := func() (n int) {
@@ -107,10 +107,10 @@ func TestMachineJobs(t *testing.T) {
 		want   int
 	}{
 		{func() {}, firstMatches - 1},
-		{func() { p.worked(m) }, 1},
-		{func() { p.failed(m, now) }, 0},
+		{func() { p.recordSuccess(m) }, 1},
+		{func() { p.recordFailure(m, now) }, 0},
 		{func() { now = now.Add(maxBackoff); m.assignments = nil }, 1},
-		{func() { p.worked(m) }, firstMatches + 1},
+		{func() { p.recordSuccess(m) }, firstMatches + 1},
 		{func() { p.sync([]attempt.Machine{local}); m.assignments = nil }, 0},
 		{func() { p.sync([]attempt.Machine{w, local}) }, firstMatches},
 	} {

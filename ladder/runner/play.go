@@ -27,15 +27,15 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// beginAll stores the beginning of jobs, many in one transaction, and starts them. A job whose beginning cannot be
+// startJobs stores the beginning of jobs, many in one transaction, and starts them. A job whose beginning cannot be
 // stored is given back.
-func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
+func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
 	for _, a := range list {
 		m, ok := a.job.(*matchJob)
 		if !ok {
-			r.start(ctx, a) // a submission begins again at the next start
+			r.startJob(ctx, a) // a submission begins again at the next start
 			continue
 		}
 		start := store.MatchStart{Match: m.match.ID, Machine: a.machine.Name, Seed: referee.NewSeed()}
@@ -51,31 +51,31 @@ func (r *Runner) beginAll(ctx, playing context.Context, list []*assignment) {
 			m.fresh.pool.Close(m.fresh.poolNumber)
 		}
 		if b.Err != nil {
-			r.giveBack(a, 0)
+			r.releaseJob(a, 0)
 			if ctx.Err() == nil && ladder.CodeOf(b.Err) != ladder.Conflict { // it was cancelled, or a version plays no more
 				r.pause(fmt.Errorf("beginning match %d: %w", m.match.ID, b.Err))
 			}
 			continue
 		}
-		r.placement.begin(a, m, starts[i].Seed, b)
+		r.placement.recordAttempt(a, m, starts[i].Seed, b)
 		if a.machine.Local {
-			r.start(playing, a)
+			r.startJob(playing, a)
 		} else {
-			r.start(context.WithoutCancel(ctx), a) // see detach
+			r.startJob(context.WithoutCancel(ctx), a) // see detach
 		}
 	}
 }
 
-// adopt takes up the attempts that an earlier server has handed out. The attempts that it played itself have ended with
+// adoptAttempts takes up the attempts that an earlier server has handed out. The attempts that it played itself have ended with
 // it.
-func (r *Runner) adopt(ctx context.Context) error {
+func (r *Runner) adoptAttempts(ctx context.Context) error {
 	running, err := r.Store.Matches.Running(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range running {
 		if h.Machine == attempt.Local {
-			r.metrics.broken.WithLabelValues("stop").Inc()
+			r.metrics.brokenAttempts.WithLabelValues("stop").Inc()
 			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
 			if _, err := r.Store.Matches.InterruptAttempt(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
 				return err
@@ -87,25 +87,25 @@ func (r *Runner) adopt(ctx context.Context) error {
 			return err
 		}
 		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
-		r.start(context.WithoutCancel(ctx), r.placement.adopt(h.Machine, &m, r.Now()))
+		r.startJob(context.WithoutCancel(ctx), r.placement.adopt(h.Machine, &m, r.Now()))
 	}
 	return nil
 }
 
-// play plays an attempt on its machine, until it ends or is interrupted.
-func (r *Runner) play(ctx context.Context, p *play) {
+// playAttempt plays an attempt on its machine, until it ends or is interrupted.
+func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	if !p.adopted {
 		r.Log.Debug("match begins", "match", p.match.ID, "ladder", p.match.Ladder, "attempt", p.attempt.Number,
 			"versions", p.match.Versions, "machine", p.attempt.Machine, "commitment", p.attempt.Commitment.String())
 	}
-	err := r.handOut(ctx, p)
+	err := r.dispatch(ctx, p)
 	if !errors.Is(err, attempt.ErrDetach) { // the next server adopts it
-		r.settle(ctx, p, err)
+		r.settleAttempt(ctx, p, err)
 	}
 }
 
-// handOut gives an attempt to its machine, and stores its result.
-func (r *Runner) handOut(ctx context.Context, p *play) error {
+// dispatch gives an attempt to its machine, and stores its result.
+func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
 		v, err := r.Store.Versions.Find(ctx, id)
 		if err != nil {
@@ -121,7 +121,7 @@ func (r *Runner) handOut(ctx context.Context, p *play) error {
 	var failure error // of the result, if the machine need not keep that for another server
 	keep := func(result attempt.Result) error {
 		p.took = time.Since(start)
-		failure = r.keep(ctx, p, result)
+		failure = r.acceptResult(ctx, p, result)
 		if errors.As(failure, new(serverError)) && errors.Is(context.Cause(ctx), attempt.ErrDetach) {
 			return attempt.ErrDetach
 		}
@@ -130,7 +130,7 @@ func (r *Runner) handOut(ctx context.Context, p *play) error {
 	var err error
 	if p.adopted {
 		err = r.Fleet.Adopt(limited, p.attempt.Machine, j, p.attempt.Commitment, keep)
-	} else if j.Core, j.Together = p.core, p.rotations; p.isLocal() {
+	} else if j.Core, j.ParallelRotations = p.core, p.rotations; p.isLocal() {
 		err = keep(r.player(ctx, p, j))
 	} else {
 		err = r.Fleet.Play(limited, p.attempt.Machine, j, keep)
@@ -165,29 +165,29 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, least)
 }
 
-// keep stores the games of a result.
-func (r *Runner) keep(ctx context.Context, p *play, result attempt.Result) error {
+// acceptResult stores the games of a result.
+func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // it may have handed this in as it was told to end
 		return errSuspended
 	}
 	if f := result.Failure; f != nil && !p.isLocal() {
 		return workerFailure{f}
 	}
-	r.metrics.void.Add(float64(result.Voids))
-	r.metrics.starved.Add(float64(result.Starved))
-	r.placement.change(p.machine, func(m *machine) {
-		m.void += int64(result.Voids)
-		m.starved += int64(result.Starved)
+	r.metrics.voidGames.Add(float64(result.VoidGames))
+	r.metrics.starvedGames.Add(float64(result.StarvedGames))
+	r.placement.updateMachine(p.machine, func(m *machine) {
+		m.voidGames += int64(result.VoidGames)
+		m.starvedGames += int64(result.StarvedGames)
 	})
 	if f := result.Failure; f != nil {
 		return f
 	}
 	p.games = result.Games
-	err := r.finish(ctx, p)
+	err := r.storeMatch(ctx, p)
 	if err == nil {
-		r.placement.change(p.machine, func(m *machine) {
-			m.finished++
-			m.hour.add(r.Now())
+		r.placement.updateMachine(p.machine, func(m *machine) {
+			m.finishedMatches++
+			m.lastHour.add(r.Now())
 		})
 		return nil
 	}
@@ -200,14 +200,14 @@ func (r *Runner) keep(ctx context.Context, p *play, result attempt.Result) error
 // isLocal reports whether the machine of this process plays the attempt.
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settle ends an attempt whose games are stored, or that has none.
-func (r *Runner) settle(ctx context.Context, p *play, err error) {
+// settleAttempt ends an attempt whose games are stored, or that has none.
+func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {
 	case err == nil:
-		p.worked = append(p.worked, matchName(m.ID), ladderName(m.Ladder))
+		p.successes = append(p.successes, matchName(m.ID), ladderName(m.Ladder))
 		for _, v := range m.Versions {
-			p.worked = append(p.worked, versionName(v), versionOnMachine(v, p.attempt.Machine))
+			p.successes = append(p.successes, versionName(v), versionOnMachine(v, p.attempt.Machine))
 		}
 	case context.Cause(ctx) == errOverTime:
 		r.dropOverTime(ctx, m)
@@ -216,6 +216,6 @@ func (r *Runner) settle(ctx context.Context, p *play, err error) {
 	case errors.Is(err, store.ErrAttemptOver):
 		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt.Number, "err", err)
 	default:
-		r.interrupt(ctx, p, err)
+		r.interruptMatch(ctx, p, err)
 	}
 }

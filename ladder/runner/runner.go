@@ -53,8 +53,8 @@ type Limits struct {
 	// Room is the memory that matches share. A match whose bots do not fit beside those that play waits, and so does
 	// everything after it.
 	Room ladder.MemoryBudget
-	// Build is the memory that the stages of a submission can use, and so can a build before a match.
-	Build int64
+	// BuildMemory is the memory that the stages of a submission can use, and so can a build before a match.
+	BuildMemory int64
 	// Time is how long a match that somebody asked for may take in all.
 	Time time.Duration
 	// Allowance is added to the margin of the clock of a match with a remote version.
@@ -73,8 +73,8 @@ type Runner struct {
 	metrics   *metrics
 	health    health
 	wake      chan struct{}
-	ended     chan outcome
-	fits      *fitter
+	outcomes  chan outcome
+	fitter    *fitter
 	journal   attempt.Journal
 	placement *placement
 	player    func(context.Context, *play, attempt.Job) attempt.Result // plays on this machine: playLocal, except in tests
@@ -107,13 +107,13 @@ func New(o Options) (*Runner, error) {
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
 		wake:      make(chan struct{}, 1),
-		ended:     make(chan outcome, maxStarts),
+		outcomes:  make(chan outcome, maxBatch),
 		journal:   attempt.Journal{Log: o.Log},
 		placement: newPlacement(),
 		backoffs:  backoffs{},
 	}
 	r.player = r.playLocal
-	r.fits = newFitter(o.Store, o.Ladders, r.metrics.fits, o.Log)
+	r.fitter = newFitter(o.Store, o.Ladders, r.metrics.fitSeconds, o.Log)
 	r.charges = newCharges(r.placement)
 	r.catalog = &catalog{
 		store: o.Store, programs: o.Programs, host: o.Host, remotes: o.Remotes, limits: o.Limits, backoffs: r.backoffs,
@@ -123,10 +123,10 @@ func New(o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{store: o.Store, catalog: r.catalog, placement: r.placement, count: r.metrics.waiting, cancel: r.cancel}
+	w := &waitingMatches{store: o.Store, catalog: r.catalog, placement: r.placement, count: r.metrics.waiting, cancelMatch: r.cancelMatch}
 	r.sources = sources{
 		placement: r.placement, charges: r.charges,
-		interrupted: interruptedMatches{w}, asked: askedMatches{waiting: w, turns: map[int64]int{}}, ladders: ladders,
+		interruptedMatches: interruptedMatches{w}, requestedMatches: requestedMatches{waitingMatches: w, turns: map[int64]int{}}, ladders: ladders,
 	}
 	r.syncMachines()
 	return r, nil
@@ -147,7 +147,7 @@ func (r *Runner) Wake() {
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	switch err := r.adopt(ctx); {
+	switch err := r.adoptAttempts(ctx); {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
@@ -155,20 +155,20 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	r.syncMachines() // their cores are in use
 	var fitted sync.WaitGroup
-	fitted.Go(func() { r.fits.run(ctx) })
+	fitted.Go(func() { r.fitter.run(ctx) })
 	defer fitted.Wait()
 	var graceOver <-chan time.Time
 	var remotesChanged <-chan struct{}
 	if r.Remotes != nil {
-		remotesChanged = r.Remotes.Changed()
+		remotesChanged = r.Remotes.Changes()
 	}
 	stop := ctx.Done()
 	for {
 		now := r.Now()
 		if ctx.Err() == nil {
-			r.begin(ctx, playing)
+			r.fillCores(ctx, playing)
 		}
-		left := r.placement.all()
+		left := r.placement.allAssignments()
 		if ctx.Err() != nil && len(left) == 0 {
 			return nil
 		}
@@ -178,28 +178,28 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.health.stop()
 			r.Log.Info("stopping", "playing", len(left), "grace", r.Limits.Grace)
 			stop = nil
-			r.detach(left)
+			r.detachAttempts(left)
 			graceOver = time.After(r.Limits.Grace)
 		case <-graceOver:
 			breakOff()
 			graceOver = nil
-		case o := <-r.ended:
-			r.end(ctx, o)
-			for range len(r.ended) { // they come together, and their cores are given out together
-				r.end(ctx, <-r.ended)
+		case o := <-r.outcomes:
+			r.finishJob(ctx, o)
+			for range len(r.outcomes) { // they come together, and their cores are given out together
+				r.finishJob(ctx, <-r.outcomes)
 			}
-		case <-r.Fleet.Changed():
+		case <-r.Fleet.Changes():
 			r.syncMachines()
 		case <-r.wake:
-			r.recheck(ctx)
+			r.endUnwantedJobs(ctx)
 		case <-remotesChanged:
 		case <-timer:
 		}
 	}
 }
 
-// detach leaves the matches on other machines to the next server.
-func (r *Runner) detach(list []*assignment) {
+// detachAttempts leaves the matches on other machines to the next server.
+func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
 			a.end(attempt.ErrDetach)
@@ -207,11 +207,11 @@ func (r *Runner) detach(list []*assignment) {
 	}
 }
 
-// maxStarts is how many jobs are begun together at most.
-const maxStarts = 100
+// maxBatch is how many jobs are begun together at most.
+const maxBatch = 100
 
-// begin gives a job to every free core, as long as there are jobs.
-func (r *Runner) begin(ctx, playing context.Context) {
+// fillCores gives a job to every free core, as long as there are jobs.
+func (r *Runner) fillCores(ctx, playing context.Context) {
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		if r.Now().Before(until) {
 			return
@@ -221,18 +221,18 @@ func (r *Runner) begin(ctx, playing context.Context) {
 	r.countMachines()
 	r.reportUnplayable(ctx)
 	for ctx.Err() == nil && r.health.pausedUntil().IsZero() {
-		list := r.choose(ctx)
+		list := r.chooseJobs(ctx)
 		if len(list) == 0 {
 			return
 		}
-		r.beginAll(ctx, playing, list)
+		r.startJobs(ctx, playing, list)
 	}
 }
 
-// choose gives jobs to free cores, up to maxStarts.
-func (r *Runner) choose(ctx context.Context) (list []*assignment) {
+// chooseJobs gives jobs to free cores, up to maxStarts.
+func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	for core := range r.placement.freeCores(r.Now()) {
-		a, err := r.fill(ctx, core)
+		a, err := r.chooseJob(ctx, core)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.pause(fmt.Errorf("choosing a match: %w", err))
@@ -242,21 +242,21 @@ func (r *Runner) choose(ctx context.Context) (list []*assignment) {
 		if a != nil {
 			list = append(list, a)
 		}
-		if len(list) == maxStarts || !r.health.pausedUntil().IsZero() {
+		if len(list) == maxBatch || !r.health.pausedUntil().IsZero() {
 			return list
 		}
 	}
 	return list
 }
 
-// fill gives a core its next job. It returns nil if there is none, if it has dropped the job, if memory is saved for
+// chooseJob gives a core its next job. It returns nil if there is none, if it has dropped the job, if memory is saved for
 // it, or if a remote version of it has just left.
-func (r *Runner) fill(ctx context.Context, core Core) (*assignment, error) {
-	c, err := r.sources.next(ctx, core)
+func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
+	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	if ok, err := r.admit(ctx, core, c.job); !ok {
+	if ok, err := r.admitJob(ctx, core, c.job); !ok {
 		return nil, err
 	}
 	a := r.placement.assign(core, c.job)
@@ -268,13 +268,13 @@ func (r *Runner) fill(ctx context.Context, core Core) (*assignment, error) {
 		r.Wake()
 		return nil, nil
 	}
-	r.sources.started(c)
-	r.charges.begin(a, c.spare)
+	r.sources.recordStart(c)
+	r.charges.add(a, c.spare)
 	return a, nil
 }
 
-// giveBack takes back what a job was given. took is 0 if the job did not begin.
-func (r *Runner) giveBack(a *assignment, took time.Duration) {
+// releaseJob takes back what a job was given. took is 0 if the job did not begin.
+func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.placement.release(a)
 	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
 		r.releaseRemotes(m.match, len(m.match.Versions))
@@ -302,37 +302,37 @@ func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	}
 }
 
-// start starts a job on its core.
-func (r *Runner) start(ctx context.Context, a *assignment) {
+// startJob starts a job on its core.
+func (r *Runner) startJob(ctx context.Context, a *assignment) {
 	if a.play != nil {
 		r.metrics.playing.Inc()
 	}
 	ctx, a.end = context.WithCancelCause(ctx)
-	go func() { r.ended <- r.work(ctx, a) }()
+	go func() { r.outcomes <- r.work(ctx, a) }()
 }
 
-// end records the end of a job.
-func (r *Runner) end(ctx context.Context, o outcome) {
+// finishJob records the end of a job.
+func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	o.assignment.end(nil)
-	r.giveBack(o.assignment, o.took)
+	r.releaseJob(o.assignment, o.took)
 	now := r.Now()
 	if o.play != nil {
 		r.metrics.playing.Dec()
 		switch {
-		case len(o.worked) > 0:
-			r.placement.worked(o.machine)
+		case len(o.successes) > 0:
+			r.placement.recordSuccess(o.machine)
 		case o.blamed:
-			r.placement.failed(o.machine, now)
+			r.placement.recordFailure(o.machine, now)
 		}
 	}
-	for _, name := range o.worked {
-		r.backoffs.worked(name)
+	for _, name := range o.successes {
+		r.backoffs.reset(name)
 	}
-	for _, name := range o.failed {
-		r.backoffs.failed(name, now)
+	for _, name := range o.failures {
+		r.backoffs.recordFailure(name, now)
 	}
-	if askerOf(o.job) != 0 || o.play == nil {
-		r.recheck(ctx)
+	if requesterOf(o.job) != 0 || o.play == nil {
+		r.endUnwantedJobs(ctx)
 	}
 }
 
@@ -340,8 +340,8 @@ func (r *Runner) end(ctx context.Context, o outcome) {
 // over, and nil if there is none. now is the time before the runner looked for jobs: what has
 // ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
-	next := earliest(earliest(r.backoffs.next(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
-	if report := r.catalog.nextReport(); report.After(now) {
+	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
+	if report := r.catalog.nextReportTime(); report.After(now) {
 		next = earliest(next, report)
 	}
 	if until := r.health.pausedUntil(); !until.IsZero() {
@@ -353,10 +353,10 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// recheck ends the jobs that nobody wants any more: a match that somebody cancelled, a submission of a
+// endUnwantedJobs ends the jobs that nobody wants any more: a match that somebody cancelled, a submission of a
 // person who was blocked, what a suspended machine plays. No machine saves memory for such a job.
-func (r *Runner) recheck(ctx context.Context) {
-	list := r.placement.all()
+func (r *Runner) endUnwantedJobs(ctx context.Context) {
+	list := r.placement.allAssignments()
 	for _, a := range list {
 		if r.placement.isSuspended(a.machine) {
 			a.end(errSuspended)
@@ -378,11 +378,11 @@ func (r *Runner) recheck(ctx context.Context) {
 			a.end(errCancelled)
 		}
 	}
-	r.placement.saveNothing()
+	r.placement.clearAwaitedMemory()
 }
 
-// cancel drops a match, and reports false where that cannot be stored.
-func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
+// cancelMatch drops a match, and reports false where that cannot be stored.
+func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
 		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
@@ -394,6 +394,6 @@ func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason phrase.Text
 
 // logCancelled counts and logs a match that was dropped.
 func (r *Runner) logCancelled(m *ladder.Match) {
-	r.metrics.broken.WithLabelValues("cancelled").Inc()
+	r.metrics.brokenAttempts.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
 }

@@ -16,15 +16,15 @@ type Source interface {
 	// Next returns the job that the source has for a core, and nil if it has none. The job counts for nothing before
 	// Started.
 	Next(context.Context, Core) (Job, error)
-	// Started is called when a job of Next has got the core.
-	Started(Job)
+	// RecordStart is called when a job of Next has got the core.
+	RecordStart(Job)
 }
 
 // Core is a free core of a machine.
 type Core struct {
 	*machine
-	Busy []int64 // the people who have a submission or a try-out on a core
-	now  time.Time
+	BusyOwners []int64 // the people who have a submission or a try-out on a core
+	now        time.Time
 }
 
 // choice is a job and the source that has it.
@@ -36,19 +36,19 @@ type choice struct {
 
 // sources knows the order of the sources.
 type sources struct {
-	placement   *placement
-	charges     *charges
-	interrupted interruptedMatches
-	asked       askedMatches
-	ladders     ladders
-	queues      []Source // of submissions and try-outs, the next one first
-	queueLast   bool     // the last job that got a core was of a queue
+	placement          *placement
+	charges            *charges
+	interruptedMatches interruptedMatches
+	requestedMatches   requestedMatches
+	ladders            ladders
+	queues             []Source // of submissions and try-outs, the next one first
+	wasQueueLast       bool     // the last job that got a core was of a queue
 }
 
 // Register adds sources of submissions and try-outs, which take turns. It is called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
-// next returns what to do on a free core, of the first source that has something; nil for nothing.
+// nextChoice returns what to do on a free core, of the first source that has something; nil for nothing.
 //
 //   - Submissions and try-outs have at most half of the cores of this machine, rounded up, and each owner has one.
 //   - They come first on half of the cores. On a single core, and on the middle one of an odd number, they and matches
@@ -56,15 +56,15 @@ func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.source
 //   - Interrupted matches come before new ones.
 //   - Matches that people asked for come before those of the ladders while they have had less than their share of the
 //     time, and last if there is nothing else to play.
-func (s *sources) next(ctx context.Context, c Core) (*choice, error) {
-	order := []choice{{source: &s.interrupted}, {source: &s.asked}, {source: &s.ladders}, {source: &s.asked, spare: true}}
-	if s.charges.askedOver(c.now) {
+func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
+	order := []choice{{source: &s.interruptedMatches}, {source: &s.requestedMatches}, {source: &s.ladders}, {source: &s.requestedMatches, spare: true}}
+	if s.charges.isShareUsed(c.now) {
 		order = slices.Delete(order, 1, 2)
 	}
-	c.Busy = s.placement.busy()
-	if workers := len(s.placement.local().Cores); c.Local && len(c.Busy) < (workers+1)/2 {
+	c.BusyOwners = s.placement.busyOwners()
+	if workers := len(s.placement.local().Cores); c.Local && len(c.BusyOwners) < (workers+1)/2 {
 		place := len(order)
-		if len(c.Busy) < workers/2 || !s.queueLast {
+		if len(c.BusyOwners) < workers/2 || !s.wasQueueLast {
 			place = 0
 		}
 		for _, q := range slices.Backward(s.queues) {
@@ -83,25 +83,25 @@ func (s *sources) next(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// started tells the source of a choice that its job has got a core.
-func (s *sources) started(c *choice) {
-	c.source.Started(c.job)
+// recordStart tells the source of a choice that its job has got a core.
+func (s *sources) recordStart(c *choice) {
+	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)
-	if s.queueLast = i >= 0; s.queueLast {
+	if s.wasQueueLast = i >= 0; s.wasQueueLast {
 		s.queues = append(slices.Delete(s.queues, i, i+1), c.source)
 	}
 }
 
-// admit reports whether a core can have a job. It drops a match that never fits or is over its time.
-func (r *Runner) admit(ctx context.Context, c Core, j Job) (bool, error) {
+// admitJob reports whether a core can have a job. It drops a match that never fits or is over its time.
+func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory
 	switch {
 	case tooLarge && !isMatch:
 		return false, fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory()>>20, c.Memory>>20)
 	case tooLarge: // it was asked for or begun when this machine had more: the ladders choose what fits
-		r.cancel(ctx, m.match, phrase.New("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", m.need>>20, c.Memory>>20))
-	case askerOf(j) != 0 && r.timeLeft(m.match) <= 0:
+		r.cancelMatch(ctx, m.match, phrase.New("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", m.need>>20, c.Memory>>20))
+	case requesterOf(j) != 0 && r.timeLeft(m.match) <= 0:
 		r.dropOverTime(ctx, m.match)
 	default:
 		return true, nil
@@ -120,5 +120,5 @@ func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 
 // dropOverTime drops a match that is over its time.
 func (r *Runner) dropOverTime(ctx context.Context, m *ladder.Match) {
-	r.cancel(ctx, m, phrase.New("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
+	r.cancelMatch(ctx, m, phrase.New("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
 }

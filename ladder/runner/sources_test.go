@@ -83,7 +83,7 @@ func TestNext(t *testing.T) {
 			}
 			for i, want := range c.rounds {
 				var names []string
-				jobs := r.choose(t.Context())
+				jobs := r.chooseJobs(t.Context())
 				for _, a := range jobs {
 					names = append(names, w.nameOf(a.job, people))
 				}
@@ -93,7 +93,7 @@ func TestNext(t *testing.T) {
 				now = now.Add(time.Second)
 				for _, a := range jobs {
 					w.done(a.job)
-					r.giveBack(a, time.Second)
+					r.releaseJob(a, time.Second)
 				}
 			}
 		})
@@ -114,7 +114,7 @@ func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
 		}
 	}
 	for name, p := range people {
-		if p.ID == askerOf(j) {
+		if p.ID == requesterOf(j) {
 			return "asked " + name
 		}
 	}
@@ -140,8 +140,8 @@ func (w *world) done(j Job) {
 // absent are remote versions that do not come back.
 type absent struct{ Remotes }
 
-func (absent) Ready(int64) bool { return false }
-func (absent) Gone(int64) bool  { return true }
+func (absent) IsReady(int64) bool { return false }
+func (absent) IsGone(int64) bool  { return true }
 
 // refusing are matches that cannot be dropped.
 type refusing struct {
@@ -168,7 +168,7 @@ func TestGivesUp(t *testing.T) {
 	last := kit.Get[map[int64]ladder.Version](t)(w.Store.Versions.LastOfBots(t.Context(), []int64{house.ID}))
 	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
 	for _, want := range []string{"waiting", "dropped"} {
-		if jobs := r.choose(t.Context()); len(jobs) != 0 {
+		if jobs := r.chooseJobs(t.Context()); len(jobs) != 0 {
 			t.Errorf("it is played: %+v", jobs)
 		}
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))

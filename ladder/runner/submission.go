@@ -23,7 +23,7 @@ type submissions struct {
 // Submissions returns a Source of the versions that have to go through their stages. run does that for one version on
 // a core; if run returns an error, the server has failed and the version is tried again.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
-	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.Build, run: run}
+	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }
 
 func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
@@ -33,14 +33,14 @@ func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
 	}
 	s.waiting.Set(float64(len(pending)))
 	for _, v := range pending {
-		if !slices.Contains(c.Busy, v.Owner) && !s.backoffs.active(versionName(v.ID), c.now) {
+		if !slices.Contains(c.BusyOwners, v.Owner) && !s.backoffs.isBackingOff(versionName(v.ID), c.now) {
 			return &submission{v, s.need, s.run}, nil
 		}
 	}
 	return nil, nil
 }
 
-func (s *submissions) Started(Job) {}
+func (s *submissions) RecordStart(Job) {}
 
 // finishSubmission logs and counts the stages of a version when they have ended, and notes in the outcome whether they
 // are tried again. failure is an error of the server.
@@ -53,15 +53,15 @@ func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission
 	case failure != nil && ladder.CodeOf(failure) == ladder.Conflict:
 		return // it was cancelled
 	case failure != nil:
-		o.failed = append(o.failed, versionName(s.ID))
+		o.failures = append(o.failures, versionName(s.ID))
 		r.Log.Error("a submission failed because of the server and will be tried again", "version", s.ID, "err", failure)
 		if broken := r.Host.Check(ctx); broken != nil {
 			r.pause(fmt.Errorf("%w (version %d: %w)", broken, s.ID, failure))
 		}
 		return
 	}
-	o.worked = append(o.worked, versionName(s.ID))
-	r.health.worked()
+	o.successes = append(o.successes, versionName(s.ID))
+	r.health.recordSuccess()
 	v, err := r.Store.Versions.Find(ctx, s.ID)
 	if err != nil {
 		r.Log.Error("reading a submission", "version", s.ID, "err", err)

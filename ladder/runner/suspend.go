@@ -45,7 +45,7 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 			continue
 		}
 		if suspended {
-			r.metrics.suspended.Inc()
+			r.metrics.suspensions.Inc()
 			r.Log.Warn("version suspended", "version", v.ID, "bot", v.Bot, "why", why)
 		}
 	}

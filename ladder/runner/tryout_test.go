@@ -17,14 +17,14 @@ type tryouts struct {
 
 func (s *tryouts) Next(_ context.Context, c Core) (Job, error) {
 	for _, owner := range s.people {
-		if !slices.Contains(c.Busy, owner) {
+		if !slices.Contains(c.BusyOwners, owner) {
 			return &Tryout{Owner: owner, Memory: 5, Run: s.run}, nil
 		}
 	}
 	return nil, nil
 }
 
-func (s *tryouts) Started(Job) {}
+func (s *tryouts) RecordStart(Job) {}
 
 // isTryout reports whether a core has a try-out of a person.
 func isTryout(a *assignment, owner ladder.Person) bool {
@@ -47,7 +47,7 @@ func TestTryouts(t *testing.T) {
 		o.tryouts = &tryouts{people: waiting, run: func(context.Context, int) { ran++ }}
 	})
 	v := w.Submit(w.person.ID, "annas", hashOf("annas"))
-	jobs := r.choose(t.Context())
+	jobs := r.chooseJobs(t.Context())
 	if len(jobs) != 2 || !isTryout(jobs[0], w.person) || jobs[0].job.memory() != 5 || !isTryout(jobs[1], ben) {
 		t.Fatalf("the jobs are %+v", jobs)
 	}
@@ -58,9 +58,9 @@ func TestTryouts(t *testing.T) {
 		t.Errorf("it ran %d times, for %s", ran, o.took)
 	}
 	for _, j := range jobs {
-		r.giveBack(j, time.Second)
+		r.releaseJob(j, time.Second)
 	}
-	jobs = r.choose(t.Context())
+	jobs = r.chooseJobs(t.Context())
 	if len(jobs) != 2 || !isTryout(jobs[1], ben) {
 		t.Fatalf("then they are %+v", jobs)
 	}

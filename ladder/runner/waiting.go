@@ -9,49 +9,49 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// waiting has the matches that wait in the store.
-type waiting struct {
-	store      Store
-	catalog    *catalog
-	placement  *placement
-	count      prometheus.Gauge
-	cancel     func(ctx context.Context, m *ladder.Match, reason phrase.Text) bool
-	read       bool
-	generation uint64          // of the store, when the matches were read
-	matches    []*ladder.Match // the oldest first
+// waitingMatches has the matches that wait in the store.
+type waitingMatches struct {
+	store       Store
+	catalog     *catalog
+	placement   *placement
+	count       prometheus.Gauge
+	cancelMatch func(ctx context.Context, m *ladder.Match, reason phrase.Text) bool
+	wasRead     bool
+	generation  uint64          // of the store, when the matches were read
+	matches     []*ladder.Match // the oldest first
 }
 
 // maxWaiting is how many of the waiting matches are considered.
 const maxWaiting = 1000
 
 // refresh reads the waiting matches, if they can have changed.
-func (w *waiting) refresh(ctx context.Context) error {
+func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
-	if !w.read || w.generation != now {
+	if !w.wasRead || w.generation != now {
 		list, err := w.store.Matches.Waiting(ctx, maxWaiting)
 		if err != nil {
 			return err
 		}
-		w.read, w.generation, w.matches = true, now, nil
+		w.wasRead, w.generation, w.matches = true, now, nil
 		for i := range list {
 			w.matches = append(w.matches, &list[i])
 		}
 		w.count.Set(float64(len(list)))
 	}
-	w.giveUp(ctx)
+	w.dropAbsent(ctx)
 	return nil
 }
 
-// giveUp drops matches that wait for a remote version which does not come back. If a rated match waited on, its
+// dropAbsent drops matches that wait for a remote version which does not come back. If a rated match waited on, its
 // opponents would not be chosen for others meanwhile; matches that people asked for would become more and more.
-func (w *waiting) giveUp(ctx context.Context) {
+func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
 			continue
 		}
 		for slot, v := range m.Versions {
-			if m.Remote[slot] && w.catalog.remotes.Gone(v) {
-				if !w.cancel(ctx, m, phrase.New("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
+			if m.Remote[slot] && w.catalog.remotes.IsGone(v) {
+				if !w.cancelMatch(ctx, m, phrase.New("cancelled: version %d of %s is not connected", m.Numbers[slot], m.Bots[slot])) {
 					return
 				}
 				m.State = ladder.Dropped
@@ -62,11 +62,11 @@ func (w *waiting) giveUp(ctx context.Context) {
 }
 
 // canBegin reports whether a waiting match can begin on the machine of a core now.
-func (w *waiting) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
+func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 	if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
 		return false
 	}
-	if b := w.catalog.backoffs; b.active(matchName(m.ID), c.now) || b.active(ladderName(m.Ladder), c.now) {
+	if b := w.catalog.backoffs; b.isBackingOff(matchName(m.ID), c.now) || b.isBackingOff(ladderName(m.Ladder), c.now) {
 		return false
 	}
 	for slot, v := range m.Versions {
@@ -82,7 +82,7 @@ func (w *waiting) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 }
 
 // interruptedMatches is a Source of the matches that have begun and wait again, in their order.
-type interruptedMatches struct{ *waiting }
+type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	if err := s.refresh(ctx); err != nil {
@@ -96,17 +96,17 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-func (s *interruptedMatches) Started(Job) {}
+func (s *interruptedMatches) RecordStart(Job) {}
 
-// askedMatches is a Source of the matches that people asked for. They are played on this machine. Each person has one
+// requestedMatches is a Source of the matches that people asked for. They are played on this machine. Each person has one
 // at a time, the person whose last turn is longest ago comes first, and of several cores one stays free of them.
-type askedMatches struct {
-	*waiting
+type requestedMatches struct {
+	*waitingMatches
 	turn  int
 	turns map[int64]int // the last turn of each person
 }
 
-func (s *askedMatches) Next(ctx context.Context, c Core) (Job, error) {
+func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	if !c.Local {
 		return nil, nil
 	}
@@ -128,10 +128,10 @@ func (s *askedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 // leavesRoom reports whether a match and the others that people asked for leave a core free of them. Where the others
 // leave no memory for it, it is not next before one of them has ended.
-func (s *askedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
+func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {
-		if asker := askerOf(a.job); asker != 0 {
+		if asker := requesterOf(a.job); asker != 0 {
 			if playing++; asker == m.RequestedBy {
 				return false
 			}
@@ -144,10 +144,10 @@ func (s *askedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) 
 		return playing < len(c.Cores)-1
 	}
 	j, err := s.catalog.job(ctx, m, c)
-	return err == nil && c.fits(j.need)
+	return err == nil && c.hasMemory(j.need)
 }
 
-func (s *askedMatches) Started(j Job) {
+func (s *requestedMatches) RecordStart(j Job) {
 	s.turn++
-	s.turns[askerOf(j)] = s.turn
+	s.turns[requesterOf(j)] = s.turn
 }

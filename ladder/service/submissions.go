@@ -30,7 +30,7 @@ func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 		}
 	}
 	if limit := int64(s.Config.Limits.Upload); size > limit {
-		return ladder.Errorf(ladder.TooLarge, "", "archive: it has %s, more than the limit of %s", bundle.Size(size), bundle.Size(limit)).
+		return ladder.Errorf(ladder.TooLarge, "", "archive: it has %s, more than the limit of %s", bundle.FormatSize(size), bundle.FormatSize(limit)).
 			Try("leave out what the bot does not need: %s names it", bundle.IgnoreFile)
 	}
 	return nil
@@ -64,7 +64,7 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 		}
 		bot = named
 	}
-	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, StoreUpload: upload.Keep}
+	n := store.NewVersion{Bot: bot, Bundle: upload.SHA256, Hash: hash, StoreUpload: upload.Store}
 	if v, err = s.Store.Versions.Add(ctx, a.Person.ID, n, s.Config.Limits); err == nil {
 		s.Wake()
 	}
@@ -83,12 +83,12 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error
 	if _, err := program.ForFile(u.File); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
-	content, err := io.ReadAll(io.LimitReader(in, limits.Upload+1))
+	content, err := io.ReadAll(io.LimitReader(in, limits.UploadSize+1))
 	switch {
 	case err != nil:
 		return nil, bundle.CutOff(err)
-	case int64(len(content)) > limits.Upload:
-		return nil, ladder.Errorf(ladder.TooLarge, "", "file %q is larger than the limit of %s", u.File, bundle.Size(limits.Upload))
+	case int64(len(content)) > limits.UploadSize:
+		return nil, ladder.Errorf(ladder.TooLarge, "", "file %q is larger than the limit of %s", u.File, bundle.FormatSize(limits.UploadSize))
 	case len(content) == 0:
 		return nil, ladder.Errorf(ladder.Invalid, "send another", "file %q is empty", u.File)
 	}

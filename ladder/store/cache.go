@@ -94,7 +94,7 @@ func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) 
 		}
 	}
 	s.order, s.places = nil, nil
-	s.pool.Change(in, out)
+	s.pool.Update(in, out)
 }
 
 // setFits takes in ratings of versions.
@@ -110,9 +110,9 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 // finishMatch takes in a finished match, with the entries after it by slot.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
-	moved := make([]matchmaking.Moved, len(entries))
+	moved := make([]matchmaking.PlayerResult, len(entries))
 	for slot, after := range entries {
-		moved[slot] = matchmaking.Moved{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
+		moved[slot] = matchmaking.PlayerResult{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
 		if m := s.members[after.VersionID]; m != nil {
 			p := &m.place
 			p.Elo, p.Matches, p.Faults, p.LastMatchAt = after.Elo, after.Matches, after.Faults, moment(stamp(at))
@@ -127,7 +127,7 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Player {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Player{
 		ID: r.VersionID, Owner: r.PersonID, Elo: r.Elo, Uncertainty: r.Uncertainty, Matches: int(r.Matches),
-		Last: int(r.Last), Remote: r.Remote != 0, House: r.PersonID == 0,
+		LastOrder: int(r.Last), Remote: r.Remote != 0, House: r.PersonID == 0,
 	}
 }
 
@@ -259,7 +259,7 @@ func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID i
 	for _, m := range rows {
 		met[m.Other] = int(m.Matches)
 	}
-	l.pool.Learn(versionID, met)
+	l.pool.SetMeetings(versionID, met)
 	return nil
 }
 

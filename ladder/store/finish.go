@@ -109,7 +109,7 @@ func (f *finisher) check() error {
 		f.games[i] = gameOf(&g.Replay, slots)
 		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
-	if err := rating.Complete(f.match.Deals, slots, f.games); err != nil {
+	if err := rating.CheckComplete(f.match.Deals, slots, f.games); err != nil {
 		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	for _, g := range f.results {

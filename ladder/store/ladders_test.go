@@ -28,7 +28,7 @@ func TestLadderState(t *testing.T) {
 	}
 	for i, want := range []struct{ matches, last, busy int }{{2, 2, 1}, {2, 2, 0}, {0, 0, 1}} {
 		p := players[slices.IndexFunc(players, func(p matchmaking.Player) bool { return p.ID == ids[i] })]
-		if p.Matches != want.matches || p.Last != want.last || p.Busy != want.busy {
+		if p.Matches != want.matches || p.LastOrder != want.last || p.OpenMatches != want.busy {
 			t.Errorf("player %d is %+v, want %+v", i, p, want)
 		}
 	}
@@ -50,7 +50,7 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 func (c *competition) met(name string, versionID int64) map[int64]int {
 	c.tb.Helper()
 	for {
-		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Met(versionID); met != nil {
+		if met := kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Meetings(versionID); met != nil {
 			return met
 		}
 		kit.Must(c.tb, c.Ladders.LoadPoolOpponents(bg, name, versionID))

@@ -204,7 +204,7 @@ func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 		if err != nil {
 			return err
 		}
-		e := tx.formula.Enter(a.version, predecessor, a.bot == ladder.Anchor)
+		e := tx.formula.NewEntry(a.version, predecessor, a.bot == ladder.Anchor)
 		err = tx.AddEntry(r.ctx, queries.AddEntryParams{
 			LadderID: ladderID, VersionID: a.version, Predecessor: a.predecessor, Since: a.since, Start: e.Elo, Uncertainty: e.Uncertainty, Held: boolColumn(e.Fixed),
 		})
@@ -381,7 +381,7 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 		f.games = slices.Clone(m.games)
 		f.reason, err = r.storedReason(tx, m.id)
 		if err == nil {
-			err = rating.Complete(f.match.Deals, len(f.match.Versions), f.games)
+			err = rating.CheckComplete(f.match.Deals, len(f.match.Versions), f.games)
 		}
 	}
 	if err == nil {

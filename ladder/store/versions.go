@@ -271,7 +271,7 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	if before.VersionID != 0 {
 		predecessor = &rating.Entry{VersionID: before.VersionID, Player: rating.Player{Elo: before.Elo}}
 	}
-	e := tx.formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
+	e := tx.formula.NewEntry(v.ID, predecessor, v.Bot == ladder.Anchor)
 	return tx.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
 		Start: e.Elo, Uncertainty: e.Uncertainty, Held: boolColumn(e.Fixed),

@@ -19,8 +19,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// made is a bot while it is made ready.
-type made struct {
+// botBuild is a bot while it is made ready.
+type botBuild struct {
 	dir      string // where it stands
 	hash     string // of the files as they were uploaded
 	tree     bundle.Tree
@@ -29,19 +29,19 @@ type made struct {
 }
 
 // release ends the use of the build that was there.
-func (m *made) release() {
+func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
 	}
 }
 
 // unbundle unpacks an upload into a directory below work, which is the caller's.
-func (p *Pipeline) unbundle(sum, work string) (*made, error) {
+func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	file, err := p.Dir.Bundle(sum)
 	if err != nil {
 		return nil, err
 	}
-	m := &made{dir: filepath.Join(work, "source")}
+	m := &botBuild{dir: filepath.Join(work, "source")}
 	if m.tree, err = bundle.Unpack(file, m.dir, bundle.LimitsOf(p.Config.Limits)); err != nil {
 		return nil, err
 	}
@@ -60,19 +60,19 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	fmt.Fprintf(log, "language: %s\ngames: %s\n", cmp.Or(m.Language(), "not known"), cmp.Or(strings.Join(m.Games, ", "), "all"))
 	claimed, unknown := gamesOf(m)
 	if len(unknown) > 0 {
-		fmt.Fprintf(log, "warning: unknown games: %s\n", some(unknown, 10))
+		fmt.Fprintf(log, "warning: unknown games: %s\n", listSome(unknown, 10))
 	}
-	summary, err = s.make(ctx, s.made, log, s.work)
+	summary, err = s.buildBot(ctx, s.botBuild, log, s.work)
 	if err != nil {
 		return summary, err
 	}
-	if _, err := s.command(s.made.dir, m.Run); err != nil {
+	if _, err := s.command(s.botBuild.dir, m.Run); err != nil {
 		return summary, err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
 	err = s.Store.Versions.SetBuildInfo(ctx, s.version.ID, store.BuildInfo{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
-		Needs: needsOf(s.made.dir, m.Run),
+		Needs: needsOf(s.botBuild.dir, m.Run),
 	})
 	if err != nil {
 		return summary, err
@@ -105,10 +105,10 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 }
 
 // readManifest reads what the bot's directory says of the bot.
-func (m *made) readManifest() error {
+func (m *botBuild) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
-		return refuse("%s", phrase.FromError(err).Map(func(text string) string {
+		return newRefusal("%s", phrase.FromError(err).Map(func(text string) string {
 			text = strings.ReplaceAll(text, m.dir+string(filepath.Separator), "")
 			return strings.ReplaceAll(text, m.dir, "the bot's directory")
 		}))
@@ -116,16 +116,16 @@ func (m *made) readManifest() error {
 	claimed, unknown := gamesOf(m.manifest)
 	if len(unknown) > 0 && len(claimed) == 0 {
 		_, err := games.Find(unknown[0])
-		return refuse("%s claims only unknown games: %v", program.ManifestFile, err)
+		return newRefusal("%s claims only unknown games: %v", program.ManifestFile, err)
 	}
 	return nil
 }
 
-// make builds a bot, unless it stands built under its hash. It then stands in
+// buildBot builds a bot, unless it stands built under its hash. It then stands in
 // m.dir, in the directory of bots until release or below work. It moves between its build and its
 // check, so that a bot which keeps the path of its build fails there and not when
 // it is live.
-func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary phrase.Text, err error) {
+func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, work string) (summary phrase.Text, err error) {
 	h, err := p.builds.Get(m.hash)
 	if err == nil {
 		m.dir, m.hold = h.Path, h
@@ -138,7 +138,7 @@ func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work stri
 	summary = phrase.New("nothing to build")
 	if words := m.manifest.Build; len(words) > 0 {
 		fmt.Fprintf(log, "build: %s\n\n", strings.Join(words, " "))
-		if err := p.allowed(m.dir, words); err != nil {
+		if err := p.checkCommand(m.dir, words); err != nil {
 			return summary, err
 		}
 		out, err := program.Build(ctx, m.dir, words, p.level(), p.buildLimit())
@@ -168,9 +168,9 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 		return fmt.Errorf("submission: building: %w", err)
 	}
 	if line := program.Said(out); line != "" {
-		return refuse("%s: %w; it says %q", words[0], err, line)
+		return newRefusal("%s: %w; it says %q", words[0], err, line)
 	}
-	return refuse("%s: %w", words[0], err)
+	return newRefusal("%s: %w", words[0], err)
 }
 
 // checkBuilt refuses what is too large to be kept.
@@ -180,9 +180,9 @@ func checkBuilt(dir string) error {
 	case err != nil:
 		return fmt.Errorf("submission: %w", err)
 	case bytes > bundle.MaxBuilt:
-		return refuse("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.Size(bytes), bundle.Size(bundle.MaxBuilt))
+		return newRefusal("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.FormatSize(bytes), bundle.FormatSize(bundle.MaxBuilt))
 	case files > bundle.MaxBuiltFiles:
-		return refuse("the build leaves %d files and directories behind, and at most %d are kept: let it delete what the bot does not need", files, bundle.MaxBuiltFiles)
+		return newRefusal("the build leaves %d files and directories behind, and at most %d are kept: let it delete what the bot does not need", files, bundle.MaxBuiltFiles)
 	}
 	return nil
 }

@@ -23,9 +23,9 @@ func buildLimits(rules ladder.Storage) trees.Limits {
 	return trees.Limits{Bytes: int64(rules.Room), Age: maxUnused}
 }
 
-// needed returns a function that reports whether a version that plays or is on its way, or a match that waits or runs,
+// neededBuilds returns a function that reports whether a version that plays or is on its way, or a match that waits or runs,
 // needs a build.
-func needed(ctx context.Context, s *store.Store) (func(hash string) bool, error) {
+func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, error) {
 	hashes, err := s.Versions.NeededBuilds(ctx)
 	return func(hash string) bool {
 		_, found := slices.BinarySearch(hashes, hash)
@@ -36,7 +36,7 @@ func needed(ctx context.Context, s *store.Store) (func(hash string) bool, error)
 // SurplusBuilds returns the builds that SweepBuilds would remove at a time if nobody used a build, those that were not
 // used for the longest time first.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
-	needed, err := needed(ctx, s)
+	needed, err := neededBuilds(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 // SweepBuilds removes builds by the rules of the configuration. Those that a version or a match needs, or that somebody
 // has resolved and may still use, stay. A removed build is made again from its upload when it is resolved.
 func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
-	needed, err := needed(ctx, p.Store)
+	needed, err := neededBuilds(ctx, p.Store)
 	if err != nil {
 		return done, err
 	}

@@ -153,7 +153,7 @@ func TestEndlessBuild(t *testing.T) {
 		return overdue{ctx, over}, func() {}
 	}
 	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; exec sleep " + mark + "\"]\n" + tebesOnly, "bot.sh": ""})))
-	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason.String(), "did not finish within "+short(BuildTime)) || !strings.Contains(last.Log, "begun") {
+	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason.String(), "did not finish within "+shortTime(BuildTime)) || !strings.Contains(last.Log, "begun") {
 		t.Errorf("it is %+v\n%s", v, logs(stages))
 	}
 	w.told(v)

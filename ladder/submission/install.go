@@ -27,7 +27,7 @@ func (s *submission) install(ctx context.Context) error {
 
 // move moves the bot to a path that does not exist. Its files are read-only there; directories are not, so that the
 // server's user can delete them.
-func (m *made) move(path string) error {
+func (m *botBuild) move(path string) error {
 	if err := readOnly(m.dir); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	}
 	ctx, cancel := p.timeout(ctx, BuildTime)
 	defer cancel()
-	if _, err := p.make(ctx, m, &transcript{}, work); err != nil {
+	if _, err := p.buildBot(ctx, m, &transcript{}, work); err != nil {
 		return err
 	}
 	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // it was built on another machine before
@@ -135,20 +135,20 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 
 // command returns what starts a bot in its directory.
 func (p *Pipeline) command(dir string, run []string) ([]string, error) {
-	if err := p.allowed(dir, run); err != nil {
+	if err := p.checkCommand(dir, run); err != nil {
 		return nil, err
 	}
 	command, err := program.Manifest{Run: run}.Command(dir)
 	if err != nil {
-		return nil, refuse("run: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+		return nil, newRefusal("run: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return command, nil
 }
 
-// allowed refuses a command that leads out of the bot's directory; see program.Allowed.
-func (p *Pipeline) allowed(dir string, command []string) error {
+// checkCommand refuses a command that leads out of the bot's directory; see program.Allowed.
+func (p *Pipeline) checkCommand(dir string, command []string) error {
 	if err := program.Allowed(dir, string(p.Dir), command[0]); err != nil {
-		return refuse("%s", err)
+		return newRefusal("%s", err)
 	}
 	return nil
 }

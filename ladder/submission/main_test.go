@@ -85,7 +85,7 @@ func (w *world) built(v ladder.Version) ladder.Version {
 	kit.Must(w.t, err)
 	defer os.RemoveAll(s.work)
 	for _, stage := range w.stages()[:2] {
-		if on, err := s.do(w.t.Context(), stage); err != nil || !on {
+		if on, err := s.processStage(w.t.Context(), stage); err != nil || !on {
 			v, stages := w.version(v.ID)
 			w.t.Fatalf("%s: %v, it is %+v\n%s", stage.name, err, v, logs(stages))
 		}
@@ -99,14 +99,14 @@ func (w *world) built(v ladder.Version) ladder.Version {
 // add packs a directory and adds it as a version of a bot.
 func (w *world) add(bot, dir string) ladder.Version {
 	w.t.Helper()
-	return w.addData(bot, kit.Get[*bundle.Packed](w.t)(bundle.Pack(dir, bundle.Default)).Data)
+	return w.addData(bot, kit.Get[*bundle.Archive](w.t)(bundle.Pack(dir, bundle.Default)).Data)
 }
 
 func (w *world) addData(bot string, data []byte) ladder.Version {
 	w.t.Helper()
 	upload := kit.Get[*bundle.Upload](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
 	defer upload.Discard()
-	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, StoreUpload: upload.Keep}
+	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, StoreUpload: upload.Store}
 	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 

@@ -95,30 +95,30 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 	return limit
 }
 
-// Memory returns the most that one version can use on its way: its build, its check or
+// MaxMemory returns the most that one version can use on its way: its build, its check or
 // a match of its trial, whose rotations are played one after the other.
-func (p *Pipeline) Memory() (most int64, err error) {
+func (p *Pipeline) MaxMemory() (most int64, err error) {
 	most = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
-	for _, t := range p.trialsOf(ladder.Version{}) {
+	for _, t := range p.trialLaddersOf(ladder.Version{}) {
 		v, err := t.Variant()
 		if err != nil {
 			return 0, err
 		}
-		if p.fits(v) == nil {
+		if p.checkRoom(v) == nil {
 			most = max(most, p.Room.RotationMemory(v, []bool{false, true}))
 		}
 	}
 	return most, nil
 }
 
-// fits returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those
+// checkRoom returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those
 // that there are.
-func (p *Pipeline) fits(v *rules.Variant) error {
+func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
 
-// Standing reports whether a version can be started without a build.
-func (p *Pipeline) Standing(v ladder.Version) bool {
+// IsBuilt reports whether a version can be started without a build.
+func (p *Pipeline) IsBuilt(v ladder.Version) bool {
 	if v.IsHouse() {
 		return true
 	}
@@ -131,30 +131,30 @@ type refusal struct{ text phrase.Text }
 
 func (r *refusal) Error() string { return r.text.String() }
 
-func refuse(format string, args ...any) error {
+func newRefusal(format string, args ...any) error {
 	return &refusal{phrase.New(format, args...)}
 }
 
 // submission is a version on its way.
 type submission struct {
 	*Pipeline
-	version ladder.Version
-	core    int
-	work    string        // a directory that is gone at the end
-	own     match.OwnTime // of the trial
-	most    time.Duration // for the stage that runs
-	quick   bool          // the check is a short one
-	*made
+	version   ladder.Version
+	core      int
+	work      string        // a directory that is gone at the end
+	ownTime   match.OwnTime // of the trial
+	timeLimit time.Duration // for the stage that runs
+	quick     bool          // the check is a short one
+	*botBuild
 }
 
 // stage is one step. run writes to the log and gives a line that sums it up; its
 // error is a *refusal when the bot is to blame.
 type stage struct {
-	name  string
-	state ladder.State
-	most  time.Duration
-	own   bool // of the bot's own time, by yield
-	run   func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
+	name      string
+	state     ladder.State
+	timeLimit time.Duration
+	byOwnTime bool // of the bot's own time, by yield
+	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
 // The names of the stages, in their order.
@@ -206,7 +206,7 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	}
 	defer os.RemoveAll(s.work)
 	for _, stage := range p.stages() {
-		if on, err := s.do(ctx, stage); err != nil || !on {
+		if on, err := s.processStage(ctx, stage); err != nil || !on {
 			return err
 		}
 	}
@@ -216,9 +216,9 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// do runs a stage and keeps what became of it; on is false when the version has
+// processStage runs a stage and keeps what became of it; on is false when the version has
 // failed.
-func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
+func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
 			return false, err
@@ -229,7 +229,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	log := s.transcript()
 	began := time.Now()
-	summary, err := s.within(ctx, st, log)
+	summary, err := s.runStage(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
 		return false, ctx.Err() // begins again
 	}
@@ -242,7 +242,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	case err != nil:
 		result, summary = "failed", no.text.Map(log.clean)
 	}
-	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, short(time.Since(began)))
+	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, shortTime(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
 	if kept := s.Store.Versions.FinishStage(ctx, s.version.ID, ended); kept != nil || ours {
 		return false, errors.Join(err, kept)
@@ -259,35 +259,37 @@ func (s *submission) transcript() *transcript {
 	return &transcript{secrets: []string{s.work + slash, string(s.Dir) + slash}}
 }
 
-// within runs a stage in its time.
-func (s *submission) within(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
-	s.most = st.most
+// runStage runs a stage in its time.
+func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
+	s.timeLimit = st.timeLimit
 	within := ctx
-	if !st.own {
+	if !st.byOwnTime {
 		var cancel context.CancelFunc
-		within, cancel = s.timeout(ctx, st.most)
+		within, cancel = s.timeout(ctx, st.timeLimit)
 		defer cancel()
 	}
 	summary, err = st.run(s, within, log)
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
-		err = s.overtime()
+		err = s.overtimeError()
 	}
 	return summary, err
 }
 
-// overtime refuses a bot whose stage takes longer than it may.
-func (s *submission) overtime() error { return refuse("it did not finish within %s", short(s.most)) }
+// overtimeError refuses a bot whose stage takes longer than it may.
+func (s *submission) overtimeError() error {
+	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
+}
 
-// yield refuses one that has taken so much time of its own in a stage, if that is too much.
-func (s *submission) yield(own time.Duration) error {
-	if own > s.most {
-		return s.overtime()
+// checkOwnTime refuses one that has taken so much time of its own in a stage, if that is too much.
+func (s *submission) checkOwnTime(own time.Duration) error {
+	if own > s.timeLimit {
+		return s.overtimeError()
 	}
 	return nil
 }
 
-// short returns a time for people.
-func short(d time.Duration) string {
+// shortTime returns a time for people.
+func shortTime(d time.Duration) string {
 	switch {
 	case d >= time.Minute && d%time.Minute == 0:
 		return fmt.Sprintf("%d min", d/time.Minute)
@@ -299,13 +301,13 @@ func short(d time.Duration) string {
 
 // unpack unpacks the upload.
 func (s *submission) unpack(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
-	if s.made, err = s.unbundle(s.version.Bundle, s.work); err != nil {
+	if s.botBuild, err = s.unbundle(s.version.Bundle, s.work); err != nil {
 		if ladder.CodeOf(err) != "" {
-			return summary, refuse("%s", err)
+			return summary, newRefusal("%s", err)
 		}
 		return summary, err
 	}
-	t := s.made.tree
+	t := s.botBuild.tree
 	if t.Top != "" {
 		fmt.Fprintf(log, "everything is in the directory %s, which is used as the bot's directory\n", t.Top)
 	}
@@ -316,14 +318,14 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (summary phras
 		}
 		fmt.Fprintf(log, "%10d  %s\n", f.Size, f.Path)
 	}
-	if n := len(t.Left); n > 0 {
-		fmt.Fprintf(log, "left out, not part of a bot: %s\n", some(t.Left, 5))
+	if n := len(t.SkippedPaths); n > 0 {
+		fmt.Fprintf(log, "left out, not part of a bot: %s\n", listSome(t.SkippedPaths, 5))
 	}
 	fmt.Fprintf(log, "hash %s\n", s.hash)
 	if len(t.Files) == 1 {
-		return phrase.New("1 file, %s", bundle.Size(t.Bytes)), nil
+		return phrase.New("1 file, %s", bundle.FormatSize(t.Bytes)), nil
 	}
-	return phrase.New("%d files, %s", len(t.Files), bundle.Size(t.Bytes)), nil
+	return phrase.New("%d files, %s", len(t.Files), bundle.FormatSize(t.Bytes)), nil
 }
 
 // maxListed is how many files a log lists.

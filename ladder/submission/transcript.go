@@ -15,7 +15,7 @@ const MaxLog = 64 << 10
 // compiler has printed as plain text, whatever they print.
 type transcript struct {
 	head, tail []byte
-	lost       int
+	lostBytes  int
 	secrets    []string // paths of the server
 }
 
@@ -24,7 +24,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	t.head = append(t.head, p[:room]...)
 	t.tail = append(t.tail, p[room:]...)
 	if over := len(t.tail) - MaxLog/2; over > 0 {
-		t.lost += over
+		t.lostBytes += over
 		t.tail = append(t.tail[:0], t.tail[over:]...)
 	}
 	return len(p), nil
@@ -33,7 +33,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 // String returns the log, cut off in the middle when it is too long.
 func (t *transcript) String() string {
 	head, tail := t.head, t.tail
-	if t.lost == 0 {
+	if t.lostBytes == 0 {
 		return t.clean(string(head) + string(tail))
 	}
 	if i := strings.LastIndexByte(string(head), '\n'); i >= 0 { // whole lines, where there are some
@@ -42,7 +42,7 @@ func (t *transcript) String() string {
 	if i := strings.IndexByte(string(tail), '\n'); i >= 0 && i < len(tail)-1 {
 		tail = tail[i+1:]
 	}
-	lost := t.lost + len(t.head) - len(head) + len(t.tail) - len(tail)
+	lost := t.lostBytes + len(t.head) - len(head) + len(t.tail) - len(tail)
 	return t.clean(string(head)) + fmt.Sprintf("\n[%d bytes are left out here]\n\n", lost) + t.clean(string(tail))
 }
 
@@ -67,8 +67,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// some returns the beginning of a list.
-func some(words []string, most int) string {
+// listSome returns the beginning of a list.
+func listSome(words []string, most int) string {
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n)
 	}

@@ -38,7 +38,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 	o := s.Check
 	o.Clock, o.Outside, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
-	o.Yield, o.Quick = s.yield, o.Quick || s.quick
+	o.Yield, o.Quick = s.checkOwnTime, o.Quick || s.quick
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
@@ -61,11 +61,11 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 	}
 	switch {
 	case len(failed) == 1:
-		return summary, refuse("%s", failed[0])
+		return summary, newRefusal("%s", failed[0])
 	case len(failed) == 2:
-		return summary, refuse("%s; and 1 other check fails, too", failed[0])
+		return summary, newRefusal("%s; and 1 other check fails, too", failed[0])
 	case len(failed) > 2:
-		return summary, refuse("%s; and %d other checks fail, too", failed[0], len(failed)-1)
+		return summary, newRefusal("%s; and %d other checks fail, too", failed[0], len(failed)-1)
 	case len(warned) > 0:
 		return phrase.New("passes, with warnings: %s", strings.Join(warned, ", ")), nil
 	}
@@ -76,7 +76,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 // on, that with the shortest time for a move.
 func (s *submission) clock() referee.Clock {
 	clock := s.checkClock
-	for _, t := range s.trials() {
+	for _, t := range s.trialLadders() {
 		if t.Clock.Move > 0 && t.Clock.Move < clock.Move {
 			clock = t.Clock
 		}
@@ -84,11 +84,11 @@ func (s *submission) clock() referee.Clock {
 	return clock
 }
 
-func (s *submission) trials() []ladder.Ladder { return s.trialsOf(s.version) }
+func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialsOf returns the ladders that a version would be on, and one for each game that it claims beside
+// trialLaddersOf returns the ladders that a version would be on, and one for each game that it claims beside
 // those: it plays a match of each.
-func (p *Pipeline) trialsOf(version ladder.Version) (list []ladder.Ladder) {
+func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	covered := map[string]bool{}
 	for _, l := range p.Config.Ladders {
 		if version.Plays(l.Game) {
@@ -116,18 +116,18 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	}
 	random.Bot.Temp = bot.Temp
 	played, matches := 0, 0
-	for _, t := range s.trials() {
+	for _, t := range s.trialLadders() {
 		v, err := t.Variant()
 		if err != nil {
 			return summary, err
 		}
-		if none := s.fits(v); none != nil {
+		if none := s.checkRoom(v); none != nil {
 			fmt.Fprintf(log, "%-20s is not tried: %s\n", t.Name, none)
 			continue
 		}
 		matches++
-		n, err := s.play(ctx, t, []match.Bot{bot, random.Bot}, TrialDeals, log, func(g *referee.Result) error {
-			return s.firstFault(t.Name, g, log)
+		n, err := s.playMatch(ctx, t, []match.Bot{bot, random.Bot}, TrialDeals, log, func(g *referee.Result) error {
+			return s.refuseFirstFault(t.Name, g, log)
 		})
 		if err != nil {
 			return summary, err
@@ -140,8 +140,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// play plays a match of so many deals. The same files get the same deals.
-func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
+// playMatch plays a match of so many deals. The same files get the same deals.
+func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
 		return 0, err
@@ -154,8 +154,8 @@ func (s *submission) play(ctx context.Context, t ladder.Ladder, bots []match.Bot
 		Resources: match.Resources{Workers: []int{s.core}, Together: 1},
 		Observer: match.Observer{
 			Watch: func(game *referee.Game) {
-				s.own.Watch(game)
-				if err := s.yield(s.own.Sum()); err != nil {
+				s.ownTime.Watch(game)
+				if err := s.checkOwnTime(s.ownTime.Sum()); err != nil {
 					end(err)
 				}
 			},
@@ -189,8 +189,8 @@ var errHouse = errors.New("the house bot failed")
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// firstFault refuses a bot for its first fault in a game of a trial.
-func (s *submission) firstFault(trial string, g *referee.Result, log *transcript) error {
+// refuseFirstFault refuses a bot for its first fault in a game of a trial.
+func (s *submission) refuseFirstFault(trial string, g *referee.Result, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || f.HouseFailed() })
 	if i < 0 {
@@ -215,5 +215,5 @@ func (s *submission) firstFault(trial string, g *referee.Result, log *transcript
 	for _, a := range advice {
 		fmt.Fprintf(log, "- %s\n", a)
 	}
-	return refuse("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])
+	return newRefusal("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])
 }

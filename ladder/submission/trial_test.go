@@ -39,7 +39,7 @@ func TestTimeOfTrial(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t)
 				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
-				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{}}
+				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{}}
 				mine := match.Bot{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
 					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
 						time.Sleep(c.think)
@@ -53,11 +53,11 @@ func TestTimeOfTrial(t *testing.T) {
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 					// 20 moves in each of two games: more than 10 minutes with the time of others.
-					_, err = s.play(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
+					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
 						func(*referee.Result) error { return nil })
 					return summary, err
 				}
-				on, err := s.do(t.Context(), st)
+				on, err := s.processStage(t.Context(), st)
 				kit.Must(t, err)
 				if v, _ := w.version(v.ID); on != (c.reason == "") || v.Reason.String() != c.reason {
 					t.Errorf("it goes on: %v, it failed for %q", on, v.Reason)
@@ -76,11 +76,11 @@ func TestTimeOfCheck(t *testing.T) {
 	defer func() { s.release() }()
 	on := true
 	for _, st := range w.stages()[:3] {
-		if st.own {
-			st.most = 1
+		if st.byOwnTime {
+			st.timeLimit = 1
 		}
 		var err error
-		on, err = s.do(t.Context(), st)
+		on, err = s.processStage(t.Context(), st)
 		kit.Must(t, err)
 	}
 	if v, stages := w.version(v.ID); on || v.Reason.String() != "check: it did not finish within 0.0 s" {
@@ -96,7 +96,7 @@ func TestHouseLate(t *testing.T) {
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
-		if err := new(submission).firstFault("brisca", g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {
+		if err := new(submission).refuseFirstFault("brisca", g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {
 			t.Errorf("%s: %v, want a failure: %v", kind, err, fails)
 		}
 	}
@@ -109,7 +109,7 @@ func TestTrialWithoutRoom(t *testing.T) {
 	manifest := "games = [\"podrida\"]\nrun = [\"sh\", \"bot.sh\"]\n"
 	v := w.built(w.add("mine", fileTree(t, map[string]string{"timba.toml": manifest, "bot.sh": shell("")})))
 	w.Room = ladder.MemoryBudget{Total: 512 << 20, Bot: 256 << 20}
-	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, made: &made{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
+	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
 	log := s.transcript()
 	summary := kit.Get[phrase.Text](t)(s.trial(t.Context(), log)).String()
 	want := "podrida              is not tried: a match of podrida: its 4 bots can use 704 MiB at once, " +

@@ -25,13 +25,13 @@ const TryoutCheckTime = time.Minute
 // Tryout is a bot of one file that its author tests before it is submitted. It is built as a submission is, with the
 // same limits, and plays a match on the first ladder of a game. Nothing of it is kept.
 type Tryout struct {
-	File    string // its name tells the language
-	Text    string
-	Game    string
-	Against ladder.Version
-	Built   func()                               // called before the first game
-	Done    func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
-	Checked func(TryoutCheck)                    // called after the games
+	File     string // its name tells the language
+	Text     string
+	Game     string
+	Opponent ladder.Version
+	OnBuilt  func()                               // called before the first game
+	OnGame   func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
+	OnCheck  func(TryoutCheck)                    // called after the games
 }
 
 // TryoutCheck is what the conformance kit finds.
@@ -44,13 +44,13 @@ type TryoutCheck struct {
 // TryoutFault is a fault of the bot with what to change.
 type TryoutFault struct {
 	referee.Fault
-	What   phrase.Text
-	Advice []phrase.Text
+	Description phrase.Text
+	Advice      []phrase.Text
 }
 
 // TryoutMemory returns the memory that a tryout can use.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
-	t := p.trialsOf(ladder.Version{Games: []string{game}})
+	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
 		return 0, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(game))
 	}
@@ -66,46 +66,46 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	return need, nil
 }
 
-// Try builds a bot and plays its games, on a core. It returns what the build said. An error that is the bot's has the
+// RunTryout builds a bot and plays its games, on a core. It returns what the build said. An error that is the bot's has the
 // code Invalid; others are the context's, or a failure of our own.
-func (p *Pipeline) Try(ctx context.Context, t Tryout, core int) (said string, err error) {
+func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (said string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
 	defer os.RemoveAll(work)
-	s := &submission{Pipeline: p, core: core, work: work, made: &made{dir: filepath.Join(work, "source")}}
-	if err := program.WriteFile(s.made.dir, t.File, []byte(t.Text), []string{t.Game}); err != nil {
+	s := &submission{Pipeline: p, core: core, work: work, botBuild: &botBuild{dir: filepath.Join(work, "source")}}
+	if err := program.WriteFile(s.botBuild.dir, t.File, []byte(t.Text), []string{t.Game}); err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
-	if s.hash, err = trees.HashSource(s.made.dir); err != nil {
+	if s.hash, err = trees.HashSource(s.botBuild.dir); err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
 	defer s.release()
 	log := s.transcript()
 	play := func(s *submission, ctx context.Context, log *transcript) (phrase.Text, error) {
-		return phrase.Text{}, s.try(ctx, t, log)
+		return phrase.Text{}, s.playTryout(ctx, t, log)
 	}
-	for _, st := range []stage{{Build, "", BuildTime, false, (*submission).construct}, {Trial, "", TrialTime, true, play}} {
-		if _, err = s.within(ctx, st, log); err != nil {
+	for _, st := range []stage{{Build, "", BuildTime, false, (*submission).buildTryout}, {Trial, "", TrialTime, true, play}} {
+		if _, err = s.runStage(ctx, st, log); err != nil {
 			break
 		}
 	}
 	var no *refusal
 	switch {
 	case err == nil:
-		err = s.tryCheck(ctx, t)
+		err = s.checkTryout(ctx, t)
 	case errors.As(err, &no) && ctx.Err() == nil:
 		err = ladder.Errorf(ladder.Invalid, "", "%s", no.text.Map(log.clean))
 	}
 	return log.String(), err
 }
 
-// tryCheck runs the conformance kit on the bot of a tryout.
-func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
+// checkTryout runs the conformance kit on the bot of a tryout.
+func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
-	summary, err := s.within(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
+	summary, err := s.runStage(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
 	if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
 		result.OK, summary, err = false, no.text.Map(log.clean), nil
 	}
@@ -113,22 +113,22 @@ func (s *submission) tryCheck(ctx context.Context, t Tryout) error {
 		return err
 	}
 	result.Summary, result.Log = summary, log.String()
-	t.Checked(result)
+	t.OnCheck(result)
 	return nil
 }
 
-// construct builds a bot that nothing is known of in the store.
-func (s *submission) construct(ctx context.Context, log *transcript) (phrase.Text, error) {
+// buildTryout builds a bot that nothing is known of in the store.
+func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.Text, error) {
 	if err := s.readManifest(); err != nil {
 		return phrase.Text{}, err
 	}
-	return s.make(ctx, s.made, log, s.work)
+	return s.buildBot(ctx, s.botBuild, log, s.work)
 }
 
-// try plays the games of a tryout.
-func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
+// playTryout plays the games of a tryout.
+func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) error {
 	s.version = ladder.Version{Bot: t.File, Command: s.manifest.Run, Hash: s.hash, Language: s.manifest.Language(), Games: []string{t.Game}}
-	if t.Against.Bot == t.File {
+	if t.Opponent.Bot == t.File {
 		s.version.Bot += "#2"
 	}
 	if _, err := s.command(s.dir, s.manifest.Run); err != nil {
@@ -140,16 +140,16 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	against, err := s.Resolve(ctx, t.Against)
+	against, err := s.Resolve(ctx, t.Opponent)
 	if err != nil {
 		return err
 	}
-	t.Built()
-	_, err = s.play(ctx, s.trials()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+	t.OnBuilt()
+	_, err = s.playMatch(ctx, s.trialLadders()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {
-				if t.Against.IsHouse() && f.HouseFailed() {
+				if t.Opponent.IsHouse() && f.HouseFailed() {
 					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
 				}
 				continue
@@ -158,7 +158,7 @@ func (s *submission) try(ctx context.Context, t Tryout, log *transcript) error {
 			faults = append(faults, TryoutFault{f, f.TextIn(c), f.Reason.Advice(c)})
 		}
 		g.Reveal(s.seed())
-		t.Done(g, faults)
+		t.OnGame(g, faults)
 		return nil
 	})
 	return err

@@ -15,10 +15,10 @@ import (
 // try tests a bot of one file and returns its games, and what the kit finds.
 func (w *world) try(ctx context.Context, file, text string) (games []*referee.Result, check TryoutCheck, said string, err error) {
 	w.t.Helper()
-	t := Tryout{File: file, Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: func() {}}
-	t.Done = func(g *referee.Result, _ []TryoutFault) { games = append(games, g) }
-	t.Checked = func(c TryoutCheck) { check = c }
-	said, err = w.Try(ctx, t, cores.Any)
+	t := Tryout{File: file, Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: func() {}}
+	t.OnGame = func(g *referee.Result, _ []TryoutFault) { games = append(games, g) }
+	t.OnCheck = func(c TryoutCheck) { check = c }
+	said, err = w.RunTryout(ctx, t, cores.Any)
 	return games, check, said, err
 }
 
@@ -83,8 +83,8 @@ func TestTryoutFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	text := shell("sleep 1000;")
-	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Against: ladder.Version{Bot: "@random"}, Built: cancel, Done: func(*referee.Result, []TryoutFault) {}}
-	if _, err := w.Try(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
+	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: cancel, OnGame: func(*referee.Result, []TryoutFault) {}}
+	if _, err := w.RunTryout(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled one: %v", err)
 	}
 	if need, err := w.TryoutMemory("tebes", ladder.Version{Bot: "other"}); err != nil || need < w.buildLimit().MaxMemory(w.Level) {

@@ -65,7 +65,7 @@ func ProblemOf(err error) Problem {
 		}
 	case errors.As(err, &tooLarge):
 		code = ladder.TooLarge
-		text, remedy = phrase.New("the body is larger than %s", bundle.Size(tooLarge.Limit)), phrase.New("send shorter names and texts")
+		text, remedy = phrase.New("the body is larger than %s", bundle.FormatSize(tooLarge.Limit)), phrase.New("send shorter names and texts")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		code, text, remedy = ladder.Unavailable, phrase.New("the request took too long"), phrase.New("try again")
 	}

@@ -62,9 +62,9 @@ func New(o Options) *Hub {
 	return &Hub{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// Ready reports whether a remote version can begin a match: it is connected, wants more matches and plays
+// IsReady reports whether a remote version can begin a match: it is connected, wants more matches and plays
 // none.
-func (h *Hub) Ready(version int64) bool {
+func (h *Hub) IsReady(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.bots[version].isReady()
@@ -72,9 +72,9 @@ func (h *Hub) Ready(version int64) bool {
 
 func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
-// Gone reports whether a remote version is away, or wants no more matches, for longer than a match waits
+// IsGone reports whether a remote version is away, or wants no more matches, for longer than a match waits
 // for it. One that has not come counts from the start of the server.
-func (h *Hub) Gone(version int64) bool {
+func (h *Hub) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	since := h.began
@@ -110,8 +110,8 @@ func (h *Hub) Release(version int64) {
 	}
 }
 
-// Changed receives after remote versions have become ready or gone.
-func (h *Hub) Changed() <-chan struct{} { return h.changes }
+// Changes receives after remote versions have become ready or gone.
+func (h *Hub) Changes() <-chan struct{} { return h.changes }
 
 func (h *Hub) signalChange() {
 	select {

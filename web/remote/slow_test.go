@@ -62,16 +62,16 @@ func TestForgets(t *testing.T) {
 		far.cancel()
 		time.Sleep(w.Config.Remote.Comeback - time.Second)
 		v := w.version(t, "far").ID
-		if w.Bots() != 2 || w.Ready(v) || w.Gone(v) {
-			t.Errorf("while it may come back, %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 2 || w.IsReady(v) || w.IsGone(v) {
+			t.Errorf("while it may come back, %d bots are known; ready: %t, gone: %t", w.Bots(), w.IsReady(v), w.IsGone(v))
 		}
 		time.Sleep(10 * time.Second)
-		if w.Bots() != 1 || w.Ready(v) || !w.Gone(v) {
-			t.Errorf("later %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 1 || w.IsReady(v) || !w.IsGone(v) {
+			t.Errorf("later %d bots are known; ready: %t, gone: %t", w.Bots(), w.IsReady(v), w.IsGone(v))
 		}
 		start(t, w.client(w.token, "far")).await(t, "online again", online)
-		if w.Bots() != 2 || !w.Ready(v) || w.Gone(v) {
-			t.Errorf("when it is back %d bots are known; ready: %t, gone: %t", w.Bots(), w.Ready(v), w.Gone(v))
+		if w.Bots() != 2 || !w.IsReady(v) || w.IsGone(v) {
+			t.Errorf("when it is back %d bots are known; ready: %t, gone: %t", w.Bots(), w.IsReady(v), w.IsGone(v))
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestReserve(t *testing.T) {
 		f := start(t, w.client(w.token, "far"))
 		f.await(t, "online", online)
 		v := w.version(t, "far").ID
-		if w.Reserve(v+1) || !w.Ready(v) || !w.Reserve(v) || w.Ready(v) || w.Reserve(v) {
+		if w.Reserve(v+1) || !w.IsReady(v) || !w.Reserve(v) || w.IsReady(v) || w.Reserve(v) {
 			t.Fatal("it is not reserved once")
 		}
 		w.Release(v)

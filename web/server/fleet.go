@@ -58,7 +58,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
-		Built: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
+		BuildDir: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
 			v, err := s.Store.Versions.Find(ctx, b.Version)
 			if err == nil {
 				err = p.Restore(ctx, v)

@@ -85,7 +85,7 @@ house = ["@random"]
 			kit.Must(t, err)
 			reservePlayMemory(c, &room)
 			p := &submission.Pipeline{Config: c, Room: room, Level: sandbox.LevelFull}
-			if most := kit.Get[int64](t)(p.Memory()); most > room.Total {
+			if most := kit.Get[int64](t)(p.MaxMemory()); most > room.Total {
 				t.Errorf("a submission can use %d MiB of %d", most>>20, room.Total>>20)
 			}
 		}

@@ -34,7 +34,7 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {
 			return r.Machines(nil), nil
 		}
-		added, err := cluster.ReadAdded(s.Dir.Fleet())
+		added, err := cluster.ReadAddTimes(s.Dir.Fleet())
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 // ReadMachines returns the machines of a data directory: those that its server has written, or, while
 // none runs, those that have credentials. runs reports whether one does.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
-	added, err := cluster.ReadAdded(dir.Fleet())
+	added, err := cluster.ReadAddTimes(dir.Fleet())
 	if err != nil {
 		return nil, false, err
 	}

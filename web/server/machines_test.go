@@ -42,7 +42,7 @@ func TestReadMachines(t *testing.T) {
 	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.AddedAt.IsZero() {
 		t.Errorf("after a server was killed: %+v, %t", list, runs)
 	}
-	there := withoutRemoved([]ladder.Machine{{Name: "local", Local: true}, {Name: "lab-1"}, {Name: "lab-2"}}, kit.Get[map[string]time.Time](t)(cluster.ReadAdded(dir.Fleet())))
+	there := withoutRemoved([]ladder.Machine{{Name: "local", Local: true}, {Name: "lab-1"}, {Name: "lab-2"}}, kit.Get[map[string]time.Time](t)(cluster.ReadAddTimes(dir.Fleet())))
 	if len(there) != 2 || there[1].Name != "lab-1" {
 		t.Errorf("after the removal of lab-2: %+v", there)
 	}

@@ -243,7 +243,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.tryouts = tryout.New(tryout.Options{Play: pipeline.Try, Memory: pipeline.TryoutMemory, Wake: r.Wake, Log: s.Log})
+	s.tryouts = tryout.New(tryout.Options{Play: pipeline.RunTryout, Memory: pipeline.TryoutMemory, Wake: r.Wake, Log: s.Log})
 	r.Register(s.tryouts, r.Submissions(pipeline.Run))
 	s.tables = play.New(play.Options{
 		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Log: s.Log,
@@ -331,7 +331,7 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
-		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.Gone}),
+		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.IsGone}),
 		Registerer: registry,
 		Proxies:    s.HTTP.Proxies,
 		Pace:       s.HTTP.Pace,
@@ -366,7 +366,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 
 // runner returns the runner of the matches.
 func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
-	memory, err := pipeline.Memory()
+	memory, err := pipeline.MaxMemory()
 	if err != nil {
 		return nil, err
 	}
@@ -374,7 +374,7 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipelin
 		Store:   runner.NewStore(s.Store),
 		Ladders: s.Config.Ladders,
 		Limits: runner.Limits{
-			Room: s.room, Build: memory, Time: s.Config.Limits.Time, Allowance: s.Config.Remote.Allowance,
+			Room: s.room, BuildMemory: memory, Time: s.Config.Limits.Time, Allowance: s.Config.Remote.Allowance,
 			Pause: s.Config.Pause, Idle: 60 * s.Config.Pause, Grace: s.Grace,
 		},
 		Programs:   pipeline,

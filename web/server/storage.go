@@ -26,7 +26,7 @@ func (s *Server) maintainStorage(ctx context.Context, p *submission.Pipeline) er
 func (s *Server) moveDocuments(ctx context.Context) error {
 	moved, err := s.Store.MoveDocuments(ctx, s.Config.Storage)
 	if moved.Matches > 0 {
-		s.Log.Info("replays and logs of old matches are moved to files", "matches", moved.Matches, "size", bundle.Size(moved.Bytes), "files", moved.Files)
+		s.Log.Info("replays and logs of old matches are moved to files", "matches", moved.Matches, "size", bundle.FormatSize(moved.Bytes), "files", moved.Files)
 	}
 	if moved.Full {
 		s.Log.Warn("the archive is full: old replays stay in the database", "size", s.Config.Storage.Size, "try", "a larger storage.size")
@@ -37,10 +37,10 @@ func (s *Server) moveDocuments(ctx context.Context) error {
 func (s *Server) sweepBuilds(ctx context.Context, p *submission.Pipeline) error {
 	swept, err := p.SweepBuilds(ctx)
 	if swept.Entries > 0 {
-		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Entries, "size", bundle.Size(swept.Bytes))
+		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Entries, "size", bundle.FormatSize(swept.Bytes))
 	}
 	if room := int64(s.Config.Storage.Room); room > 0 && swept.RemainingBytes > room {
-		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.Size(swept.RemainingBytes), "try", "a larger storage.room")
+		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.FormatSize(swept.RemainingBytes), "try", "a larger storage.room")
 	}
 	return err
 }

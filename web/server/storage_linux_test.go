@@ -138,7 +138,7 @@ done
 	upload, err := bundle.Receive(bytes.NewReader(packed.Data), s.Dir, bundle.Default)
 	kit.Must(s.t, err)
 	defer upload.Discard()
-	v, err := s.Store.Versions.Add(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, StoreUpload: upload.Keep}, s.Config.Limits)
+	v, err := s.Store.Versions.Add(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, StoreUpload: upload.Store}, s.Config.Limits)
 	kit.Must(s.t, err)
 	kit.Must(s.t, s.Store.Versions.SetBuildInfo(s.t.Context(), v.ID, store.BuildInfo{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
 	kit.Must(s.t, s.Store.Versions.Promote(s.t.Context(), v.ID))

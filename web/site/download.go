@@ -58,7 +58,7 @@ func (s *Site) programInfo() programInfo {
 	if f, err := openProgram(); err == nil {
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
-			p.Size = bundle.Size(info.Size())
+			p.Size = bundle.FormatSize(info.Size())
 		}
 	}
 	return p

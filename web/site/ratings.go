@@ -43,11 +43,11 @@ func constants() []constant {
 		{"start", rating.Current.Start},
 		{"newcomer", rating.Current.Newcomer},
 		{"enough", ladder.EnoughMatches},
-		{"half-urgent", m.HalfUrgent},
-		{"uncertain", m.Uncertain},
-		{"often", m.Often},
-		{"related", m.Related},
-		{"chance", m.Chance},
+		{"half-urgent", m.HalfUrgencyMatches},
+		{"uncertain", m.UncertaintyElo},
+		{"often", m.MeetingsElo},
+		{"related", m.SameOwnerElo},
+		{"chance", m.ChanceElo},
 		{"share", ladder.UnratedShare},
 	}
 }

@@ -34,7 +34,7 @@ func (s *Site) submitForm(name string) submitPage {
 	l, archive := s.Config.Limits, bundle.LimitsOf(s.Config.Limits)
 	return submitPage{
 		Limits: l, Archive: archive, Name: name, Platform: s.programInfo().Platform, Processes: sandbox.DefaultLimit.Processes,
-		Upload: bundle.Size(archive.Upload), Files: bundle.Size(archive.Unpacked), Memory: bundle.Size(int64(l.Memory)),
+		Upload: bundle.FormatSize(archive.UploadSize), Files: bundle.FormatSize(archive.UnpackedSize), Memory: bundle.FormatSize(int64(l.Memory)),
 	}
 }
 
@@ -82,7 +82,7 @@ func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 func readField(p *multipart.Part) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
 	if len(data) > maxField {
-		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", ladder.Clip(p.FormName()), bundle.Size(maxField))
+		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", ladder.Clip(p.FormName()), bundle.FormatSize(maxField))
 	}
 	return string(data), formError(err, nil)
 }

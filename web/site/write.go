@@ -75,7 +75,7 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError
 	if err := v.r.ParseMultipartForm(tryout.MaxText + maxForm); errors.As(err, &large) {
-		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.Size(tryout.MaxText))
+		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.FormatSize(tryout.MaxText))
 	} else if err != nil {
 		return w, ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
 	}
@@ -88,7 +88,7 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	}
 	w.source, w.text = l.Source, strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
 	if len(w.text) > tryout.MaxText {
-		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.Size(tryout.MaxText))
+		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.FormatSize(tryout.MaxText))
 	}
 	return w, nil
 }
@@ -139,7 +139,7 @@ func (s *Site) postTest(v *visit) error {
 	}
 	id := ""
 	if err == nil {
-		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game.Name, Against: against})
+		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game.Name, Opponent: against})
 	}
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (s *Site) getTestGame(v *visit) error {
 	for _, f := range g.Faults {
 		m := r.Match
 		part.Faults = append(part.Faults, faultNote{
-			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.What, Advice: f.Advice,
+			Deal: m.Deal, Rotation: m.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: f.Description, Advice: f.Advice,
 		})
 	}
 	part.Stderr = slices.DeleteFunc(slices.Clone(g.Stderr), func(text string) bool { return text == "" })

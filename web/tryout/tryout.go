@@ -114,12 +114,12 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if err := who.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
 	}
-	memory, err := x.Memory(t.Game, t.Against)
+	memory, err := x.Memory(t.Game, t.Opponent)
 	if err != nil {
 		return "", err
 	}
 	n := &tryout{bot: t, id: rand.Text(), owner: who, memory: memory, changeSignal: make(chan struct{})}
-	n.Progress = Progress{Opponent: t.Against.Bot, State: Waiting}
+	n.Progress = Progress{Opponent: t.Opponent.Bot, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -140,15 +140,15 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range x.all {
-		if n.State == Waiting && !slices.Contains(c.Busy, n.owner.Person.ID) {
+		if n.State == Waiting && !slices.Contains(c.BusyOwners, n.owner.Person.ID) {
 			return &runner.Tryout{Owner: n.owner.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
 		}
 	}
 	return nil, nil
 }
 
-// Started does nothing: the tryout begins with its Run.
-func (x *Tryouts) Started(runner.Job) {}
+// RecordStart does nothing: the tryout begins with its Run.
+func (x *Tryouts) RecordStart(runner.Job) {}
 
 // update changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
 func (x *Tryouts) update(n *tryout, do func()) {
@@ -203,13 +203,13 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	if t.Game == "" { // it was cancelled a moment ago
 		return
 	}
-	t.Built = func() { x.update(n, func() { n.State = Playing }) }
-	t.Done = func(g *referee.Result, faults []submission.TryoutFault) {
+	t.OnBuilt = func() { x.update(n, func() { n.State = Playing }) }
+	t.OnGame = func(g *referee.Result, faults []submission.TryoutFault) {
 		game := newGame(g)
 		game.Faults = faults
 		x.update(n, func() { n.Games = append(n.Games, game) })
 	}
-	t.Checked = func(c submission.TryoutCheck) { x.update(n, func() { n.Check = &c }) }
+	t.OnCheck = func(c submission.TryoutCheck) { x.update(n, func() { n.Check = &c }) }
 	said, err := x.Play(n.ctx, t, core)
 	x.update(n, func() {
 		n.BuildOutput = said

@@ -32,7 +32,7 @@ func person(id int64) service.Actor {
 
 // stuck plays until it is cancelled, or the text of its bot says how it ends.
 func stuck(ctx context.Context, t submission.Tryout, _ int) (string, error) {
-	t.Built()
+	t.OnBuilt()
 	switch t.Text {
 	case "fine":
 		return "built", nil
@@ -59,7 +59,7 @@ func add(t *testing.T, x *tryout.Tryouts, who service.Actor, text string) string
 // next returns the tryout that a core gets while some people are busy; nil if there is none.
 func next(t *testing.T, x *tryout.Tryouts, busy ...int64) *runner.Tryout {
 	t.Helper()
-	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{Busy: busy})).(*runner.Tryout)
+	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{BusyOwners: busy})).(*runner.Tryout)
 	return j
 }
 
@@ -201,7 +201,7 @@ func TestScore(t *testing.T) {
 			for _, g := range games {
 				r := &referee.Result{Bots: g.bots, Logs: make([][]byte, len(g.bots))}
 				r.Ranks, r.Points = g.ranks, make([]float64, len(g.bots))
-				b.Done(r, nil)
+				b.OnGame(r, nil)
 			}
 			return "", nil
 		},
@@ -225,7 +225,7 @@ func TestForgotten(t *testing.T) {
 			played <- weak.Make(&faults[0])
 			r := &referee.Result{Bots: []int{0, 1}, Logs: make([][]byte, 2)}
 			r.Ranks, r.Points = []int{1, 2}, make([]float64, 2)
-			b.Done(r, faults)
+			b.OnGame(r, faults)
 			return "", nil
 		},
 		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {},

@@ -267,7 +267,7 @@ func (w *World) Log() string { return w.fullLog.String() }
 // Archive packs a bot's directory as an upload.
 func (w *World) Archive(dir string) []byte {
 	w.T.Helper()
-	p := kit.Get[*bundle.Packed](w.T)(bundle.Pack(dir, w.limits))
+	p := kit.Get[*bundle.Archive](w.T)(bundle.Pack(dir, w.limits))
 	return p.Data
 }
 

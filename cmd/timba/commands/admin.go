@@ -323,7 +323,7 @@ func addGuest(creds, key, name string) (made credential, err error) {
 	if err != nil {
 		return made, fmt.Errorf("account-key: %w", err)
 	}
-	file, user, err := cluster.AddGuest(server, seed, name)
+	file, user, err := cluster.NewGuestCredential(server, seed, name)
 	return credential{name, string(file), user}, err
 }
 
@@ -358,7 +358,7 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		return list, err
 	}, func(w io.Writer, list []cluster.Credential) {
 		text.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
-			return []any{c.Name, c.Added.Format(time.DateTime), since(c.Removed)}
+			return []any{c.Name, c.AddedAt.Format(time.DateTime), since(c.RemovedAt)}
 		})
 	})
 }

@@ -65,7 +65,7 @@ func newBackup(f *adminFlags) *cobra.Command {
 		b.Config = err == nil
 		return b, nil
 	}, func(w io.Writer, b backup) {
-		fmt.Fprintf(w, "wrote %s, %s\n", b.Dir, bundle.Size(b.Bytes))
+		fmt.Fprintf(w, "wrote %s, %s\n", b.Dir, bundle.FormatSize(b.Bytes))
 		if !b.Config {
 			fmt.Fprintf(w, "It has no configuration: the data directory has none. Name the server's with --config FILE.\n")
 		}
@@ -323,10 +323,10 @@ func dueStorage(ctx context.Context, s *store.Store, c *config.Config, now time.
 const maxTables = 12
 
 func (d storage) show(w io.Writer) {
-	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.Size(p.Bytes), p.Path} })
-	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.Size(d.UnusedBytes))
+	text.Rows(w, "what|size|path", d.Parts, func(p storagePart) []any { return []any{p.Name, bundle.FormatSize(p.Bytes), p.Path} })
+	fmt.Fprintf(w, "%s of the database are free for new matches\n", bundle.FormatSize(d.UnusedBytes))
 	if d.Free != nil {
-		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.Size(*d.Free), bundle.Size(*d.Disk))
+		fmt.Fprintf(w, "%s of %s on the disk are free\n", bundle.FormatSize(*d.Free), bundle.FormatSize(*d.Disk))
 	}
 	fmt.Fprintln(w)
 	tables := d.Tables
@@ -337,12 +337,12 @@ func (d storage) show(w io.Writer) {
 		}
 		tables = append(slices.Clone(tables[:maxTables]), rest)
 	}
-	text.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.Size(t.Bytes)} })
+	text.Rows(w, "table|index|size", tables, func(t store.TableUsage) []any { return []any{t.Table, cli.OrDash(t.Index), bundle.FormatSize(t.Bytes)} })
 	fmt.Fprintln(w)
 	if len(d.Games) == 0 {
 		fmt.Fprintln(w, "no match has finished yet")
 	} else {
-		size := func(bytes float64) string { return bundle.Size(int64(bytes)) }
+		size := func(bytes float64) string { return bundle.FormatSize(int64(bytes)) }
 		text.Rows(w, "game|matches|games|a match|replays|logs|rows|before compression", d.Games, func(g store.GameUsage) []any {
 			return []any{g.Game, g.Matches, g.Games, size(g.Bytes), size(g.Replays), size(g.Logs), size(g.Rows), size(g.UnpackedBytes)}
 		})
@@ -354,7 +354,7 @@ func (d storage) show(w io.Writer) {
 }
 
 func showGrowth(w io.Writer, span string, g store.Growth) {
-	fmt.Fprintf(w, "the last %s added %s with %s, and uploads of %s\n", span, text.Count(int(g.Matches), "match"), bundle.Size(g.Bytes), bundle.Size(g.Uploads))
+	fmt.Fprintf(w, "the last %s added %s with %s, and uploads of %s\n", span, text.Count(int(g.Matches), "match"), bundle.FormatSize(g.Bytes), bundle.FormatSize(g.Uploads))
 }
 
 func (f storageForecast) show(w io.Writer) {
@@ -362,16 +362,16 @@ func (f storageForecast) show(w io.Writer) {
 	case f.Days == 0:
 		fmt.Fprintln(w, "a forecast needs an hour since the first match")
 	case f.Full == nil:
-		fmt.Fprintf(w, "at this rate: %s a day\n", bundle.Size(f.Daily))
+		fmt.Fprintf(w, "at this rate: %s a day\n", bundle.FormatSize(f.Daily))
 	default:
 		fmt.Fprintf(w, "at this rate: %s a day, %s in 30 days, %s in a year; the disk is full in %s\n",
-			bundle.Size(f.Daily), bundle.Size(f.Monthly), bundle.Size(f.Yearly), text.Count(int(min(*f.Full, math.MaxInt32)), "day"))
+			bundle.FormatSize(f.Daily), bundle.FormatSize(f.Monthly), bundle.FormatSize(f.Yearly), text.Count(int(min(*f.Full, math.MaxInt32)), "day"))
 	}
 }
 
 func (d storageDue) show(w io.Writer) {
 	fmt.Fprintf(w, "due now: %s to move to files, %s; %s to remove, %s\n",
-		text.Count(d.Matches, "match"), bundle.Size(d.MatchBytes), text.Count(d.Builds, "built bot"), bundle.Size(d.BuildBytes))
+		text.Count(d.Matches, "match"), bundle.FormatSize(d.MatchBytes), text.Count(d.Builds, "built bot"), bundle.FormatSize(d.BuildBytes))
 	if d.ArchiveFull {
 		fmt.Fprintln(w, "the archive is full: old replays stay in the database: try a larger storage.size")
 	}

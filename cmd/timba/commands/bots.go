@@ -298,7 +298,7 @@ func newBotsFetch() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s@%d is in %s, %s\n", bot, n, out, bundle.Size(size))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s@%d is in %s, %s\n", bot, n, out, bundle.FormatSize(size))
 		return nil
 	})
 }

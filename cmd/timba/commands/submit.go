@@ -73,7 +73,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	w := cmd.OutOrStdout()
 	if !f.json {
-		fmt.Fprintf(w, "sent %s as %s@%d, %s\n", path, s.Version.Bot, s.Version.Version, bundle.Size(int64(len(data))))
+		fmt.Fprintf(w, "sent %s as %s@%d, %s\n", path, s.Version.Bot, s.Version.Version, bundle.FormatSize(int64(len(data))))
 	}
 	if f.watch {
 		progress := w
@@ -140,12 +140,12 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 		f.bot = m.Name
 	}
 	limits := bundle.Default
-	limits.Upload, limits.Unpacked, limits.Files = 1<<30, 4<<30, 100_000
+	limits.UploadSize, limits.UnpackedSize, limits.Files = 1<<30, 4<<30, 100_000
 	p, err := bundle.Pack(path, limits)
 	if err != nil {
 		return nil, "", fmt.Errorf("submit: %w", err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", text.Count(len(p.Files), "file"), bundle.Size(p.Bytes))
+	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", text.Count(len(p.Files), "file"), bundle.FormatSize(p.Bytes))
 	return p.Data, "application/gzip", nil
 }
 

@@ -50,13 +50,13 @@ func Main(file string) error {
 
 // Cluster is a NATS server that is a process, and what its operator has.
 type Cluster struct {
-	URL   string
-	Creds string // file with the credentials of the server's user
-	Key   string // file with the key of the account
-	t     testing.TB
-	conf  string
-	cmd   *exec.Cmd
-	lead  func(address string) // from URL
+	URL       string
+	Creds     string // file with the credentials of the server's user
+	Key       string // file with the key of the account
+	t         testing.TB
+	conf      string
+	cmd       *exec.Cmd
+	forwardTo func(address string) // from URL
 }
 
 // Start starts a NATS server as the page docs/operating.md says, with or without TLS. Its URL stays when
@@ -83,7 +83,7 @@ func (c *Cluster) Run() {
 		return err == nil && json.Unmarshal(data, &ports) == nil
 	})
 	_, address, _ := strings.Cut(ports.Nats[0], "://")
-	c.lead(address)
+	c.forwardTo(address)
 }
 
 // Kill kills the server with SIGKILL.
@@ -91,14 +91,14 @@ func (c *Cluster) Kill() {
 	if c.cmd == nil {
 		return
 	}
-	c.lead("")
+	c.forwardTo("")
 	c.cmd.Process.Kill()
 	c.cmd.Wait()
 	c.cmd = nil
 }
 
-// block returns the block of a page with the configuration of NATS.
-func block(t testing.TB, page string) string {
+// confBlock returns the block of a page with the configuration of NATS.
+func confBlock(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
 	_, conf, found := strings.Cut(string(data), "```conf\n")
@@ -113,9 +113,9 @@ func block(t testing.TB, page string) string {
 func (c *Cluster) configure(page string, tls bool) {
 	c.t.Helper()
 	dir := c.t.TempDir()
-	conf := block(c.t, page)
+	conf := confBlock(c.t, page)
 	var address string
-	address, c.lead = kit.Forward(c.t)
+	address, c.forwardTo = kit.Forward(c.t)
 	_, port, err := net.SplitHostPort(address)
 	kit.Must(c.t, err)
 	conf = c.replace(conf, `listen: \S+`, "listen: 127.0.0.1:-1\nports_file_dir: "+strconv.Quote(dir))
