@@ -14,14 +14,14 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupMakerV1 makes cgroups of version 1, for root: each controller has its own tree. It has the directory of
-// this process's own cgroup by controller.
+// groupMakerV1 creates cgroups of version 1, which needs root. It maps each controller to the directory of
+// this process's cgroup, because every controller has its own hierarchy.
 type groupMakerV1 map[string]string
 
-// controllersV1 are the controllers of version 1. The first two are required.
+// controllersV1 are the controllers of version 1 that are used. The first two are required.
 var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 
-// memoryV1 are the files with limits of memory; the second, if it exists, includes swap.
+// memoryV1 are the files with memory limits. The second includes swap and may not exist.
 var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 
 func openV1(own map[string]string) (groupMaker, error) {
@@ -60,13 +60,13 @@ func (g groupMakerV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is a directory in each tree. Threads of one process may be in different ones,
-// and each thread enters itself: moving a process takes the kernel about 5 ms.
+// groupV1 is a directory in each controller's hierarchy. Threads of one process may be in different
+// cgroups. Each thread enters by itself, because it takes the kernel about 5 ms to move a whole process.
 type groupV1 struct {
 	dirs    map[string]string
 	tasks   []*os.File
-	pidsMax *os.File // the limit of processes
-	freezer *os.File // the file that controls the freezer
+	pidsMax *os.File // file with the process limit
+	freezer *os.File // file that controls the freezer; nil without a freezer
 }
 
 func (c *groupV1) file(controller, name string) string {
@@ -103,8 +103,9 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join makes the thread that starts the program enter each directory, and leaves init itself outside.
-// Init can thaw the program: in a freezer of this version not even SIGKILL arrives.
+// join makes the thread that starts the program enter each directory. Init itself stays outside. If there
+// is a freezer, init gets a file to thaw the program, because a frozen process of version 1 does not even
+// react to SIGKILL.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.EnterCount = len(c.tasks)
@@ -127,7 +128,7 @@ func (c *groupV1) freeze(on bool) error {
 	return err
 }
 
-// kill thaws the group: frozen processes do not even react to SIGKILL.
+// kill thaws the group, so that SIGKILL can reach its processes.
 func (c *groupV1) kill() {
 	if c.freezer != nil {
 		c.freeze(false)
@@ -153,7 +154,7 @@ func (c *groupV1) threadsFile() string { return c.file("cpuacct", "tasks") }
 func (c *groupV1) close() error {
 	var errs []error
 	for _, f := range append(c.tasks, c.pidsMax, c.freezer) {
-		f.Close() // nil is fine
+		f.Close() // a nil file is allowed
 	}
 	for _, dir := range c.dirs {
 		errs = append(errs, removeGroup(dir))

@@ -17,23 +17,23 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// groupMakerV2 makes cgroups of version 2 below a directory without processes, so that its
-// controllers can be delegated.
+// groupMakerV2 creates cgroups of version 2 below base. The directory base has no processes, because the
+// kernel requires that of a cgroup which enables controllers for its children.
 type groupMakerV2 struct{ base string }
 
 func (g groupMakerV2) baseDirs() []string { return []string{g.base} }
 
-// groupV2 is a directory with the limits and two leaves: one for the program, which can
-// be frozen, and one for init, which must not be.
+// groupV2 is a directory with the limits and two leaves: "bot" for the program, which can be frozen, and
+// "init" for init, which must not be frozen.
 type groupV2 struct {
 	dir       string
-	bot       *os.File // the leaf itself
-	initProcs *os.File // the other leaf's list of processes
-	pidsMax   *os.File // the limit of processes of the program's leaf
-	freezer   *os.File // the file that controls the freezer
+	bot       *os.File // the leaf "bot"
+	initProcs *os.File // list of processes of the leaf "init"
+	pidsMax   *os.File // file with the process limit of the leaf "bot"
+	freezer   *os.File // file that controls the freezer
 }
 
-// initMemory is what init needs besides the program, in bytes.
+// initMemory is the memory that init needs in addition to the program's, in bytes.
 const initMemory = 8 << 20
 
 func (g groupMakerV2) create(l Limit) (group, error) {
@@ -72,8 +72,8 @@ func (c *groupV2) make(l Limit) error {
 	return errors.Join(errs[:]...)
 }
 
-// join starts init in the program's leaf, so that its memory counts, too, and makes it move to the
-// other one.
+// join starts init in the leaf "bot", so that its memory counts there, and makes it move to the leaf
+// "init".
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
 	init.Files = append(init.Files, c.initProcs, c.pidsMax)
@@ -113,21 +113,21 @@ func (c *groupV2) close() error {
 	return nil
 }
 
-// Cgroups of version 2 are one tree. timba may use a part of it if the part's
-// controllers are delegated: by systemd, on request, or by a container.
+// Cgroups of version 2 form a single tree. timba may use a part of it whose controllers are delegated to
+// it: by systemd, on request, or by a container.
 
-// The controllers of version 2, the required ones first. With cpu each program gets an
-// equal share of the processors.
+// The controllers of version 2 that are used. The optional controller cpu gives each program an equal share
+// of the processors.
 var (
 	requiredV2 = []string{"memory", "pids"}
 	optionalV2 = []string{"cpu"}
 )
 
-// leafV2 is the cgroup that a divided cgroup's own processes move to: the kernel allows
-// a cgroup either processes or controllers for the cgroups below it.
+// leafV2 is the name of the cgroup that the processes of a divided cgroup move to. In the kernel, a cgroup
+// can either have processes or enable controllers for its children.
 const leafV2 = "timba"
 
-// openV2 finds a directory for groups; own is the cgroup of this process.
+// openV2 returns a groupMaker. own is the cgroup of this process.
 func openV2(own string) (groupMaker, error) {
 	if base := baseV2(own, isDelegated); base != "" {
 		return divide(base)
@@ -142,18 +142,18 @@ func openV2(own string) (groupMaker, error) {
 	return divide(own)
 }
 
-// baseV2 returns the directory that is delegated to this process already, or "".
+// baseV2 returns the directory that is already delegated to this process, or "" if there is none.
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
 	case filepath.Base(own) == leafV2 && missingController(above, enabledFile, requiredV2) == "" && isWritable(above):
-		return above // another timba, such as the parent of this one, has divided it
+		return above // another timba process, such as this one's parent, has divided it
 	case isDelegated(own) && isWritable(own):
 		return own
 	case isDelegated(above) && isWritable(above):
 		return above // systemd's DelegateSubgroup
 	case missingController(own, enabledFile, requiredV2) == "" && isWritable(own):
-		return own // the root of the tree: only that has both processes and this
+		return own // the root of the tree is the only cgroup with both processes and enabled controllers
 	}
 	return ""
 }
@@ -162,8 +162,8 @@ func isWritable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// isDelegated reports whether systemd has marked a cgroup as delegated. Before version
-// 251 only root could read the mark.
+// isDelegated reports whether systemd has marked a cgroup as delegated. Only root can read the mark of
+// systemd before version 251.
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		var value [8]byte
@@ -180,15 +180,15 @@ func hasSystemd() bool {
 	return err == nil && info.IsDir()
 }
 
-// The lists of controllers: those that a cgroup has, and those that it enables for the
-// cgroups below it.
+// Files that list controllers: those that are available in a cgroup, and those that it enables for its
+// children.
 const (
 	availableFile = "cgroup.controllers"
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first controller that a cgroup's list does not have, "" if it has
-// all.
+// missingController returns the first of the controllers that a list of a cgroup does not have, or "" if it
+// has all.
 func missingController(dir, list string, controllers []string) string {
 	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
 	have := " " + strings.TrimSpace(string(data)) + " "
@@ -200,14 +200,14 @@ func missingController(dir, list string, controllers []string) string {
 	return ""
 }
 
-// controllerError says that a cgroup does not have a controller.
+// controllerError is the error for a cgroup without a required controller.
 type controllerError struct{ dir, name string }
 
 func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divide makes groups below a directory, after moving its processes to a leaf.
+// divide returns a groupMaker for dir. It moves the processes of dir to a leaf if that is necessary.
 func divide(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -216,13 +216,13 @@ func divide(dir string) (groupMaker, error) {
 		return nil, err
 	}
 	for _, c := range optionalV2 {
-		enable(dir, []string{c}) // optional
+		enable(dir, []string{c}) // an error is ignored
 	}
 	return groupMakerV2{dir}, nil
 }
 
-// enable enables controllers for the cgroups below a directory. If necessary, it first
-// moves the processes of the directory, perhaps this one, to a leaf.
+// enable enables controllers for the children of a cgroup. If the kernel requires it, it first moves the
+// cgroup's processes, which may include this one, to a leaf.
 func enable(dir string, controllers []string) error {
 	if missingController(dir, enabledFile, controllers) == "" {
 		return nil
@@ -239,7 +239,7 @@ func enable(dir string, controllers []string) error {
 	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
-// moveToLeaf moves every process of a cgroup into a leaf.
+// moveToLeaf moves every process of a cgroup to its leaf.
 func moveToLeaf(dir string) error {
 	leaf := filepath.Join(dir, leafV2)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -257,7 +257,8 @@ func moveToLeaf(dir string) error {
 	return nil
 }
 
-// requestDelegation has this process moved into a delegated scope, and returns the scope's directory.
+// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated, and returns
+// the cgroup's directory.
 func requestDelegation() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

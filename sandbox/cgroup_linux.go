@@ -16,43 +16,43 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// group counts and limits all processes of one sandbox together.
+// group is the cgroup of one sandbox. It counts and limits all processes of the sandbox together.
 type group interface {
-	// join makes init start the program in the group, without being frozen or counted as a process
-	// itself: by attributes of init, and by files that the configuration tells it to write to.
+	// join makes init start the program in the group while init itself is neither frozen nor counted as a
+	// process. It sets attributes of init, and files in the configuration that init writes to.
 	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
-	kill() // by means of the cgroup, if it has any
-	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
-	// whether it refused to start one at the limit of processes.
+	kill() // kills the processes, or does nothing if the cgroup cannot
+	// outOfMemory reports whether the kernel killed a process at the memory limit.
 	outOfMemory() bool
-	killsAll() bool // whether the kernel then ends all processes of the sandbox
-	refusedProcess() bool
-	cpu() time.Duration  // of all processes, also ended ones; 0 if unknown
-	memory() int64       // that all processes use, in bytes; 0 if unknown
-	threadsFile() string // the file that lists the threads that run
+	killsAll() bool       // whether the kernel then kills all processes of the sandbox
+	refusedProcess() bool // whether the kernel refused to start a process at the process limit
+	cpu() time.Duration   // of all processes, including those that have ended; 0 if unknown
+	memory() int64        // bytes in use by all processes; 0 if unknown
+	threadsFile() string  // path of the file that lists the running threads
 	close() error
 }
 
-// groupMaker makes groups, each a directory below the bases.
+// groupMaker creates groups. Each group is a directory below each of the base directories.
 type groupMaker interface {
 	create(Limit) (group, error)
 	baseDirs() []string
 }
 
-// groupPrefix begins the names of all cgroup directories.
+// groupPrefix is the prefix of the names of all cgroup directories.
 const groupPrefix = "timba-"
 
 var groupCount atomic.Int64
 
-// groupName names a directory after its owner, for sweep.
+// groupName returns a unique directory name with the PID and start time of this process, so that
+// removeAbandoned can tell whether its owner still runs.
 func groupName() string {
 	pid := os.Getpid()
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startTicks returns when a process was started, in ticks since boot; "" if it does not
-// exist.
+// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no
+// such process.
 func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -61,8 +61,8 @@ func startTicks(pid int) string {
 	return string(f[19])
 }
 
-// removeAbandoned removes the cgroups in a directory that ended referees left. Their bots ended
-// with them.
+// removeAbandoned removes the cgroups below base whose owners have ended. The bots in them ended with their
+// owner.
 func removeAbandoned(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -88,8 +88,8 @@ func isAbandoned(name string) bool {
 	return err == nil && startTicks(pid) != parts[1]
 }
 
-// removeGroup removes a cgroup and those below it. It retries, because the last process
-// may take a moment to disappear.
+// removeGroup removes a cgroup and those below it. It retries while the cgroup is busy, because the last
+// process may need a moment to disappear.
 func removeGroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func writeFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// readNumber reads a file with one number; 0 if it does not exist.
+// readNumber returns the number in a file, or 0 if the file does not exist or has no number.
 func readNumber(path string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -132,7 +132,8 @@ func readNumber(path string) int64 {
 	return n
 }
 
-// readCounter returns the number of a name, from a file of lines "NAME NUMBER".
+// readCounter returns the value of a name in a file with lines of the form "NAME NUMBER", or 0 if it is
+// missing.
 func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -147,8 +148,8 @@ func readCounter(path, name string) int64 {
 	return 0
 }
 
-// openGroupMaker returns the cgroups that this process may use, after it has made one and removed what
-// others have left.
+// openGroupMaker returns a groupMaker for the cgroups that this process may use. It removes abandoned
+// cgroups and tests that a group can be created.
 func openGroupMaker() (groupMaker, error) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -177,7 +178,7 @@ func openGroupMaker() (groupMaker, error) {
 	return all, probe.close()
 }
 
-// ownGroups returns the directories of this process's own cgroups, as parseGroups does.
+// ownGroups returns the directories of the cgroups of this process, in the form of parseGroups.
 func ownGroups() (v1 map[string]string, unified string, err error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -191,11 +192,12 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups returns the directories of this process's own cgroups: by controller for
-// version 1, and the one of version 2.
+// parseGroups returns the directories of the cgroups of this process: for version 1 a directory for each
+// controller, for version 2 a single one. own and mounts are the contents of /proc/self/cgroup and
+// /proc/self/mountinfo.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
-	paths := map[string]string{} // controller, or "" for version 2, to path
+	paths := map[string]string{} // from controller, or "" for version 2, to path
 	for line := range strings.Lines(own) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {
@@ -228,8 +230,8 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// mountedPath returns the directory of a path of a hierarchy, of which the part below root is
-// mounted at a point.
+// mountedPath returns the directory of a path in a cgroup hierarchy whose subtree at root is mounted at
+// point.
 func mountedPath(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.Join(point, rel)

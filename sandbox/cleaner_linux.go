@@ -21,46 +21,47 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// A cleaner is a separate process that cleans up after this program if it is ended by
-// SIGKILL: it receives a message for everything to clean up, and briefly outlives the
-// program. If it is killed, too, the next start removes the cgroups.
+// The cleaner is a separate process that cleans up after this program, even if the program is ended by
+// SIGKILL. It receives a message for everything that it has to remove, and outlives the program for a short
+// time. If the cleaner is killed as well, the next start of timba removes the cgroups.
 
-// cleanerName is the name under which this program is started as a cleaner.
+// cleanerName is the name under which this program starts as a cleaner.
 const cleanerName = "timba-sandbox-cleaner"
 
-// The kinds of what is cleaned up. A message is a kind, or forgetKind and a kind, then the
-// name and a zero byte.
+// The kinds of things to clean up. A message consists of a kind, a name and a zero byte. If it begins with
+// forgetKind, the message that follows is canceled.
 const (
-	kindDir    = '+' // a temporary directory
-	kindMark   = 'm' // the beginning of a variable in the environment of processes
-	kindGroups = 'g' // the common prefix of the paths of cgroups
-	forgetKind = '-' // forget the kind and name that follow
+	kindDir    = '+' // a temporary directory, by its path
+	kindMark   = 'm' // processes with an environment variable that begins with the name
+	kindGroups = 'g' // cgroups whose paths begin with the name
+	forgetKind = '-' // cancels the message that follows
 )
 
-// cleanerConn is the program's connection to its cleaner.
+// cleanerConn is this program's connection to its cleaner.
 type cleanerConn struct {
 	mu       sync.Mutex
-	pipe     *os.File // nil while no cleaner runs
+	pipe     *os.File // nil if no cleaner runs
 	pid      int
-	messages map[string]bool // messages
+	messages map[string]bool // messages in force, without the zero byte
 }
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
+// RemoveAtEnd makes the cleaner remove a temporary directory if this program ends before CancelRemoveAtEnd
+// is called, even by SIGKILL.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
-// CancelRemoveAtEnd undoes RemoveAtEnd, for a directory that is removed or kept.
+// CancelRemoveAtEnd cancels RemoveAtEnd. It is called for a directory that was removed or will be kept.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups makes the cleaner remove the cgroups of this program below a directory.
+// addGroups makes the cleaner remove the cgroups that this program makes below a directory.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
 }
 
-// runMark begins all marks of this program. The cleaner ends the processes that have one when this
-// program ends.
+// runMark returns the prefix of all marks of this program. When the program ends, the cleaner ends the
+// processes with a mark in their environment.
 var runMark = sync.OnceValue(func() string {
 	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
 	cleaner.add(string(kindMark) + m)
@@ -69,8 +70,8 @@ var runMark = sync.OnceValue(func() string {
 
 var markCount atomic.Int64
 
-// newMark returns a variable for the environment of a process without a sandbox. None begins with
-// another one.
+// newMark returns an environment variable that marks the processes of one program without a sandbox. No
+// mark is a prefix of another.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
 func (c *cleanerConn) add(message string) {
@@ -92,11 +93,11 @@ func (c *cleanerConn) forget(message string) {
 	}
 }
 
-// cleanerTime is how long a cleaner may leave its pipe full before another one is started.
+// cleanerTime is how long the cleaner's pipe may stay full before another cleaner is started.
 var cleanerTime = 10 * time.Second
 
-// send sends a message, or starts a cleaner that knows everything. It replaces one that has
-// ended or does not read.
+// send sends a message. If no cleaner runs, or it has ended or does not read, send starts one and sends it
+// all messages.
 func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
@@ -121,7 +122,7 @@ func (c *cleanerConn) write(message string) error {
 
 func (c *cleanerConn) start() error {
 	if c.pipe != nil {
-		unix.Kill(c.pid, unix.SIGKILL) // before it takes the end of the pipe for that of this program
+		unix.Kill(c.pid, unix.SIGKILL) // it would take the closed pipe for the end of this program
 		unix.Wait4(c.pid, nil, 0, nil)
 		c.pipe.Close()
 		c.pipe = nil
@@ -148,9 +149,10 @@ func (c *cleanerConn) start() error {
 	return nil
 }
 
-// cleanerMain reads messages until the program has ended, and cleans up after it.
+// cleanerMain reads messages until the program has ended, and then cleans up.
 func cleanerMain() {
-	// Only the end of the program ends it; see ignoreSignals for why not signal.Ignore.
+	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package
+	// initproc.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
 	in := bufio.NewReader(os.NewFile(3, "messages"))
@@ -180,7 +182,7 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// cleanUp removes a thing of a kind and reports whether nothing was left.
+// cleanUp removes the thing of the given kind and name. It reports whether nothing was left to remove.
 func cleanUp(kind byte, what string) (done bool) {
 	switch kind {
 	case kindDir:
@@ -195,7 +197,7 @@ func cleanUp(kind byte, what string) (done bool) {
 	return true
 }
 
-// killMarked ends the processes with a mark and reports whether it has ended any.
+// killMarked kills the processes with a mark and reports whether it killed any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found
@@ -203,8 +205,8 @@ func killMarked(mark string) (found bool) {
 	return found
 }
 
-// clearGroups ends the processes in cgroups, removes them, and reports whether there were
-// any.
+// clearGroups kills the processes in the cgroups whose paths begin with prefix and removes the cgroups. It
+// reports whether there were any.
 func clearGroups(prefix string) (found bool) {
 	dirs, err := filepath.Glob(strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(prefix) + "*")
 	if err != nil {

@@ -7,33 +7,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule gives system calls a verdict. It applies to a call if all its conditions hold. The first rule that applies
-// decides; a call to which none applies is allowed.
+// filterRule gives a verdict on system calls. It applies to a call if all its conditions hold. The first
+// rule that applies decides; if no rule applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
 	verdict bpf.RetConstant
 }
 
-// condition compares the low word of an argument with values, after a mask. It holds if the argument is one of them, or
-// if negated, if it is none of them.
+// condition compares the low 32 bits of an argument, after applying mask, with values. It holds if they are
+// one of the values or, if negated, none of them.
 type condition struct {
-	argument uint32 // from 0
+	argument uint32 // index of the argument
 	mask     uint32
 	values   []uint32
 	negated  bool
 }
 
-// calls returns the numbers of system calls as a list.
+// calls returns its arguments as a list.
 func calls(numbers ...uint32) []uint32 { return numbers }
 
-// all returns conditions as a list.
+// all returns its arguments as a list.
 func all(conditions ...condition) []condition { return conditions }
 
-// argument returns the condition that argument i has one of the values.
+// argument returns the condition that argument i is one of the values.
 func argument(i uint32, values ...uint32) condition { return maskedArgument(i, ^uint32(0), values...) }
 
-// maskedArgument returns the condition that the bits of argument i in a mask have one of the values.
+// maskedArgument returns the condition that argument i, after applying mask, is one of the values.
 func maskedArgument(i, mask uint32, values ...uint32) condition {
 	return condition{argument: i, mask: mask, values: values}
 }
@@ -49,26 +49,27 @@ var (
 	retAllow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 )
 
-// retErrno returns the verdict that makes a call fail with an error.
+// retErrno returns the verdict that a call fails with errno.
 func retErrno(errno unix.Errno) bpf.RetConstant {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// What a filter reads of a call is struct seccomp_data; see seccomp(2).
+// A filter reads a call as a struct seccomp_data; see seccomp(2).
 var (
 	loadNumber       = bpf.LoadAbsolute{Off: 0, Size: 4}
 	loadArchitecture = bpf.LoadAbsolute{Off: 4, Size: 4}
 )
 
-// loadArgument returns the instruction that reads the low word of an argument. All supported architectures are
-// little-endian.
+// loadArgument returns the instruction that reads the low 32 bits of argument i. All supported
+// architectures are little-endian.
 func loadArgument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: 16 + 8*i, Size: 4} }
 
-// x32Bit is set in the numbers of calls of the x32 ABI.
+// x32Bit is set in the call numbers of the x32 ABI.
 const x32Bit = 0x40000000
 
-// assembleFilter returns the program of a filter. Before the rules, it kills calls of another architecture, whose
-// numbers mean something else (int 0x80), and of x32, and lets calls above lastCall fail with ENOSYS.
+// assembleFilter returns the code of a filter. The code first kills a process that makes a call of another
+// architecture (int 0x80) or of x32, because its number means another call, and makes calls with numbers
+// above lastCall fail with ENOSYS. Then it applies the rules.
 func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	var a assembler
 	known, native, listed := a.newLabel(), a.newLabel(), a.newLabel()
@@ -92,7 +93,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds one rule for one call. The number of the call is in the accumulator before it and after it.
+// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and
+// after it.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)
@@ -122,19 +124,19 @@ func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConsta
 	a.place(otherCall)
 }
 
-// assembler collects instructions whose jumps lead to labels, and computes the distances in the end.
+// assembler collects instructions with jumps to labels. assemble computes the distances of the jumps.
 type assembler struct {
 	code   []bpf.Instruction
 	jumps  []labelledJump
-	labels []int // the position of each label
+	labels []int // position of each label in code
 }
 
-// label is a position in the code, which is placed after the jumps to it.
+// label is a position in the code. It is placed after the jumps to it are added.
 type label int
 
-// labelledJump is a jump whose distance is not known yet.
+// labelledJump is a jump to a label.
 type labelledJump struct {
-	position int // in the code
+	position int // index of the jump in code
 	target   label
 }
 
@@ -148,19 +150,19 @@ func (a *assembler) place(l label) { a.labels[l] = len(a.code) }
 
 func (a *assembler) add(code ...bpf.Instruction) { a.code = append(a.code, code...) }
 
-// jump goes on at a label.
+// jump adds a jump to a label.
 func (a *assembler) jump(target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.Jump{})
 }
 
-// jumpIf goes on at a label if the accumulator passes a test.
+// jumpIf adds a jump to a label that is taken if the accumulator passes a test.
 func (a *assembler) jumpIf(test bpf.JumpTest, value uint32, target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.JumpIf{Cond: test, Val: value})
 }
 
-// assemble returns the code with the distances of all jumps.
+// assemble sets the distances of all jumps and returns the code.
 func (a *assembler) assemble() ([]bpf.Instruction, error) {
 	for _, j := range a.jumps {
 		distance := a.labels[j.target] - j.position - 1

@@ -11,9 +11,8 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// MachineMemory returns the bytes of memory that this process and all that it starts
-// may use: those of the machine, or less where one of its cgroups has less. 0 when it
-// cannot be found out.
+// MachineMemory returns how much memory this process and its children may use, in bytes: that of the
+// machine, or less if a cgroup of this process has a lower limit. It returns 0 if that is unknown.
 func MachineMemory() int64 {
 	info, _ := os.ReadFile("/proc/meminfo")
 	memory := proc.Kilobytes(info, "MemTotal:") << 10
@@ -25,8 +24,9 @@ func MachineMemory() int64 {
 	return limitByGroups(memory, unified, "memory.max")
 }
 
-// limitByGroups returns the least of memory and the limits of a cgroup and of those
-// around it. A limit that is not there, or not a number, is none.
+// limitByGroups returns the minimum of memory and the limits of a cgroup and its ancestors. dir is the
+// cgroup's directory and file the name of the file with the limit. A missing file or one without a number
+// sets no limit.
 func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
 		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {
@@ -39,8 +39,8 @@ func limitByGroups(memory int64, dir, file string) int64 {
 	return memory
 }
 
-// quotaFiles are the files cpu.stat of the cgroups of this program, from its own upwards, that limit how
-// much of the processors it may use.
+// quotaFiles returns the cpu.stat files of those cgroups of this process, its own and its ancestors, that
+// limit its CPU time.
 var quotaFiles = sync.OnceValue(func() (files []string) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -57,8 +57,8 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// ThrottledTime returns for how long the cgroups of this program have held its processes back because
-// of their quotas.
+// ThrottledTime returns how long CPU quotas of cgroups have held back this process and its children. It is
+// the sum over the cgroups with a quota.
 func ThrottledTime() (sum time.Duration) {
 	for _, file := range quotaFiles() {
 		if us := readCounter(file, "throttled_usec"); us > 0 {

@@ -2,15 +2,16 @@ package sandbox
 
 import "fmt"
 
-// The modes that a user can choose, besides the names of levels. Auto is the best level
-// available, Off is no sandbox.
+// Auto and Off are modes that a user can choose instead of the name of a level. Auto is the best level that
+// this machine supports. Off runs programs without a sandbox.
 const (
 	Auto = "auto"
 	Off  = "off"
 )
 
-// Choose returns the best level of this machine for a mode, or for the name of the lowest
-// acceptable level, with a notice for the user, if any.
+// Choose returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
+// Unless the mode is Off, this is the best level of this machine. The notice tells the user about the
+// level; it may be empty. Choose returns an error if the machine does not support the lowest level.
 func Choose(mode string) (level Level, notice string, err error) {
 	least, err := minLevel(mode)
 	if err != nil || mode == Off {
@@ -23,13 +24,13 @@ func Choose(mode string) (level Level, notice string, err error) {
 	return r.Level, r.notice(), nil
 }
 
-// CheckMode returns an error unless mode is a mode or a level.
+// CheckMode returns an error unless mode is Auto, Off or the name of a level above LevelNone.
 func CheckMode(mode string) error {
 	_, err := minLevel(mode)
 	return err
 }
 
-// minLevel returns the lowest acceptable level of a mode.
+// minLevel returns the lowest level that a mode accepts.
 func minLevel(mode string) (Level, error) {
 	if mode == Auto || mode == Off {
 		return LevelNone, nil
@@ -41,7 +42,7 @@ func minLevel(mode string) (Level, error) {
 	return level, nil
 }
 
-// notice returns a text about the level, with what it does not block.
+// notice returns a line for the user about the level and what it does not block.
 func (r Report) notice() string {
 	switch r.Level {
 	case LevelFull:
@@ -52,7 +53,7 @@ func (r Report) notice() string {
 	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// levelError returns why a level cannot be reached.
+// levelError returns an error that says why this machine does not support a level.
 func (r Report) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {

@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Probe reports that there is no sandbox outside Linux.
+// Probe reports that there is no sandbox on systems other than Linux.
 func Probe() Report {
 	return Report{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
-// SelfTest does nothing.
+// SelfTest returns nil, because there is no sandbox to test.
 func SelfTest(Level) []Trial { return nil }
 
 // Process is a running program.
@@ -39,26 +39,26 @@ func Start(s Spec) (*Process, error) {
 	return &Process{cmd: cmd}, nil
 }
 
-// Kill ends the program. What it has started goes on.
+// Kill ends the program, but not the processes that it started.
 func (p *Process) Kill() {
 	p.isKilled.Store(true)
-	p.cmd.Process.Kill() // an error: it has ended
+	p.cmd.Process.Kill() // an error means that it has ended
 }
 
-// Wait waits for the program's end and returns how it ended. It can be called again.
+// Wait waits until the program ends and returns how it ended. Further calls return the same.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(func() {
-		p.cmd.Wait() // the error is in ProcessState, too
+		p.cmd.Wait() // ProcessState has the error, too
 		p.status = plainStatus(p.cmd.ProcessState, p.isKilled.Load())
 	})
 	return p.status
 }
 
-// RemoveAtEnd does nothing: only Linux has a cleaner.
+// RemoveAtEnd does nothing. Only Linux has a cleaner.
 func RemoveAtEnd(string) {}
 
 // CancelRemoveAtEnd does nothing.
 func CancelRemoveAtEnd(string) {}
 
-// MachineMemory returns 0: it is not found out.
+// MachineMemory returns 0, which means unknown.
 func MachineMemory() int64 { return 0 }

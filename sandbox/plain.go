@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// command returns the command of a program without a sandbox. It has the environment of this
-// program, and its path may be a name that PATH leads to.
+// command returns the command that runs the program without a sandbox, in the environment of this process.
+// Spec.Path may be a name that PATH leads to.
 func (s Spec) command() (*exec.Cmd, error) {
 	if len(s.Args) == 0 {
 		return nil, wrapStep("program", errors.New("there is no command"))
@@ -28,7 +28,7 @@ func (s Spec) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// plainStatus returns how a program without a sandbox has ended.
+// plainStatus returns how a program without a sandbox ended. killed says whether Kill was called.
 func plainStatus(state *os.ProcessState, killed bool) Status {
 	s := Status{Code: state.ExitCode(), CPU: state.UserTime() + state.SystemTime()}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// A program without a sandbox is the first of a process group, and its environment has a mark, by
-// which the processes are found that it has started, except for those that hide.
+// A program without a sandbox leads its own process group, and its environment has a variable, the mark.
+// The processes that it starts inherit both, so that they can be found and ended, unless they hide.
 
 func startPlain(s Spec) (*Process, error) {
 	cmd, err := s.command()
@@ -26,8 +26,8 @@ func startPlain(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// killPlain ends the process group, and the program in case it has left it. The program was not
-// waited for, so that nothing else has its number.
+// killPlain ends the process group, and the program itself in case it has changed its group. The program
+// must not have been waited for yet, so that no other process can have its PID.
 func (p *Process) killPlain() {
 	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
 	unix.Kill(p.firstProcess.Pid, unix.SIGKILL)
@@ -45,7 +45,7 @@ func (p *Process) waitPlain() {
 		p.status = plainStatus(state, p.isKilled.Load())
 	}
 	p.mu.Unlock()
-	for range 50 { // a process may have started another one meanwhile
+	for range 50 { // a process may start another one meanwhile
 		if !killMarked(p.mark) {
 			break
 		}
@@ -56,8 +56,8 @@ func (p *Process) waitPlain() {
 	}
 }
 
-// MarkedProcesses returns the processes that a program without a sandbox has started, and the program itself,
-// while they run. Those that hide are missing.
+// MarkedProcesses returns the PIDs of the running processes of a program without a sandbox: those with its
+// mark in their environment. Processes that hide are missing. At other levels it returns nil.
 func (p *Process) MarkedProcesses() []int {
 	if p.level != LevelNone {
 		return nil // no process has a mark

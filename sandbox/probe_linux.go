@@ -17,14 +17,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// Found out once: the cgroups of this program, and what this machine can do.
+// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed
+// once.
 var (
 	cgroups      = sync.OnceValues(openGroupMaker)
 	cachedReport = sync.OnceValue(probe)
 )
 
-// Probe returns what this machine can do: not from its version or its user, but by
-// running a sandbox of each level and testing it from inside. The result is cached.
+// Probe returns what this machine supports. It does not look at the version of the kernel or at the user,
+// but runs a sandbox of each level and tests it from inside. The result is cached.
 func Probe() Report { return cachedReport() }
 
 func probe() Report {
@@ -79,7 +80,7 @@ func seccompError() error {
 	return nil
 }
 
-// landlockABI returns the version of Landlock, or an error if the kernel has none.
+// landlockABI returns the version of Landlock's interface, or an error if the kernel has no Landlock.
 func landlockABI() (int, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -124,8 +125,8 @@ func cgroupFix(err error) string {
 	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
 }
 
-// userName returns the user of this process. It ignores the environment, which may be
-// wrong after su.
+// userName returns the name of the user of this process, or the user ID if it has no name. It ignores the
+// environment, which may be wrong after su.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -133,7 +134,7 @@ func userName() string {
 	return strconv.Itoa(os.Getuid())
 }
 
-// tryLevel runs this program in a sandbox, where it tests the level.
+// tryLevel runs this program in a sandbox of the given level, where it tests the sandbox.
 func tryLevel(level Level) error {
 	p, out, err := startProbe(level, DefaultLimit, "")
 	if err != nil {
@@ -150,18 +151,18 @@ func tryLevel(level Level) error {
 	return nil
 }
 
-// probeName is the name under which this program is started to test a sandbox.
+// probeName is the name under which this program starts to test a sandbox from inside.
 const probeName = "timba-sandbox-probe"
 
-// The arguments of a probe, after its name.
+// Indexes of the probe's arguments in os.Args.
 const (
-	probeLevel  = 1 + iota // the sandbox's level
-	probeAttack            // the name of the attack to make, "" for none
-	probeParent            // the number of the process that has started the sandbox
-	probeHome              // the home of its user
+	probeLevel  = 1 + iota // level of the sandbox
+	probeAttack            // name of the attack to make; "" to test the sandbox
+	probeParent            // PID of the process that started the sandbox
+	probeHome              // home directory of its user
 )
 
-// startProbe runs this program as a probe, and returns what it writes to.
+// startProbe runs this program as a probe. It returns the process and a pipe with what it writes.
 func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -181,7 +182,7 @@ func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, er
 	return p, r, nil
 }
 
-// probeMain tests the sandbox that it runs in, or attacks it. It exits with 0 if the
+// probeMain tests the sandbox in which this process runs, or makes an attack. It exits with status 0 if the
 // sandbox works.
 func probeMain() {
 	level, err := ParseLevel(os.Args[probeLevel])
@@ -198,7 +199,7 @@ func probeMain() {
 	unix.Exit(0)
 }
 
-// checkStatus checks what the kernel reports about this process.
+// checkStatus checks what /proc reports about the rights of this process.
 func checkStatus(level Level) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -217,7 +218,7 @@ func checkStatus(level Level) error {
 	return nil
 }
 
-// checkFiles tries to write where that is forbidden, and looks for hidden directories.
+// checkFiles checks that forbidden directories cannot be written to and that hidden ones are not visible.
 func checkFiles(level Level) error {
 	for _, dir := range []string{"/", "/usr", "/etc", "/var/tmp", "/home"} {
 		f, err := os.OpenFile(dir+"/timba-sandbox-probe", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)

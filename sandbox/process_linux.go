@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// init makes this program a cleaner or a probe if it was started under that name. Package initproc
-// does the same for the first process of a sandbox.
+// init runs the cleaner or the probe if this program was started under that name. Package initproc does the
+// same for the first process of a sandbox.
 func init() {
 	if len(os.Args) == 0 {
 		return
@@ -30,30 +30,30 @@ func init() {
 	}
 }
 
-// Process is a running program, with its sandbox if it has one.
+// Process is a running program, in a sandbox or at LevelNone without one.
 type Process struct {
-	firstProcess *os.Process // init; the program itself at level None
-	mark         string      // only at level None
+	firstProcess *os.Process // init of the sandbox; at LevelNone the program itself
+	mark         string      // environment variable that marks its processes; only at LevelNone
 	pidfd        int
-	lifeline     *os.File // this end of the lifeline
+	lifeline     *os.File // this process's end of the socket to init; init ends everything when it closes
 	group        group
 	level        Level
 	uid          int
 	limit        Limit
 	isKilled     atomic.Bool
-	cause        atomic.Uint32 // the Reason of a watcher's kill, plus 1
+	cause        atomic.Uint32 // Reason of a kill by monitor, plus 1; 0 if there was none
 	isFrozen     atomic.Bool
-	mu           sync.Mutex // kill and what it uses
-	isReaped     bool
-	initLeft     bool // init is known to have left the cgroup that is frozen
+	mu           sync.Mutex // guards isReaped, and kill against the end of the group and the pidfd
+	isReaped     bool       // firstProcess was waited for, so that its PID may be another process's
+	initLeft     bool       // init is known to have left the cgroup that freezes
 	waitOnce     sync.Once
-	monitorStop  chan struct{} // closed when nothing is left to watch
+	monitorStop  chan struct{} // closed to stop monitor
 	status       Status
 }
 
-// Start runs a program. In a sandbox it is started when Start returns or soon after; Wait
-// reports if that failed. Without one it ends with the calling thread, to which the caller
-// must be locked.
+// Start runs a program. The program of a sandbox may start only after Start has returned; Wait reports if
+// that failed. At LevelNone the program ends with the calling thread, so that the caller must call
+// runtime.LockOSThread before.
 func Start(s Spec) (*Process, error) {
 	if s.Level == LevelNone {
 		return startPlain(s)
@@ -64,7 +64,7 @@ func Start(s Spec) (*Process, error) {
 	return start(s)
 }
 
-// start is Start, also at a level that this machine may not have.
+// start runs a program in a sandbox, even at a level that this machine may not support.
 func start(s Spec) (*Process, error) {
 	c, err := s.prepare()
 	if err != nil {
@@ -136,18 +136,18 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv keeps an init small: one running thread, and no garbage collection but of what checking
-// limits leaves.
+// initEnv keeps the process init small. It has one running thread, and GOMEMLIMIT allows garbage collection
+// only for the memory that polling the limits allocates.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
-// sendConfig sends an init its configuration.
+// sendConfig sends init its configuration.
 func (p *Process) sendConfig(c *initproc.Config) error {
 	if err := p.addFilter(c); err != nil {
 		return wrapStep("seccomp", err)
 	}
 	_, err := p.lifeline.Write(c.Encode())
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
-		return nil // Wait reports why
+		return nil // Wait reports the cause
 	}
 	return wrapStep("lifeline", err)
 }
@@ -155,11 +155,11 @@ func (p *Process) sendConfig(c *initproc.Config) error {
 // Level returns the level of the sandbox.
 func (p *Process) Level() Level { return p.level }
 
-// PidFD returns a descriptor that becomes readable when the sandbox, or the program without one,
-// has ended; valid until Wait. It is -1 on a kernel without such descriptors, where no sandbox is.
+// PidFD returns a pidfd that becomes readable when the first process ends. It is valid until Wait. It is -1
+// on a kernel without pidfds, which supports only LevelNone.
 func (p *Process) PidFD() int { return p.pidfd }
 
-// Pid returns the number of the first process, 0 if it has ended.
+// Pid returns the process ID of the first process, or 0 if it has ended.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,7 +169,8 @@ func (p *Process) Pid() int {
 	return p.firstProcess.Pid
 }
 
-// ThreadsFile returns the file that lists the threads of all processes; "" without a cgroup.
+// ThreadsFile returns the path of the file that lists the threads of all processes. Without a cgroup it
+// returns "".
 func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
@@ -177,7 +178,8 @@ func (p *Process) ThreadsFile() string {
 	return p.group.threadsFile()
 }
 
-// CPU returns the CPU time of all processes, also ended ones; without a cgroup only after Wait.
+// CPU returns the CPU time of all processes, including those that have ended. Without a cgroup it is only
+// known after Wait, and 0 before.
 func (p *Process) CPU() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +189,8 @@ func (p *Process) CPU() time.Duration {
 	return p.group.cpu()
 }
 
-// Memory returns how much memory all processes use, in bytes; 0 without a cgroup and after the end.
+// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it
+// returns 0.
 func (p *Process) Memory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +200,7 @@ func (p *Process) Memory() int64 {
 	return p.group.memory()
 }
 
-// Kill ends all processes. They are gone when Wait returns.
+// Kill ends all processes. They have ended when Wait returns.
 func (p *Process) Kill() {
 	p.isKilled.Store(true)
 	p.kill()
@@ -223,17 +226,18 @@ func (p *Process) kill() {
 		p.group.kill()
 	}
 	if p.firstProcess != nil {
-		p.firstProcess.Signal(unix.SIGKILL) // an error: it has ended
+		p.firstProcess.Signal(unix.SIGKILL) // an error means that it has ended
 	}
 }
 
-// killFor is kill with a reason, for a limit of the sandbox.
+// killFor ends all processes because they reached a limit. Only the first reason is recorded.
 func (p *Process) killFor(r Reason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
-// Freeze stops all processes, or resumes them. It returns an error without a cgroup.
+// Freeze stops all processes if on is true, and resumes them otherwise. Without a cgroup it returns an
+// error.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
@@ -244,7 +248,7 @@ func (p *Process) Freeze(on bool) error {
 		return nil
 	}
 	if on && !p.initLeft {
-		// A frozen init would not notice the end of the referee.
+		// If init were frozen, it would not notice that this process ends.
 		if err := p.awaitInitLeft(); err != nil {
 			return wrapStep("freeze", err)
 		}
@@ -257,10 +261,10 @@ func (p *Process) Freeze(on bool) error {
 	return nil
 }
 
-// awaitInitLeft waits until init has left the cgroup that is frozen, or has ended.
+// awaitInitLeft waits until init has left the cgroup that freezes, or has ended.
 func (p *Process) awaitInitLeft() error {
 	fds := []unix.PollFd{{Fd: int32(p.lifeline.Fd()), Events: unix.POLLIN}}
-	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
+	for deadline := time.Now().Add(time.Minute); ; { // it may take long on a busy machine
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
 		case errors.Is(err, unix.EINTR):
@@ -274,8 +278,8 @@ func (p *Process) awaitInitLeft() error {
 	}
 }
 
-// Wait waits for the program's end, ends its remaining processes, frees everything and
-// returns how the program ended. It can be called again.
+// Wait waits until the program ends, ends its remaining processes, releases all resources and returns how
+// the program ended. Further calls return the same.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(p.wait)
 	return p.status
@@ -289,12 +293,12 @@ func (p *Process) wait() {
 	if p.firstProcess != nil {
 		awaitEnd(p.firstProcess.Pid)
 	}
-	close(p.monitorStop) // a check in progress finds no files any more
+	close(p.monitorStop) // a check that is running finds no files
 	p.status = p.statusOf(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.firstProcess != nil {
-		p.firstProcess.Wait() // how init itself ended does not matter
+		p.firstProcess.Wait() // its own status does not matter
 	}
 	p.isReaped = true
 	if p.group != nil {
@@ -303,7 +307,7 @@ func (p *Process) wait() {
 			p.status.Step, p.status.Err = "cgroup", err
 		}
 	}
-	p.lifeline.Close() // nil is fine
+	p.lifeline.Close() // a nil file is allowed
 	if p.pidfd >= 0 {
 		unix.Close(p.pidfd)
 		p.pidfd = -1
@@ -313,15 +317,15 @@ func (p *Process) wait() {
 	}
 }
 
-// awaitEnd waits for the end of a child, which keeps its number.
+// awaitEnd waits until a child has ended, but does not reap it, so that its PID stays reserved.
 func awaitEnd(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// lastReport returns init's report; nil if init was ended before it sent one.
+// lastReport returns init's report. It returns nil if init was ended before it sent one.
 func (p *Process) lastReport() *initproc.Report {
-	data, _ := io.ReadAll(p.lifeline) // an error: init ended before it read everything, or there is no line
+	data, _ := io.ReadAll(p.lifeline) // an error means that init ended early, or that there is no lifeline
 	var r initproc.Report
 	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.LeftGroup})) != nil {
 		return nil
@@ -329,14 +333,14 @@ func (p *Process) lastReport() *initproc.Report {
 	return &r
 }
 
-// reasonOf has the reason for each end that an init reports.
+// reasonOf maps the ends that init reports to reasons.
 var reasonOf = map[initproc.End]Reason{
 	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf sets the reason of an end: the effect of a limit looks like a signal or an error
-// of the program.
+// statusOf returns the status for init's report, which is nil if there is none. A limit ends a program by a
+// signal or makes it fail, so the limits are checked here to find the actual reason.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {
@@ -351,7 +355,7 @@ func (p *Process) statusOf(r *initproc.Report) (s Status) {
 		}
 	case NotStarted:
 		s.Step, s.Err = r.Step, reportError(r)
-	case ProcessLimit: // init counted too many, and killed them
+	case ProcessLimit: // init counted too many processes and killed them
 		s.Signal = unix.SIGKILL
 	}
 	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
@@ -361,11 +365,11 @@ func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	case cause > 0:
 		s.Reason = Reason(cause - 1)
 	case p.isKilled.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
-		s.Reason = Killed // otherwise it had already ended by itself
+		s.Reason = Killed // if it has another status, it ended before the kill
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
 	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.CPU > p.limit.CPU):
-		s.Reason = CPULimit // by the kernel, before it was looked at
+		s.Reason = CPULimit // the kernel enforced it before monitor did
 	case failed && p.group != nil && p.group.refusedProcess():
 		s.Reason = ProcessLimit
 	}
@@ -379,7 +383,7 @@ func reportError(r *initproc.Report) error {
 	return &remoteError{r.Text, syscall.Errno(r.Errno)}
 }
 
-// remoteError is an error that an init reported.
+// remoteError is an error that init reported.
 type remoteError struct {
 	text  string
 	errno syscall.Errno
@@ -390,13 +394,13 @@ func (e *remoteError) Error() string { return e.text }
 // Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// needsMonitor reports whether a limit of the sandbox is not the kernel's: that of CPU time and, in
-// version 1 of cgroups, that of memory for all processes together.
+// needsMonitor reports whether this process must enforce a limit because the kernel does not. That is the
+// limit of CPU time and, with cgroup v1, that of the total memory.
 func (p *Process) needsMonitor() bool {
 	return p.group != nil && (p.limit.CPU > 0 || !p.group.killsAll())
 }
 
-// monitor ends the program when it has reached such a limit, until it has ended.
+// monitor checks these limits regularly until Wait is called.
 func (p *Process) monitor() {
 	tick := time.NewTicker(initproc.PollEvery)
 	defer tick.Stop()
@@ -410,7 +414,7 @@ func (p *Process) monitor() {
 	}
 }
 
-// checkLimits ends a process that has reached a limit.
+// checkLimits ends the program if it has reached a limit. It does nothing while the program is frozen.
 func (p *Process) checkLimits() {
 	switch {
 	case p.isFrozen.Load():

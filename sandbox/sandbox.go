@@ -1,9 +1,10 @@
-// Package sandbox runs one untrusted program: it sees a directory and the system's
-// programs, but no files of users and no network, and it has limits of memory, processes,
-// time and disk. Start begins everything; at level None it runs a program without a sandbox.
+// Package sandbox runs one untrusted program with restricted access to the machine. The program sees one
+// directory and the system's programs, but no files of users and no network. Its memory, processes, CPU
+// time and disk space are limited. Begin with Start; at LevelNone it runs the program without a sandbox.
 //
-// Making a sandbox starts the calling program itself again, under another name. Such a process begins
-// and ends while Go initializes this package, or one that it imports.
+// To create a sandbox, the calling program starts itself again under another name. The init functions of
+// this package and of sandbox/internal/initproc recognize the name and never return, so main does not run
+// there.
 package sandbox
 
 import (
@@ -14,19 +15,19 @@ import (
 	"time"
 )
 
-// Level is how strictly a program is sandboxed. Levels are ordered.
+// Level is the strictness of a sandbox. Higher levels restrict the program more.
 type Level uint8
 
 const (
-	// LevelNone: a bot runs with all the rights of the user who started timba.
+	// LevelNone runs the program without a sandbox, with all rights of the user who started timba.
 	LevelNone Level = iota
-	// LevelWeak: no namespaces. Landlock and seccomp deny reading files that it does not
-	// need, all writing, and the network.
+	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the
+	// network, or read files that it does not need.
 	LevelWeak
-	// LevelReduced: namespaces, Landlock and seccomp. Without a cgroup, the memory of all
-	// processes together is checked only 20 times a second.
+	// LevelReduced adds namespaces. It has no cgroup, so that the total memory of all processes is only
+	// checked 20 times a second.
 	LevelReduced
-	// LevelFull: namespaces, Landlock, seccomp and a cgroup.
+	// LevelFull uses namespaces, Landlock, seccomp and a cgroup.
 	LevelFull
 )
 
@@ -40,7 +41,7 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// ParseLevel returns the level with a name, in lower or upper case.
+// ParseLevel returns the level with the given name. Upper and lower case are the same.
 func ParseLevel(s string) (Level, error) {
 	for l, name := range levelNames {
 		if strings.EqualFold(s, name) {
@@ -50,19 +51,19 @@ func ParseLevel(s string) (Level, error) {
 	return LevelNone, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
-// Limit is what a sandbox may use, over all its processes together except for Output and
-// OpenFiles.
+// Limit holds the resource limits of a sandbox. They apply to all its processes together, except for Output
+// and OpenFiles.
 type Limit struct {
-	Memory    int64         // bytes
-	Processes int           // and threads
-	CPU       time.Duration // 0 for none
-	Disk      int64         // bytes of scratch, in memory
-	Inodes    int64         // files and directories of scratch
-	Output    int64         // bytes of one file
-	OpenFiles int           // of one process
+	Memory    int64         // in bytes
+	Processes int           // processes and threads
+	CPU       time.Duration // 0 means no limit
+	Disk      int64         // size of the scratch file system in bytes; its files are in memory
+	Inodes    int64         // files and directories in the scratch file system
+	Output    int64         // size of one file in bytes
+	OpenFiles int           // per process
 }
 
-// DefaultLimit is the limit of a bot.
+// DefaultLimit is the limit for a bot.
 var DefaultLimit = Limit{
 	Memory:    512 << 20,
 	Processes: 64,
@@ -72,7 +73,7 @@ var DefaultLimit = Limit{
 	OpenFiles: 256,
 }
 
-// BuildLimit is the limit of a build.
+// BuildLimit is the limit for the build of a bot.
 var BuildLimit = Limit{
 	Memory:    2 << 30,
 	Processes: 256,
@@ -83,8 +84,8 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// MaxMemory returns the most memory that a program can use: where no cgroup counts its
-// scratch, that as well.
+// MaxMemory returns the most memory that a program can use, in bytes. Below LevelFull, files in the scratch
+// file system do not count towards Limit.Memory and are added.
 func (l Limit) MaxMemory(level Level) int64 {
 	if level == LevelFull {
 		return l.Memory
@@ -92,8 +93,8 @@ func (l Limit) MaxMemory(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Check returns the limits with defaults for zero values. The error is that of limits that are
-// too small to run anything.
+// Check returns l with DefaultLimit's values in place of zeros, except for CPU. It returns an error if a
+// limit is too small to run any program.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
@@ -123,18 +124,18 @@ func (l Limit) Check() (Limit, error) {
 	return l, nil
 }
 
-// Reason is why a sandbox ended.
+// Reason says why a sandbox ended.
 type Reason uint8
 
 const (
-	Exited       Reason = iota // by itself: Status.Code
-	Signalled                  // Status.Signal
-	MemoryLimit                // more memory was used than allowed
+	Exited       Reason = iota // the program exited with the status in Status.Code
+	Signalled                  // the program was ended by Status.Signal
+	MemoryLimit                // the processes used more memory than allowed
 	ProcessLimit               // the program ended after it could not start a process
-	CPULimit                   // more CPU time was used than allowed
-	Forbidden                  // the program made a system call that only attacks make
-	Killed                     // by Kill or by Wait
-	NotStarted                 // Status.Step, Status.Err
+	CPULimit                   // the processes used more CPU time than allowed
+	Forbidden                  // the program made a system call that only attackers make
+	Killed                     // Process.Kill or Process.Wait ended the program
+	NotStarted                 // the program was not started; see Status.Step and Status.Err
 )
 
 var reasonNames = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
@@ -147,17 +148,17 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// Status is how a sandbox ended.
+// Status describes how a sandbox ended.
 type Status struct {
 	Reason Reason
-	Code   int            // exit status, if Exited
-	Signal syscall.Signal // if Signalled
-	Step   string         // what failed, if NotStarted
-	Err    error          // why, if NotStarted
-	CPU    time.Duration  // that all processes have used
+	Code   int            // exit status, if Reason is Exited
+	Signal syscall.Signal // set if Reason is Signalled
+	Step   string         // the step of the start that failed, if Reason is NotStarted
+	Err    error          // the cause, if Reason is NotStarted
+	CPU    time.Duration  // CPU time of all processes together
 }
 
-// String returns a text to follow the name of the program.
+// String returns a predicate for the program, such as "exited with status 1".
 func (s Status) String() string {
 	switch s.Reason {
 	case Exited:
@@ -178,46 +179,47 @@ func (s Status) String() string {
 	return "was ended"
 }
 
-// Spec is a program to run and what it may see and use.
+// Spec describes a program to run, what it may see, and what it may use.
 type Spec struct {
-	Path string   // of the file to start, absolute: interpreter.Find finds it; at level None also a name
-	Args []string // the command; its first word is the name that the program is started under
-	// Dir is the program's working directory: read-only, at its own path. With Build the
-	// program works on a copy of it, whose files replace those of Dir if the program
-	// exits with status 0. "" for none. At level None the program works on Dir itself.
+	Path string   // absolute path of the file to start, see interpreter.Find; at LevelNone also a name that PATH leads to
+	Args []string // the command line; Args[0] is the name that the program is started under
+	// Dir is the program's working directory, which is read-only and keeps its path. If it is "", the
+	// program has no directory of its own. If Build is set, the program works on a copy of Dir, and if it
+	// exits with status 0, files of the copy replace those of Dir. At LevelNone the program always works on
+	// Dir itself.
 	Dir          string
 	Build        bool
-	VisiblePaths []string // further paths to show, read-only
-	// Env is added to the sandbox's own small environment, and only at level None to that
-	// of this program.
+	VisiblePaths []string // further paths that the program may read
+	// Env is added to the small environment of a sandbox. At LevelNone it is added to the environment of
+	// this process.
 	Env                   []string
-	Stdin, Stdout, Stderr *os.File // nil for /dev/null
-	Limit                 Limit    // zero values mean those of DefaultLimit; none at level None
+	Stdin, Stdout, Stderr *os.File // nil stands for /dev/null
+	Limit                 Limit    // zero fields stand for DefaultLimit's; ignored at LevelNone
 	Level                 Level
 }
 
-// Layer is one layer of a sandbox on this machine.
+// Layer is one mechanism of a sandbox, such as seccomp, and says whether it works on this machine.
 type Layer struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"` // why not
-	Fix   string `json:"fix,omitempty"`   // what would help, as text or a command
+	Error string `json:"error,omitempty"` // why it does not work
+	Fix   string `json:"fix,omitempty"`   // what would help, as text or as a command
 }
 
-// Trial is an attack of a self-test and its result.
+// Trial is the result of one attack of SelfTest.
 type Trial struct {
 	Name    string `json:"name"`
 	Blocked bool   `json:"blocked"`
 	Text    string `json:"text"`
 }
 
-// Report is what this machine can do for a sandbox.
+// Report says which level of sandbox this machine supports, and which layers work.
 type Report struct {
 	Level  Level
 	Layers []Layer
 }
 
-// StepError is a failure to make a sandbox, which is not the program's fault.
+// StepError is the error of a step that was necessary to create a sandbox. The program is not at fault.
 type StepError struct {
 	Step string
 	Err  error

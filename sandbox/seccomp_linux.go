@@ -11,11 +11,11 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// The filter of system calls is a list of denied calls: runtimes make too many others to
-// list those, and namespaces restrict most of what they can do. All bots of a level have the
-// same filter, and all builds of a level.
+// The filter is a list of denied system calls. Runtimes make too many other calls to list the allowed ones,
+// and namespaces restrict most of what those can do. All bots of a level have the same filter, and so have
+// all builds.
 
-// attackCalls are calls that only a program trying to escape makes. They end it.
+// attackCalls are the calls that only a program makes which tries to escape. The kernel kills it.
 var attackCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
 	unix.SYS_OPEN_TREE_ATTR, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
@@ -31,46 +31,49 @@ var refusedCalls = []uint32{
 	unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_VHANGUP, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
-	// A program stays on the core that the referee has chosen for its game, and with its priority:
-	// with a lower one it would wait for every other program, and get credit for that.
+	// A program may change neither its core, which the referee has chosen for the game, nor its priority.
+	// With a lower priority it would wait for all other programs and get credit for the time that they
+	// took.
 	unix.SYS_SCHED_SETAFFINITY, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
 	unix.SYS_SCHED_SETATTR,
 }
 
-// absentCalls are calls that fail with ENOSYS, as on a kernel that does not have them.
+// absentCalls fail with ENOSYS, as on a kernel that does not have them.
 var absentCalls = []uint32{
 	unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // bypasses every filter
-	// Memory that belongs to no process, and ways for two programs to communicate.
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // io_uring bypasses filters
+	// These allow two programs to communicate, or allocate memory that belongs to no process.
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covertCalls are calls by which two programs that see the same files could communicate: they tell who
-// locks or opens a file.
+// covertCalls would allow two programs that see the same files to communicate: they reveal who locks or
+// opens a file.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl that lock a file or watch it.
+// covertFcntl are the commands of fcntl that lock a file or report changes of it.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefusedCalls are calls that Landlock does not cover, denied if only Landlock protects
-// files. Some of them could affect the user's other processes.
+// weakRefusedCalls are calls that Landlock does not restrict. They are denied at LevelWeak, where only
+// Landlock protects files. Some of them could also affect other processes of the user.
 var weakRefusedCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signalCalls are the calls that send one, with a process as their first argument.
+// signalCalls are the calls that send a signal, or open a process to send it one. Their first argument is
+// the process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the highest number of a system call that these lists consider. The filter lets higher numbers fail with
-// ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how it is raised.
+// lastCall is the highest system call number that the lists take into account. Calls with higher numbers
+// fail with ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how to raise it.
 const lastCall = 469
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the filter to a configuration for an init that has started.
+// addFilter adds the filter to the configuration. Init must have started, because the filter may contain
+// its PID.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")
@@ -93,7 +96,7 @@ func (p *Process) addFilter(c *initproc.Config) error {
 	return nil
 }
 
-// filterRules returns the rules for a configuration. pid is the process ID of init, as the program sees it.
+// filterRules returns the rules for a configuration. pid is the process ID of init as the program sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
 		{calls: attackCalls, verdict: retKill},
@@ -112,7 +115,7 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 			filterRule{calls: calls(unix.SYS_FCNTL), when: all(argument(1, covertFcntl...)), verdict: retErrno(unix.ENOLCK)})
 	}
 	if !c.HasCgroup {
-		// Memory that belongs to no process, so that poll does not see it.
+		// This memory belongs to no process, so that init could not count it.
 		const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 		rules = append(rules,
 			filterRule{calls: calls(unix.SYS_MEMFD_CREATE), verdict: retErrno(unix.ENOSYS)},
@@ -121,8 +124,9 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	if !c.HasNamespaces {
 		rules = append(rules, weakRules(c.LandlockABI)...)
 	}
-	// The program's limits that are lower than init's are soft limits. prlimit64 may not even read them, because the
-	// pointer to the new limit is two words.
+	// Some limits of the program are soft limits below those of init, and the program must not raise them.
+	// prlimit64 cannot even be allowed for reading them: the pointer to the new limit has 64 bits, and a
+	// filter compares 32.
 	soft := []uint32{uint32(initproc.SoftLimits[0]), uint32(initproc.SoftLimits[1])}
 	rules = append(rules,
 		filterRule{calls: calls(unix.SYS_SETRLIMIT), when: all(argument(0, soft...)), verdict: retErrno(unix.EPERM)},
@@ -131,21 +135,21 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules = append(rules, socketRules...)
 	return append(rules,
 		filterRule{calls: calls(unix.SYS_IOCTL), when: all(argument(1, unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS)), verdict: retErrno(unix.EPERM)},
-		// Not to init, nor to this thread of it, which has the same restrictions as the
-		// program until it ends.
+		// The program may signal neither init nor the thread of init that starts it, which has the same
+		// restrictions as the program until it ends.
 		filterRule{calls: signalCalls, when: all(argument(0, 1, pid, initproc.Thread)), verdict: retErrno(unix.EPERM)},
 		filterRule{calls: calls(unix.SYS_PERSONALITY), when: all(not(argument(0, 0, readPersonality, fixedAddresses))), verdict: retErrno(unix.EPERM)})
 }
 
-// The personalities that a program may ask for, but for 0.
+// The arguments of personality that are allowed besides 0.
 const (
-	readPersonality = 0xffffffff // returns the present one
+	readPersonality = 0xffffffff // returns the current personality
 	fixedAddresses  = 0x0040000  // ADDR_NO_RANDOMIZE
 )
 
-// kernelMemoryRules keep the memory that the kernel uses for the program within what kernelMemory counts. They deny
-// enlarging buffers of sockets and pipes, moving mapped pages into a pipe, separate open files for a thread, and
-// Landlock rules, whose number is unlimited.
+// kernelMemoryRules limit the memory that the kernel uses for the program to what initproc.PerFile assumes.
+// They deny enlarging the buffers of sockets and pipes, moving mapped pages into a pipe, threads with
+// separate open files, and Landlock rules, whose number has no limit.
 var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET), verdict: retErrno(unix.ENOSYS)},
 	{calls: calls(unix.SYS_FCNTL), when: all(argument(1, unix.F_SETPIPE_SZ)), verdict: retErrno(unix.EPERM)},
@@ -154,9 +158,8 @@ var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_CLONE), when: all(maskedArgument(0, unix.CLONE_THREAD|unix.CLONE_FILES, unix.CLONE_THREAD)), verdict: retErrno(unix.EPERM)},
 }
 
-// socketRules allow only connected pairs of stream or packet sockets. A pair of
-// datagram sockets (which raw ones are, too) could still send to any other socket, even
-// one in a read-only directory.
+// socketRules allow only connected pairs of stream or packet sockets. A datagram socket (a raw one is the
+// same) of a pair could send to any other socket, even to one in a read-only directory.
 var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKET), verdict: retErrno(unix.EAFNOSUPPORT)},
 	{calls: calls(unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN), verdict: retErrno(unix.EPERM)},
@@ -164,18 +167,18 @@ var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKETPAIR), when: all(not(maskedArgument(1, socketTypes, unix.SOCK_STREAM, unix.SOCK_SEQPACKET))), verdict: retErrno(unix.EAFNOSUPPORT)},
 }
 
-// socketTypes are the bits of a socket's type that are no flags.
+// socketTypes masks the bits of a socket's type that are not flags.
 const socketTypes = 0xf
 
-// weakRules returns the rules for a program without namespaces, on a kernel with a version of Landlock.
+// weakRules returns the rules for a program without namespaces. landlock is the version of Landlock.
 func weakRules(landlock int) []filterRule {
 	rules := []filterRule{
 		{calls: weakRefusedCalls, verdict: retErrno(unix.EPERM)},
 		{calls: oldWeakRefused, verdict: retErrno(unix.EPERM)},
-		// Its own limits, not those of another process of the user.
+		// A program may change its own limits, but not those of another process of the user.
 		{calls: calls(unix.SYS_PRLIMIT64), when: all(not(argument(0, 0))), verdict: retErrno(unix.EPERM)},
 	}
-	if landlock < 6 { // it does not restrict signals yet
+	if landlock < 6 { // this version does not restrict signals
 		rules = append(rules,
 			filterRule{calls: signalCalls, verdict: retErrno(unix.EPERM)},
 			filterRule{calls: calls(unix.SYS_PIDFD_SEND_SIGNAL), verdict: retErrno(unix.EPERM)})

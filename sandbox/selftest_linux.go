@@ -15,14 +15,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// trialLimit is small, so that a successful attack does little harm.
+// trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does
+// little harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
-// trialTime is how long an attack may go on.
+// trialTime is how long an attack may run.
 const trialTime = time.Minute
 
-// trial is an attack: run returns how it was refused, or an error that says what it
-// achieved.
+// trial is an attack. run returns a text that says how the attack was refused, or an error that says what
+// it achieved.
 type trial struct {
 	name string
 	run  func(level Level) (refused string, err error)
@@ -42,8 +43,8 @@ var trials = []trial{
 	{"leaves a process behind", leaveProcess},
 }
 
-// SelfTest runs real attacks in sandboxes with small limits. This machine must have the
-// level.
+// SelfTest runs real attacks in sandboxes with small limits and returns the results. This machine must
+// support the level.
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
@@ -75,7 +76,8 @@ func (t trial) execute(level Level) Trial {
 // exitSucceeded is the exit status of a successful attack.
 const exitSucceeded = 3
 
-// runTrial runs an attack until the attack and its pipe have ended.
+// runTrial runs an attack in a sandbox. It returns the first line that the attack printed and how it ended,
+// and an error if one of its processes still runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {
@@ -96,7 +98,7 @@ func runTrial(name string, level Level) (string, Status, error) {
 	return line, s, nil
 }
 
-// attackMain makes an attack in a sandbox.
+// attackMain makes the attack with the given name, inside a sandbox, and exits.
 func attackMain(name string, level Level) {
 	for _, t := range trials {
 		if t.name != name {
@@ -136,8 +138,8 @@ func startMany(Level) (string, error) {
 	return "", errors.New("it started 200 processes")
 }
 
-// useCPU spins until it has had three times the CPU time that it may have. On a busy
-// machine that takes a while.
+// useCPU uses CPU time until it has had three times as much as allowed. That takes a while on a busy
+// machine.
 func useCPU(Level) (string, error) {
 	var used unix.Rusage
 	for began := time.Now(); time.Since(began) < trialTime; {

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// prepare makes the configuration of an init, except its user.
+// prepare returns the configuration for init. It does not set the user.
 func (s Spec) prepare() (*initproc.Config, error) {
 	limit, err := s.Limit.Check()
 	if err != nil {
@@ -52,9 +52,9 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	return c, nil
 }
 
-// homeDir returns the writable directory: /tmp, unless something is shown below it. Rules of
-// Landlock apply to all mounts below a directory, so the program could write to a named
-// pipe in its own directory.
+// homeDir returns the path of the writable directory, which is /tmp unless a visible path is below /tmp. A
+// Landlock rule applies to all mounts below its directory, so that with /tmp writable the program could
+// write to a named pipe in its own directory.
 func homeDir(c *initproc.Config) string {
 	for _, b := range append(c.Binds, c.OwnDir) {
 		if plan.IsWithin(b.Target, "/tmp") {
@@ -64,7 +64,8 @@ func homeDir(c *initproc.Config) string {
 	return "/tmp"
 }
 
-// bindDir returns a program's directory by its own path and by its path without links.
+// bindDir returns the bind of a program's directory, from its path without symbolic links to the path
+// given.
 func bindDir(dir string) (b initproc.Bind, err error) {
 	if b, err = bind(dir); err != nil {
 		return b, err
@@ -84,7 +85,7 @@ func bindDir(dir string) (b initproc.Bind, err error) {
 	return b, nil
 }
 
-// bind returns a path to show, at the same path.
+// bind returns a Bind that shows a file or directory at the same path as outside.
 func bind(path string) (b initproc.Bind, err error) {
 	if b.Target, err = filepath.Abs(path); err == nil {
 		b.Source, err = filepath.EvalSymlinks(b.Target)
@@ -92,7 +93,8 @@ func bind(path string) (b initproc.Bind, err error) {
 	return b, err
 }
 
-// showAll returns the paths to bind: outer ones first, and none that is visible already.
+// showAll adds the binds of paths to c, outer directories first. In a sandbox with namespaces it leaves out
+// paths that are visible already.
 func showAll(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		b, err := bind(path)
@@ -110,7 +112,7 @@ func showAll(c *initproc.Config, paths []string) error {
 	})
 	seen = append(seen, plan.ProgramDirs...)
 	if plan.IsWithin(c.OwnDir.Target, seen...) {
-		c.OwnDir.Target = c.OwnDir.Source // what is shown has the links in its path
+		c.OwnDir.Target = c.OwnDir.Source // the visible directories already contain the links in its path
 	}
 	if !c.Build && plan.IsWithin(c.OwnDir.Target, seen...) {
 		c.OwnDir = initproc.Bind{}
@@ -118,8 +120,8 @@ func showAll(c *initproc.Config, paths []string) error {
 	return nil
 }
 
-// environment returns the environment of a program, with the sizes that runtimes would
-// otherwise take from the machine.
+// environment returns the environment of a program. It has the sizes of heaps that runtimes would otherwise
+// derive from the memory of the machine. more are further variables, which replace those of the same name.
 func environment(l Limit, home string, more []string) []string {
 	const mb = 1 << 20
 	env := []string{
@@ -127,8 +129,8 @@ func environment(l Limit, home string, more []string) []string {
 		"HOME=" + cmp.Or(home, "/"),
 		"LANG=C.UTF-8",
 		"USER=bot",
-		// Half for the heap: the rest of a JVM is as large. It would write its counters to
-		// a file.
+		// Half is for the heap: the rest of a JVM is about as large. Without -UsePerfData a JVM would write
+		// counters to a file.
 		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
 		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
 		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
@@ -145,18 +147,18 @@ func environment(l Limit, home string, more []string) []string {
 	return env
 }
 
-// systemPaths are shown in every sandbox if they exist: programs, libraries and their
-// configuration. Links stay links.
+// systemPaths are the programs, libraries and configuration files that every sandbox shows, if they exist.
+// Symbolic links are copied as links.
 var systemPaths = append(slices.Clone(plan.ProgramDirs),
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/ssl/openssl.cnf", // without it Node exits
 	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
 )
 
-// systemPatterns are further paths, as patterns.
+// systemPatterns are glob patterns for further system paths.
 var systemPatterns = []string{"/etc/java*", "/etc/python*"}
 
-// allSystemPaths returns the paths of the system that a sandbox shows.
+// allSystemPaths returns systemPaths and the matches of systemPatterns.
 func allSystemPaths() []string {
 	paths := slices.Clone(systemPaths)
 	for _, pattern := range systemPatterns {
@@ -166,16 +168,16 @@ func allSystemPaths() []string {
 	return paths
 }
 
-// perFile returns what the kernel of this machine may use for open files.
+// perFile returns how much memory the kernel of this machine may use for each kind of open file.
 func perFile(l Limit) initproc.PerFile {
 	buffer := readNumber("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {
 		buffer = 212992
 	}
 	return initproc.PerFile{
-		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
+		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half of it
 		Pipe:   16 * int64(os.Getpagesize()),
-		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
+		Poll:   int64(l.OpenFiles) * 200, // one entry for each open file
 		Other:  512,
 	}
 }

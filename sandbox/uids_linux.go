@@ -11,26 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// As root, each sandbox runs under a separate user number, so that no two can send each
-// other signals or open each other's files, and so that the kernel's limits per user
-// count one sandbox. A referee reserves a block of numbers by the name of a socket,
-// which disappears with the process.
+// If timba runs as root, each sandbox has its own user ID. Then programs of different sandboxes cannot send
+// each other signals or open each other's files, and the kernel's limits per user apply to one sandbox. A
+// process reserves a block of IDs by binding a socket with the name of the block, which disappears with the
+// process.
 const (
-	firstUID  = 1879048192 // above those that systemd gives to containers
+	firstUID  = 1879048192 // above the IDs that systemd gives to containers
 	blockSize = 1024
 	blocks    = 256
 )
 
+// uidBlock is the block of user IDs that this process has reserved.
 type uidBlock struct {
 	mu        sync.Mutex
-	first     int // of the block; 0 while none is reserved
+	first     int // first ID of the block; 0 if none is reserved yet
 	used      [blockSize]bool
 	nextIndex int
 }
 
 var uids uidBlock
 
-// acquire returns an unused number.
+// acquire returns an ID that is not in use. The first call reserves a block.
 func (u *uidBlock) acquire() (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -39,7 +40,7 @@ func (u *uidBlock) acquire() (int, error) {
 			return -1, err
 		}
 	}
-	for range blockSize { // in turn, so that none is reused immediately
+	for range blockSize { // in turn, so that an ID is not reused immediately
 		i := u.nextIndex
 		u.nextIndex = (u.nextIndex + 1) % blockSize
 		if !u.used[i] {
@@ -86,8 +87,8 @@ func (u *uidBlock) reserveBlock() error {
 	return fmt.Errorf("other programs have taken all %d blocks of users", n)
 }
 
-// uidRange returns the range of the blocks. In a container without high numbers it is the
-// upper part of the existing ones.
+// uidRange returns the first ID of all blocks and their number. In a container that does not have these
+// high IDs, it returns the upper part of the IDs that exist.
 func uidRange() (first, n int, err error) {
 	ranges, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -112,7 +113,7 @@ func uidRange() (first, n int, err error) {
 	return largest + size - 16*blockSize, 8, nil
 }
 
-// knownUser returns the name of a user whose number is in a block, if any.
+// knownUser returns the name of a user in /etc/passwd whose ID is in the block, or "" if there is none.
 func knownUser(first int) string {
 	users, _ := os.ReadFile("/etc/passwd") // a missing file has no users
 	for line := range strings.Lines(string(users)) {

@@ -11,16 +11,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// Program is what a command starts, and what that needs to see besides the system's directories.
+// Program is the file that a command starts, with the paths and the environment that it needs.
 type Program struct {
-	Path         string   // of the file to start
-	VisiblePaths []string // directories, files and links
-	Env          []string // PATH, if it needs more than the system's
+	Path         string   // file to start
+	VisiblePaths []string // paths that must be visible in addition to the system's directories
+	Env          []string // PATH, if it needs more than the system's; otherwise empty
 }
 
-// Find returns the program that a command's first word starts in a sandbox: of a version manager's
-// shim, for example, the program behind it. A relative path starts from dir, the directory of the
-// bot or "".
+// Find returns the program that the first word of a command starts in a sandbox. For the shim of a version
+// manager, such as pyenv, it returns the program behind the shim. A relative path starts from dir, the
+// bot's directory, which may be "".
 func Find(word, dir string) (Program, error) {
 	var p program
 	if err := p.add(word, dir, 0); err != nil {
@@ -36,14 +36,14 @@ func Find(word, dir string) (Program, error) {
 	return p.Program, nil
 }
 
-// program is a Program that is being found.
+// program is a Program under construction.
 type program struct {
 	Program
-	bins         []string // further directories of PATH
-	startsOthers bool     // it may start others by name
+	bins         []string // further directories for PATH
+	startsOthers bool     // whether it may start other programs by name, as a shell does
 }
 
-// add adds a program and, for a script, the programs that its first line names.
+// add adds the program that word starts and, for a script, the programs that its first line names.
 func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -62,13 +62,12 @@ func (p *program) add(word, dir string, depth int) error {
 	if name := filepath.Base(path); slices.Contains(starters, name) && (depth == 0 || name != "env") {
 		p.startsOthers = true
 	}
-	// A Python that is started by its bare name looks for its own files by PATH, and so do
-	// the programs that a program starts.
+	// A Python that is started by its bare name finds its own files by PATH. Programs that a program starts
+	// are found by PATH, too.
 	if depth > 0 || !plan.IsWithin(path, plan.ProgramDirs...) && !plan.IsWithin(path, dir) {
 		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
-	// The program may find its own files by any of the links, as a Python environment
-	// does.
+	// The program may look for its own files at any of the links, as a Python environment does.
 	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.RealPath}) {
 		p.showPrefix(path, dir)
 	}
@@ -83,7 +82,7 @@ func (p *program) add(word, dir string, depth int) error {
 	return nil
 }
 
-// locate returns the absolute path of a command's first word.
+// locate returns the absolute path of the program that a command's first word names.
 func locate(word, dir string) (string, error) {
 	if strings.Contains(word, "/") {
 		if !filepath.IsAbs(word) {
@@ -104,9 +103,9 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// showPrefix shows the installation that a program belongs to: the directory above its
-// bin. If that is the user's home, a shared part of it, or a directory that the
-// program's user may not read, it shows only the program.
+// showPrefix makes the installation of a program visible, which is the directory above its bin. If that is
+// a shared directory, such as the user's home, or one that the program's user may not read, only the
+// program becomes visible.
 func (p *program) showPrefix(path, dir string) {
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
@@ -130,38 +129,39 @@ func (p *program) showPrefix(path, dir string) {
 	}
 }
 
-// isInHome reports whether a directory is directly in the user's home. It may be an
-// installation, such as ~/miniconda3, or shared, such as ~/.local, ~/.cargo or ~/go: of
-// both, only the parts that programs need are shown.
+// isInHome reports whether the parent of a directory is the user's home. Such a directory may be an
+// installation, such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that
+// programs need are shown.
 func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// isPrivate reports whether only root may read a directory, so that the users that programs
-// run as cannot.
+// isPrivate reports whether only root may read a directory while this process is root. Programs then run as
+// other users, which cannot read it.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// IsSharedDir reports whether a directory has more than one installation or program, such as
-// the user's home and all directories above it. It must not be shown as a whole.
+// IsSharedDir reports whether a directory may hold more than one installation or program, such as the
+// user's home and everything above it. It must not be visible as a whole.
 func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
-// IsWideDir reports whether a directory is the user's home, one above it, or one of the system with much else in it.
+// IsWideDir reports whether a directory is the user's home, above it, or a directory of the system with
+// many other things in it, such as /opt.
 func IsWideDir(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		home = "/"
 	}
-	return plan.IsWithin(home, dir) || // the home and all above it
+	return plan.IsWithin(home, dir) || // the home and everything above it
 		plan.IsWithin(os.TempDir(), dir) ||
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir)
 }
 
-// resolveShim returns the program that a version manager's shim starts. Shims are scripts
-// that need the whole manager; the program does not.
+// resolveShim returns the program behind a version manager's shim, or path if it is not a shim. A shim is a
+// script that needs the whole version manager to run.
 func resolveShim(path, dir string) (string, error) {
 	name, directory := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(directory)
@@ -189,8 +189,9 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion does what "pyenv which" does, without its half second: it reads a
-// variable, a file in or above the program's directory, or the manager's own file.
+// chosenVersion returns the same as "pyenv which", which takes half a second. It reads an environment
+// variable, a file in or above the program's directory, or the version manager's own file. It returns "" if
+// that fails.
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv
@@ -222,7 +223,7 @@ func readVersions(path string) []string {
 	return strings.Fields(string(data))
 }
 
-// askManager asks a version manager which program it starts by a name.
+// askManager asks a version manager which program it starts for a name.
 func askManager(manager, name string) (string, error) {
 	out, _, err := ask(manager, "which", name)
 	if err != nil {
@@ -249,14 +250,14 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// programDirs are directories of programs besides those that are always shown.
+// programDirs are further directories of programs, which are visible only if a program needs them.
 var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// IsKnownPath reports whether an absolute path is in a place for programs of this machine: in
-// the system's directories, or in an installation that PATH leads to.
+// IsKnownPath reports whether an absolute path is in a place for programs: in one of the system's
+// directories, or in an installation that PATH leads to.
 func IsKnownPath(path string) bool {
 	if path != filepath.Clean(path) {
-		return false // what "dir/.." leads to depends on links
+		return false // where "dir/.." leads depends on links
 	}
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, programDirs...) || plan.IsWithin(path, installedInterpreters().VisiblePaths...) {
 		return true
@@ -276,8 +277,8 @@ func IsKnownPath(path string) bool {
 	})
 }
 
-// IsSystemPath reports whether an absolute path is below the system's directories of programs,
-// whatever PATH is. On a server, strangers' bots may use only these.
+// IsSystemPath reports whether an absolute path is below one of the system's directories of programs,
+// whatever PATH is. Bots of strangers on a server may use only these.
 func IsSystemPath(path string) bool {
 	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.ProgramDirs...), func(dir string) bool {
 		return strings.HasPrefix(path, dir+"/")

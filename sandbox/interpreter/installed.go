@@ -15,21 +15,21 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// starters are programs that start others by name, as do their scripts.
+// starters are programs that start other programs by name, or whose scripts do.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
-// wellKnown are programs that starters may start: if they are outside the system's
-// directories, the sandbox shows their installations, too.
+// wellKnown are interpreters that a starter may start. If one is installed outside the system's
+// directories, a sandbox for a starter shows its installation.
 var wellKnown = [...]string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// cache has for each PATH and home a function that returns the result of findInstalled.
+// cache maps a PATH and a home directory to a function that returns the result of findInstalled for them.
 var cache sync.Map
 
-// installedInterpreters returns the paths to show for the well-known interpreters, and their
-// directories. It leaves out missing and broken ones.
+// installedInterpreters returns the visible paths and directories for PATH of the well-known interpreters
+// outside the system's directories. It leaves out those that are missing or broken.
 func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))
@@ -58,14 +58,13 @@ func findInstalled() (all program) {
 	return all
 }
 
-// staysInSystem reports whether a program in the system's directories is not a link that
-// leads out of them.
+// staysInSystem reports whether a path is in the system's directories after resolving links.
 func staysInSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && plan.IsWithin(real, plan.ProgramDirs...)
 }
 
-// pathQuestions are arguments with which an interpreter prints its path.
+// pathQuestions are arguments that make an interpreter print its own path, by the interpreter's name.
 var pathQuestions = map[string][]string{
 	"python": {"-c", "import sys; print(sys.executable)"},
 	"pypy":   {"-c", "import sys; print(sys.executable)"},
@@ -77,17 +76,17 @@ var pathQuestions = map[string][]string{
 	"php":    {"-r", "echo PHP_BINARY;"},
 }
 
-// askTimeout is how long an interpreter or a version manager may take to answer a question.
+// askTimeout is how long an interpreter or a version manager may take to answer.
 var askTimeout = time.Minute
 
-// ask runs a program and returns what it prints on stdout and on stderr, also after an error.
+// ask runs a program and returns its stdout and stderr, even if it fails.
 func ask(path string, args ...string) (out, errs string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = min(askTimeout/5, time.Second) // for processes that it has started
+	cmd.WaitDelay = min(askTimeout/5, time.Second) // for processes that it started
 	err = cmd.Run()
 	switch words := strings.Join(append([]string{path}, args...), " "); {
 	case ctx.Err() != nil:
@@ -98,7 +97,8 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// askPath asks an interpreter that a script starts for its path; "" if that fails.
+// askPath returns the path of the interpreter that a script starts, by asking it. It returns "" if that
+// fails.
 func askPath(path string) string {
 	question := pathQuestions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
@@ -112,21 +112,21 @@ func askPath(path string) string {
 	return real
 }
 
-// IsStarter reports whether a program only starts others by name, as a shell does. Every machine
-// has those.
+// IsStarter reports whether a program is one that starts others by name, such as a shell. Every machine has
+// these.
 func IsStarter(name string) bool { return slices.Contains(starters, name) }
 
 // IsWellKnown reports whether a program is one of the interpreters that Versions looks for.
 func IsWellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
 
-// versionArgs are the arguments with which an interpreter tells its version, where they are not
-// --version.
+// versionArgs are the arguments that make an interpreter print its version, if they are not --version. nil
+// means that there are none.
 var versionArgs = map[string][]string{
 	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
 }
 
-// Versions returns the well-known interpreters of this machine with their versions, "" where one
-// does not tell. It asks them once.
+// Versions returns the versions of the well-known interpreters on this machine, by name. The version is ""
+// if an interpreter does not print one. The interpreters are asked once.
 func Versions() map[string]string { return maps.Clone(versions()) }
 
 var versions = sync.OnceValue(func() map[string]string {
@@ -157,11 +157,11 @@ func askVersion(name, path string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	out, errs, _ := ask(path, args...) // what it prints counts, whatever its status
+	out, errs, _ := ask(path, args...) // its exit status does not matter
 	return firstVersion(out + errs)
 }
 
-// firstVersion returns the first numbers of a text with points between them; "" if there are none.
+// firstVersion returns the first sequence of numbers separated by points in a text, or "" if there is none.
 func firstVersion(text string) string {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
 		if word = strings.Trim(word, "."); strings.Contains(word, ".") {

@@ -1,10 +1,10 @@
-// Package interpreter finds out how a program is run: where its links lead, what its
-// first line names, and which Python its environment was made from.
+// Package interpreter finds out which files a command runs: where symbolic links lead, which interpreter
+// the first line of a script names, and which Python a virtual environment was made from.
 //
-// A command is its user's choice, but the files of a bot are its author's: they may lead
-// only to the bot's directory and to programs that Bounds knows. Otherwise a bot could
-// make any file visible whose path it can guess. All code that starts or admits bots
-// reads their files through this package.
+// A user may choose any command. But the files of a bot are written by its author, and they may lead only
+// to the bot's directory and to the programs that Bounds allows. Otherwise a bot could make any file
+// visible whose path it can guess. All code that starts or accepts bots reads their files through this
+// package.
 package interpreter
 
 import (
@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// MaxDepth is how many files a command may lead to, each run by the next.
+	// MaxDepth is the maximum length of a chain of files in which each file is run by the next.
 	MaxDepth = 4
-	// MaxConfig is the largest size of a pyvenv.cfg in bytes.
+	// MaxConfig is the maximum size of a pyvenv.cfg in bytes.
 	MaxConfig = 64 << 10
 
-	maxLinks = 40  // the kernel's limit
-	maxLine  = 256 // bytes of a first line, the kernel's limit
+	maxLinks = 40  // limit of the kernel
+	maxLine  = 256 // bytes of a script's first line, limit of the kernel
 )
 
-// Bounds is where the files of a bot may lead.
+// Bounds limits where the files of a bot may lead.
 type Bounds struct {
-	// Dir is the absolute path of the bot's directory. Files outside it are not the
-	// bot's and may lead anywhere; "" means that no file is the bot's.
+	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may
+	// lead anywhere. If Dir is "", no file belongs to the bot.
 	Dir string
-	// IsKnown reports whether files may lead to a clean absolute path outside Dir.
+	// IsKnown reports whether files of the bot may lead to path, which is clean, absolute and outside Dir.
 	IsKnown func(path string) bool
 }
 
-// Error says that a file of a bot leads where it must not.
+// Error is the error for a file of a bot that leads out of the bounds.
 type Error struct {
 	From string // the file, relative to the bot's directory, or "the command"
 	Text string // what is wrong, and what to do instead
@@ -45,16 +45,16 @@ type Error struct {
 
 func (e *Error) Error() string { return e.From + " " + e.Text }
 
-// Targets is what running a file leads to.
+// Targets lists the files that take part when a file is run.
 type Targets struct {
-	Links    []string // the file's path, then the target of each link
-	RealPath string   // its path without links
-	Programs []string // the words of its first line that are programs: see FirstLine
-	Bases    []string // programs that the Python environments around Links are made from
+	Links    []string // path of the file, then the target of each symbolic link
+	RealPath string   // path of the file without symbolic links
+	Programs []string // the programs that its first line names, see FirstLine
+	Bases    []string // the programs that the Python environments around Links were made from
 }
 
-// Follow returns what a file leads to when it is run. The error is an *Error if a step
-// leaves the bounds; other errors are the system's.
+// Follow returns the files that take part when path is run. If one of the bot's files leads out of the
+// bounds, the error is an *Error; other errors come from the system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {
@@ -90,7 +90,7 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	if err != nil {
 		return l, err
 	}
-	// All words that look like a path are checked: env has options of many forms.
+	// All words that look like a path are checked, because env has many forms of options.
 	for i, word := range words {
 		word = splitOption(word)
 		if i > 0 && (!strings.Contains(word, "/") || strings.Contains(word, "=")) {
@@ -104,8 +104,8 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	return l, nil
 }
 
-// CheckPath returns an *Error if the first word of a bot's own command is a path out of the
-// bounds. A word without a slash is a program of the system's PATH.
+// CheckPath returns an *Error if word, the first word of a bot's command, is a path out of the bounds. It
+// accepts any word without a slash, which is a program on the system's PATH.
 func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
 		return &Error{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
@@ -116,8 +116,8 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand returns an *Error if Place does, or if the command leads out of the bounds. A
-// command that cannot be run leads nowhere.
+// CheckCommand returns an *Error if CheckPath does, or if a file that the command runs leads out of the
+// bounds. It returns nil for a command that cannot be run.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
 		return err
@@ -143,26 +143,26 @@ func (b Bounds) CheckCommand(word string) error {
 	return tooDeep(word)
 }
 
-// tooDeep returns the error for a command that leads to more than MaxDepth files.
+// tooDeep returns the error for a command that runs a chain of more than MaxDepth files.
 func tooDeep(word string) error {
 	return &Error{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 
-// FirstLine returns the programs in the first line of a script, as written: the
-// interpreter and, if that is env, the program that env starts. It is nil for a file
-// that is not a script or cannot be read.
+// FirstLine returns the programs that the first line of a script names, as they are written there: the
+// interpreter and, if that is env, the program that env starts. It returns nil if the file is not a script
+// or cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
 	return programWords(words)
 }
 
-// IsScript reports whether a file begins with a line that names an interpreter.
+// IsScript reports whether a file begins with "#!".
 func IsScript(path string) bool {
 	head, err := readHead(path)
 	return err == nil && strings.HasPrefix(head, "#!")
 }
 
-// readFirstLine returns the words of a script's first line, none for other files.
+// readFirstLine returns the words of a script's first line. It returns nil for other files.
 func readFirstLine(path string) ([]string, error) {
 	head, err := readHead(path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -176,7 +176,7 @@ func readFirstLine(path string) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// readHead returns the beginning of a regular file, "" for others.
+// readHead returns the first bytes of a regular file. It returns "" for other files.
 func readHead(path string) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
@@ -190,20 +190,21 @@ func readHead(path string) (string, error) {
 	return string(head), err
 }
 
-// splitOption returns the first word in an option of env that is a line of words.
+// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a
+// command line.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns the words of a first line that are programs.
+// programWords returns those words of a script's first line that name programs.
 func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil
 	}
 	interpreter := words[0]
 	if !strings.Contains(interpreter, "/") {
-		interpreter = "./" + interpreter // the kernel has no PATH
+		interpreter = "./" + interpreter // the kernel does not search PATH
 	}
 	if filepath.Base(interpreter) != "env" {
 		return []string{interpreter}
@@ -221,8 +222,8 @@ func programWords(words []string) []string {
 	return []string{interpreter}
 }
 
-// venvBases returns the programs that a program's Python environment is made from; none
-// without an environment.
+// venvBases returns the paths of the Python programs from which the virtual environment of a program was
+// made. It returns nil if the program is not in one.
 func (b Bounds) venvBases(path string) (venvBases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
@@ -260,16 +261,15 @@ func (b Bounds) venvBases(path string) (venvBases []string, err error) {
 	return venvBases, nil
 }
 
-// absolute returns the absolute path for a word in a file of the bot, which runs in its
-// directory.
+// absolute returns the absolute path for a word in a file of the bot. The bot runs in its own directory.
 func (b Bounds) absolute(word string) string {
 	if filepath.IsAbs(word) {
-		return word // not cleaned: what "dir/.." leads to depends on links
+		return word // not cleaned: where "dir/.." leads depends on links
 	}
 	return filepath.Join(b.Dir, word)
 }
 
-// owns reports whether a path is in the bot's directory, by name or with links resolved.
+// owns reports whether a path is in the bot's directory, literally or after resolving links in Dir.
 func (b Bounds) owns(path string) bool {
 	if b.Dir == "" {
 		return false
@@ -292,7 +292,7 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns an *Error if the bounds do not allow what a file of the bot leads to.
+// checkLead returns an *Error if from is a file of the bot and must not lead to the path to.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil
@@ -305,11 +305,11 @@ func (b Bounds) refuse(from, to string) error {
 		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 
-// displayName returns a path relative to the bot's directory, for its author.
+// displayName returns a path relative to the bot's directory, for messages to its author.
 func (b Bounds) displayName(path string) string {
 	if !isBelow(path, b.Dir) {
 		return path
 	}
-	name, _ := filepath.Rel(b.Dir, path) // it is below Dir
+	name, _ := filepath.Rel(b.Dir, path) // path is below Dir
 	return name
 }

@@ -1,4 +1,4 @@
-// Package systemd gets a cgroup for the sandbox from systemd.
+// Package systemd asks systemd for a cgroup in which the sandbox can create its own cgroups.
 package systemd
 
 import (
@@ -12,7 +12,7 @@ import (
 	godbus "github.com/godbus/dbus/v5"
 )
 
-// NoManagerError says that no systemd runs for the user.
+// NoManagerError is the error if no systemd runs for the user.
 type NoManagerError struct{ Err error }
 
 func (e *NoManagerError) Error() string {
@@ -21,8 +21,8 @@ func (e *NoManagerError) Error() string {
 
 func (e *NoManagerError) Unwrap() error { return e.Err }
 
-// Delegate asks systemd to move this process into a new scope, whose cgroup is delegated to it. It
-// takes about 200 ms.
+// Delegate makes systemd move this process to a new scope whose cgroup is delegated to it. That takes about
+// 200 ms.
 func Delegate(ctx context.Context, scope string) error {
 	conn, err := manager(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func Delegate(ctx context.Context, scope string) error {
 		dbus.PropDescription("timba's bots"),
 		dbus.PropPids(uint32(os.Getpid())),
 		{Name: "Delegate", Value: godbus.MakeVariant(true)},
-		// The bots of many matches may exceed systemd's default for a unit.
+		// The default limit of systemd is too low for the bots of many matches.
 		{Name: "TasksMax", Value: godbus.MakeVariant(uint64(math.MaxUint64))},
 		{Name: "CollectMode", Value: godbus.MakeVariant("inactive-or-failed")},
 	}
@@ -52,10 +52,10 @@ func Delegate(ctx context.Context, scope string) error {
 	}
 }
 
-// manager connects to the systemd that runs this user's units: for root the machine's,
-// for others their own. It uses the standard address of the bus, because the variable
-// in the environment may be another user's, or missing, after su. The last address is
-// systemd's own socket, for machines without a bus for users.
+// manager connects to the systemd that manages this user's units: the system's for root, the user's own for
+// others. It uses the standard address of the bus, because the environment variable may be missing or
+// another user's after su. If that fails, it uses systemd's private socket, for machines without a bus for
+// users.
 func manager(ctx context.Context) (*dbus.Conn, error) {
 	if os.Geteuid() == 0 {
 		return dbus.NewWithContext(ctx)

@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// copier copies the files and directories of one directory to another one. It follows links on
-// neither side.
+// copier copies files and directories from one directory to another. It follows symbolic links on neither
+// side.
 type copier struct {
 	source, target *os.Root
-	uid            int      // the owner of the copies; -1 is the caller
-	fromSandbox    bool     // out of the sandbox: no links, and files replace those that there are
-	paths          []string // of the copies, directories before their contents
+	uid            int      // owner of the copies; -1 stands for the calling user
+	fromSandbox    bool     // copies out of the sandbox: links are left out, and existing files are replaced
+	paths          []string // relative paths of the copies, directories before their contents
 }
 
-// maxDepth is the greatest depth of a directory that is copied out of the sandbox.
+// maxDepth is the maximum depth of directories that are copied out of the sandbox.
 const maxDepth = 64
 
-// copyBelow copies what is below a directory, "" or a path that ends with a slash.
+// copyBelow copies the contents of a directory. below is "" or a path that ends with a slash.
 func (c *copier) copyBelow(below string, depth int) error {
 	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
@@ -45,7 +45,7 @@ func (c *copier) copyBelow(below string, depth int) error {
 			err = c.copyFile(path)
 		case e.Type() == fs.ModeSymlink && !c.fromSandbox:
 			err = c.copyLink(path)
-		default: // a socket or a device, or a link that the program may have made
+		default: // a socket or device, or a link that the program may have made
 			continue
 		}
 		c.paths = append(c.paths, path)
@@ -64,7 +64,8 @@ func (c *copier) copyBelow(below string, depth int) error {
 	return nil
 }
 
-// mkdir makes a directory. Outside the sandbox it may be there already, but not as a link; a file makes room.
+// mkdir makes a directory. When copying out of the sandbox, the directory may exist, but not as a link, and
+// a file with the same name is removed.
 func (c *copier) mkdir(path string) error {
 	err := c.target.Mkdir(path, 0o755)
 	if !c.fromSandbox || !errors.Is(err, fs.ErrExist) {
@@ -111,7 +112,8 @@ func (c *copier) copyFile(path string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// pathError returns an error with the path that it is about, quoted: the program may have chosen it.
+// pathError returns err with the quoted path before it. It is quoted because the program may have chosen
+// it.
 func pathError(path string, err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err
@@ -119,8 +121,8 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies a directory that nobody else changes into an empty one owned by uid; -1 is the
-// caller.
+// copyTree copies a directory that nobody changes meanwhile into an empty one, and makes uid the owner of
+// the copies. If uid is -1, the owner is the calling user.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {
@@ -137,14 +139,14 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 	return c, c.copyBelow("", 0)
 }
 
-// returnBuild copies the output of a build back to the original directory, after all processes of the
-// sandbox have ended, and removes there what the build has removed from its copy. What was not copied
-// stays.
+// returnBuild copies the result of a build back to the original directory. It also removes there what the
+// build has removed from its copy. Files that were not copied to the sandbox stay. All processes of the
+// sandbox must have ended.
 func (c *Config) returnBuild() error {
 	original, built := c.buildCopy.source, c.buildCopy.target
 	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory
 		_, err := built.Lstat(path)
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // a file is where its directory was
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // ENOTDIR means that a file replaced its directory
 			continue
 		}
 		err = original.Remove(path)

@@ -9,10 +9,11 @@ import (
 	"unsafe"
 )
 
-// Bind is a path to show.
+// Bind is a file or directory that is visible in the sandbox: Source is its path outside, Target its path
+// inside.
 type Bind struct{ Source, Target string }
 
-// Limit is what the program may use, as in package sandbox.
+// Limit has the same fields as sandbox.Limit, where they are explained.
 type Limit struct {
 	Memory    int64
 	Processes int
@@ -23,61 +24,61 @@ type Limit struct {
 	OpenFiles int
 }
 
-// Config is what the process is told to do.
+// Config is the configuration of init, which the calling process sends through the lifeline.
 type Config struct {
-	HasNamespaces bool // it is in namespaces of its own
-	UID           int  // to change to; -1: keep, as the root of a user namespace or as the caller
+	HasNamespaces bool // the process is in its own namespaces
+	UID           int  // user to change to; -1 means to stay root of the user namespace, or the calling user
 	Path          string
 	Argv          []string
 	Env           []string
 	Dir           string
 	Build         bool
-	SystemPaths   []string // paths of the system to show, if they exist; links stay links
+	SystemPaths   []string // system paths that are visible if they exist; symbolic links are copied as links
 	Binds         []Bind
-	OwnDir        Bind // the program's directory; empty for none
+	OwnDir        Bind // the program's directory; empty if it has none
 	Limit         Limit
 	Home          string               // the writable directory; "" without namespaces
 	HasCgroup     bool                 // a cgroup counts memory
-	PerFile       PerFile              // of open files, if no cgroup counts memory
-	LandlockABI   int                  // of Landlock; 0 for none
-	Filter        []syscall.SockFilter // of system calls
-	// Extra descriptors, in this order:
-	EnterCount int      // lists of threads of cgroups
-	LeaveTexts []string // what to write to the next ones when the program has started
-	CanThaw    bool     // the last one thaws the program
+	PerFile       PerFile              // memory of one open file, used if no cgroup counts memory
+	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
+	Filter        []syscall.SockFilter // seccomp filter
+	// The descriptors from firstExtra on are, in this order:
+	EnterCount int      // number of thread lists of cgroups, which the starting thread enters
+	LeaveTexts []string // for each text, a file to write it to once the program has started
+	CanThaw    bool     // if set, a file that thaws the program
 
-	buildCopy *copier // how a build's directory was copied
+	buildCopy *copier // the copier that copied a build's directory
 }
 
-// Thread stands in a filter for the number of the thread that starts the program.
+// Thread is a placeholder in Config.Filter for the ID of the thread that starts the program.
 const Thread = 0xfffffffd
 
-// End is how a sandbox ended.
+// End says how a sandbox ended.
 type End uint8
 
 const (
-	Exited End = iota // Report.Wait
+	Exited End = iota // see Report.Wait
 	MemoryLimit
 	ProcessLimit
 	CPULimit
 	Killed
-	NotStarted // Report.Step, Errno, Text
+	NotStarted // see Report.Step, Errno and Text
 )
 
-// Report is what the process tells at its end.
+// Report is what init sends through the lifeline at its end.
 type Report struct {
 	End   End
-	Wait  uint32 // wait status
-	CPU   int64  // nanoseconds
+	Wait  uint32 // wait status of the program
+	CPU   int64  // CPU time of all processes in nanoseconds
 	Step  string
 	Errno int
 	Text  string
 }
 
-// LeftGroup is what the process writes when it can no longer be frozen, before its report.
+// LeftGroup is the byte that init sends, before its report, when it has left the cgroup that freezes.
 const LeftGroup = '\n'
 
-// Encode returns the configuration as read reads it.
+// Encode returns the message that read decodes.
 func (c *Config) Encode() []byte {
 	var k, head coder
 	c.code(&k)
@@ -86,7 +87,7 @@ func (c *Config) Encode() []byte {
 	return append(head.data, k.data...)
 }
 
-// read reads a configuration to its end, and nothing after it.
+// read reads one configuration and no byte after it.
 func (c *Config) read(from io.Reader) error {
 	var n int
 	head := coder{isReading: true, data: make([]byte, unsafe.Sizeof(n))}
@@ -105,14 +106,14 @@ func (c *Config) read(from io.Reader) error {
 	return k.err
 }
 
-// Encode returns the report as Decode reads it.
+// Encode returns the message that Decode decodes.
 func (r *Report) Encode() []byte {
 	var k coder
 	r.code(&k)
 	return k.data
 }
 
-// Decode reads a report.
+// Decode sets r to an encoded report.
 func (r *Report) Decode(data []byte) error {
 	k := coder{isReading: true, data: data}
 	r.code(&k)
@@ -150,8 +151,8 @@ func (r *Report) code(k *coder) {
 	k.text(&r.Text)
 }
 
-// coder writes values to its data or reads them from it, in the same order. Both ends are the same
-// program on the same machine, so that they have the same representation.
+// coder encodes values to data, or decodes them from data in the same order. Values have their
+// representation in memory: both sides are the same program on the same machine.
 type coder struct {
 	data      []byte
 	isReading bool
@@ -160,7 +161,7 @@ type coder struct {
 
 var errCode = errors.New("a malformed message")
 
-// bytes codes memory that has no pointers.
+// bytes codes memory without pointers.
 func (k *coder) bytes(memory []byte) {
 	switch {
 	case !k.isReading:
@@ -177,7 +178,7 @@ func value[T any](k *coder, v *T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
 
-// length codes the length of a slice, and makes one that is read.
+// length codes the length of a slice. When decoding, it allocates the slice.
 func length[T any](k *coder, all *[]T) {
 	n := len(*all)
 	value(k, &n)
@@ -191,13 +192,13 @@ func length[T any](k *coder, all *[]T) {
 	}
 }
 
-// values codes values of a type without pointers.
+// values codes a slice whose elements have no pointers.
 func values[T any](k *coder, all *[]T) {
 	length(k, all)
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list codes values one by one.
+// list codes a slice with one call for each element.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -208,7 +209,7 @@ func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 func (k *coder) text(s *string) {
 	data := []byte(*s)
 	values(k, &data)
-	if k.isReading { // else it belongs to the caller
+	if k.isReading { // when encoding, data belongs to the caller
 		*s = string(data)
 	}
 }
@@ -218,7 +219,7 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapError is an error with a text before it. The outermost one of the sandbox is its step.
+// wrapError is an error with a text before it. The text of the outermost one names a step of the start.
 type wrapError struct {
 	text string
 	err  error
@@ -228,7 +229,7 @@ func (e *wrapError) Error() string { return e.text + ": " + e.err.Error() }
 
 func (e *wrapError) Unwrap() error { return e.err }
 
-// wrap returns an error with a text before it, nil for none.
+// wrap returns err with a text before it, or nil if err is nil.
 func wrap(text string, err error) error {
 	if err == nil {
 		return nil
@@ -236,7 +237,7 @@ func wrap(text string, err error) error {
 	return &wrapError{text, err}
 }
 
-// dirOf returns the directory of a clean absolute path.
+// dirOf returns the parent directory of a clean absolute path.
 func dirOf(path string) string {
 	for i := len(path) - 1; i > 0; i-- {
 		if path[i] == '/' {
@@ -246,7 +247,6 @@ func dirOf(path string) string {
 	return "/"
 }
 
-// trimPrefix returns a text without a prefix.
 func trimPrefix(s, prefix string) string {
 	if hasPrefix(s, prefix) {
 		return s[len(prefix):]

@@ -1,10 +1,11 @@
-// Package initproc is the first process of a sandbox. One of its threads gives up its rights and starts
-// the program; the others keep theirs, to wait for the program's end, to end all that it has started
-// and to report it. It is this program, started again under the name Name.
+// Package initproc implements init, the first process of a sandbox. One thread of init gives up its rights
+// and starts the program. The others keep their rights: they wait until the program ends, kill all
+// processes that it started, and report how it ended. The calling program becomes init when it starts
+// itself under the name Name.
 //
-// Go initializes packages in the order of their paths as soon as all that they import are, and the
-// process begins in the init function of this one. What it imports must therefore need little: not
-// fmt, strings or x/sys/unix, for which dozens of other packages are initialized first.
+// Init runs in the init function of this package, as early as possible. Go initializes a package when all
+// its imports are initialized, and otherwise in the order of the import paths. So this package must not
+// import fmt, strings or x/sys/unix, which need dozens of other packages.
 package initproc
 
 import (
@@ -21,44 +22,44 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// Name is the name under which this program is started again.
+// Name is the name under which this program starts as init.
 const Name = "timba-sandbox-init"
 
-// The descriptors that the process inherits.
+// The descriptors that init inherits.
 const (
-	lifeline   = 3 // a socket: config in, report out; when it closes, all ends
-	firstExtra = 4
+	lifeline   = 3 // socket that receives the configuration and sends the report; when it closes, everything ends
+	firstExtra = 4 // first of the descriptors that EnterCount, LeaveTexts and CanThaw of the configuration describe
 )
 
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == Name {
-		// Another thread gives up its rights, because it can end,
-		// which the first thread of a process cannot.
+		// The first thread of a process cannot end. Therefore it stays here, and another thread gives up
+		// its rights.
 		runtime.LockOSThread()
 		initMain()
 	}
 }
 
-// reaper is a running init.
+// reaper is the state of init.
 type reaper struct {
 	config   Config
-	lifeline *os.File // the lifeline; held, because a file that is collected is closed
-	mainPid  int      // the program's own process
+	lifeline *os.File // referenced here, because a file that is garbage-collected is closed
+	mainPid  int      // PID of the program
 	isEnding atomic.Bool
-	clock    cpuClock // -1 for none
+	clock    cpuClock // -1 if there is none
 
 	pollCount int
-	mappings  map[int]int64 // bytes, by process
+	mappings  map[int]int64 // memory that the kernel needs for mappings in bytes, by PID
 }
 
 func initMain() {
-	// The program must not inherit other descriptors.
+	// The program must not inherit any other descriptors.
 	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(failure(wrap("descriptors", err)))
 	}
 	r := reaper{lifeline: os.NewFile(lifeline, "lifeline"), clock: -1, mappings: map[int]int64{}}
 	if err := r.config.read(r.lifeline); err != nil {
-		syscall.Exit(2) // the referee is gone
+		syscall.Exit(2) // the calling process has ended
 	}
 	ignoreSignals(r.config.HasNamespaces)
 	go r.awaitLifelineEnd()
@@ -66,8 +67,8 @@ func initMain() {
 	var err error
 	started := make(chan struct{})
 	go func() {
-		// Never unlocked: the thread ends with the goroutine. It must, since the program
-		// may send signals to threads with the same restrictions.
+		// The goroutine never unlocks the thread, so that the thread ends with it. It must end, because the
+		// program may send signals to threads that have the same restrictions.
 		runtime.LockOSThread()
 		if !r.config.HasCgroup && r.config.Limit.CPU > 0 {
 			r.clock = newCPUClock()
@@ -88,26 +89,26 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals protects init from the program's signals, without ignoring any: the
-// program would inherit that.
+// ignoreSignals protects init from signals of the program. It does not set signals to be ignored, because
+// the program would inherit that.
 func ignoreSignals(spaces bool) {
 	if !spaces {
-		// A caught signal does not end init. Nobody reads the channel.
+		// A signal that is caught does not end init. Nobody reads the channel.
 		signal.Notify(make(chan os.Signal, 1))
 		return
 	}
-	// The kernel drops signals that the first process of a namespace does not catch, and
-	// the Go runtime catches all of them to end. (Notify takes 5 ms for all.)
+	// The kernel drops signals to the first process of a PID namespace that have no handler. The Go runtime
+	// has a handler for every signal, which would end init. (signal.Notify for all signals takes 5 ms.)
 	for sig := uintptr(1); sig < 65; sig++ {
-		var none [4]uint64                                            // SIG_DFL, no flags
-		if sig != uintptr(syscall.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
+		var none [4]uint64                                            // SIG_DFL without flags
+		if sig != uintptr(syscall.SIGURG) && (sig < 32 || sig > 34) { // these are used by the Go runtime and the C library
 			syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
 		}
 	}
 }
 
-// enterGroups moves this thread, and everything that it starts, into the cgroups of the
-// configuration. The memory of init itself is that of its first thread, which stays outside.
+// enterGroups moves this thread and everything that it starts into the cgroups of the configuration. The
+// memory of init belongs to its first thread, which stays outside.
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.EnterCount; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
@@ -117,9 +118,9 @@ func (c *Config) enterGroups() error {
 	return nil
 }
 
-// leaveGroup leaves the cgroup that is frozen with the program, so that init notices the
-// end of the lifeline, and closes the program's pipes, so that the referee notices
-// their end.
+// leaveGroup moves init out of the cgroup that freezes with the program, so that a frozen program does not
+// keep init from noticing the end of the lifeline. It also closes the program's pipes, so that the referee
+// notices when the program closes them.
 func (r *reaper) leaveGroup() {
 	for fd := firstExtra; fd < firstExtra+r.config.EnterCount; fd++ {
 		syscall.Close(fd)
@@ -140,11 +141,11 @@ func (r *reaper) leaveGroup() {
 	if r.config.LeaveTexts != nil {
 		syscall.Write(lifeline, []byte{LeftGroup})
 	}
-	// The program must neither inspect nor stop init.
+	// The program must not be able to inspect or stop init.
 	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
 }
 
-// awaitLifelineEnd ends everything when the referee has ended or requests it.
+// awaitLifelineEnd ends the sandbox when the calling process has ended or has shut down the lifeline.
 func (r *reaper) awaitLifelineEnd() {
 	var buf [1]byte
 	for {
@@ -160,14 +161,15 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw ends a freeze, so that the program can end: in a v1 freezer not even SIGKILL arrives.
+// thaw resumes a frozen program, so that it can be ended: in a freezer of cgroup v1 not even SIGKILL
+// arrives.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
 	}
 }
 
-// reap waits for the program, and for all processes whose parents have ended.
+// reap waits for the program and for all processes whose parents have ended. It never returns.
 func (r *reaper) reap() {
 	for {
 		var ws syscall.WaitStatus
@@ -182,8 +184,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// endSandbox ends the remaining processes, copies a build back and sends the report. A second
-// caller waits for the end of this process.
+// endSandbox kills the remaining processes, copies a build back, sends the report and exits. If another
+// thread has already called it, it blocks until this process ends.
 func (r *reaper) endSandbox(rep Report) {
 	if r.isEnding.Swap(true) {
 		select {}
@@ -204,11 +206,11 @@ func (r *reaper) endSandbox(rep Report) {
 	finish(rep)
 }
 
-// killAll ends all processes of the sandbox but this one.
+// killAll kills all processes of the sandbox except this one.
 func (r *reaper) killAll() {
 	for range 10000 {
 		if r.config.HasNamespaces {
-			syscall.Kill(-1, syscall.SIGKILL) // the whole pid namespace
+			syscall.Kill(-1, syscall.SIGKILL) // all of the PID namespace
 		} else {
 			for _, pid := range proc.ProcessTree(os.Getpid())[1:] {
 				syscall.Kill(pid, syscall.SIGKILL)
@@ -238,10 +240,11 @@ func (r *reaper) poll() {
 	}
 }
 
-// PollEvery is how often limits are checked that the kernel does not enforce.
+// PollEvery is the interval at which limits are checked that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report of an error before the program ran.
+// failure returns the report for an error before the program ran. The text of the outermost wrapError is
+// the step.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {
@@ -254,10 +257,10 @@ func failure(err error) Report {
 	return rep
 }
 
-// finish sends the report and ends this process.
+// finish sends the report and exits.
 func finish(rep Report) {
 	syscall.Write(lifeline, rep.Encode())
-	syscall.Exit(0) // immediately, with the whole pid namespace
+	syscall.Exit(0) // at once, which ends all processes of the PID namespace
 }
 
 // run restricts this thread and starts the program from it.
@@ -301,15 +304,17 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// raiseOOM makes the kernel end the program before the referee when the machine runs out of memory:
-// it inherits our score. It returns the file of the score; without /proc it does nothing.
+// raiseOOM raises this process's OOM score, which the program inherits. If the machine runs out of memory,
+// the kernel then ends the program before the referee. It returns the file of the score, which lowerOOM
+// needs.
 func raiseOOM() *os.File {
 	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
-	f.WriteString("1000") // nil is fine
+	f.WriteString("1000") // a nil file is allowed
 	return f
 }
 
-// lowerOOM makes the kernel end the program before init; only root may go below 0.
+// lowerOOM lowers init's OOM score, so that the kernel ends the program before init. Only root may set it
+// below 0.
 func lowerOOM(f *os.File) {
 	if _, err := f.WriteString("-1000"); err != nil {
 		f.WriteString("0")
@@ -317,7 +322,7 @@ func lowerOOM(f *os.File) {
 	f.Close()
 }
 
-// filterCalls applies the filter of system calls to this thread and everything that it starts.
+// filterCalls installs the seccomp filter for this thread and everything that it starts.
 func (c *Config) filterCalls() error {
 	for i, f := range c.Filter {
 		if f.K == Thread && f.Code&7 == syscall.BPF_JMP {

@@ -9,22 +9,23 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// ruleset is a Landlock ruleset that is not enforced yet.
+// ruleset is a Landlock ruleset that is not enforced yet. If fd is -1, enforcing it does nothing.
 type ruleset struct {
 	fd            int
 	handledRights uint64
 }
 
-// Sets of rights.
+// Sets of access rights.
 const (
 	landlockRead  = sys.LANDLOCK_ACCESS_FS_EXECUTE | sys.LANDLOCK_ACCESS_FS_READ_FILE | sys.LANDLOCK_ACCESS_FS_READ_DIR
 	landlockFiles = sys.LANDLOCK_ACCESS_FS_EXECUTE | sys.LANDLOCK_ACCESS_FS_READ_FILE | sys.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		sys.LANDLOCK_ACCESS_FS_TRUNCATE | sys.LANDLOCK_ACCESS_FS_IOCTL_DEV // the rights that apply to files
-	landlockWrite = 1<<16 - 1 // all but making devices
+		sys.LANDLOCK_ACCESS_FS_TRUNCATE | sys.LANDLOCK_ACCESS_FS_IOCTL_DEV // those that apply to files
+	landlockWrite = 1<<16 - 1 // allow removes the rights to make devices
 )
 
-// landlock prepares the second protection of files, which is the only one in a sandbox
-// without namespaces. In a sandbox with namespaces a kernel may have no Landlock.
+// landlock returns the Landlock rules, which protect files in addition to mount namespaces. Without
+// namespaces they are the only protection. If the kernel has no Landlock, a sandbox with namespaces works
+// without.
 func (c *Config) landlock() (ruleset, error) {
 	if c.LandlockABI == 0 {
 		return ruleset{fd: -1}, nil
@@ -47,10 +48,10 @@ func (c *Config) landlock() (ruleset, error) {
 	return r, errors.Join(err, c.allowWeak(r))
 }
 
-// allowWeak allows reading what a sandbox with namespaces would show, and no writing.
+// allowWeak allows reading everything that a sandbox with namespaces would show, but no writing.
 func (c *Config) allowWeak(r ruleset) error {
-	// Most files of other processes in /proc need the right to trace them, which
-	// Landlock denies; their command lines are visible.
+	// Most files of other processes in /proc require the right to trace them, which Landlock denies. Only
+	// their command lines are visible.
 	paths := append([]string{"/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"}, c.SystemPaths...)
 	for _, path := range paths {
 		if err := r.allow(path, landlockRead); err != nil && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.EACCES) {
@@ -68,7 +69,7 @@ func (c *Config) allowWeak(r ruleset) error {
 	return nil
 }
 
-// landlockRights returns the rights that a version handles.
+// landlockRights returns the access rights that a version of Landlock controls.
 func landlockRights(abi int) uint64 {
 	handled := uint64(1)<<13 - 1
 	for _, f := range []struct {
@@ -89,7 +90,7 @@ func createRuleset(abi int, handled uint64) (int, error) {
 		attr.Handled_access_net = sys.LANDLOCK_ACCESS_NET_BIND_TCP | sys.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size += unsafe.Sizeof(attr.Handled_access_net)
 	}
-	if abi >= 6 { // denies abstract sockets, and signals to others
+	if abi >= 6 { // denies abstract sockets, and signals to processes outside
 		attr.Scoped = sys.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | sys.LANDLOCK_SCOPE_SIGNAL
 		size += unsafe.Sizeof(attr.Scoped)
 	}
@@ -100,7 +101,7 @@ func createRuleset(abi int, handled uint64) (int, error) {
 	return int(fd), nil
 }
 
-// allow grants rights below a path.
+// allow grants rights to a file, or to everything below a directory.
 func (r ruleset) allow(path string, rights uint64) error {
 	fd, err := syscall.Open(path, sys.O_PATH|syscall.O_CLOEXEC, 0)
 	if err != nil {

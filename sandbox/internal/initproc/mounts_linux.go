@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// The parts of the new root while it is built. They cover nothing that is to be shown,
-// since the old root is moved aside first.
+// Directories used while the new root is built. They cannot hide anything that is to be shown, because the
+// old root is moved aside first.
 const (
 	stage     = "/tmp"
 	oldRoot   = "/old"
@@ -20,9 +20,9 @@ const (
 	stagedDir = "/staged"
 )
 
-// buildRoot gives this process a separate root with only what is to be shown. It pivots
-// twice: first to move the old root aside, so that its directories can be shown at any
-// path, even below /tmp; then to leave everything else behind.
+// buildRoot gives this process a root directory with nothing but what the configuration shows. It calls
+// pivot_root twice: first to move the old root aside, so that its directories can be shown at any path,
+// even below /tmp; then to leave the old root.
 func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return wrap("mounts", wrap("making them private", err))
@@ -60,15 +60,14 @@ func makeStage() error {
 	return mountTmpfs(newRoot, 1<<20, 2048)
 }
 
-// mountTmpfs mounts a file system in memory. Without a limit of inodes, empty files would fill the
-// memory.
+// mountTmpfs mounts a tmpfs. It limits the inodes, too, because empty files also use memory.
 func mountTmpfs(dir string, bytes, inodes int64) error {
 	options := "size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=" + strconv.FormatInt(inodes, 10) + ",mode=755"
 	return wrap("a tmpfs of "+options, syscall.Mount("timba", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options))
 }
 
-// enterRoot leaves the old root behind: it is stacked on the new one for a moment, and
-// then unmounted.
+// enterRoot makes newRoot the root directory. pivot_root stacks the old root on it, which is then
+// unmounted.
 func enterRoot() error {
 	if err := syscall.Chdir(newRoot); err != nil {
 		return err
@@ -113,18 +112,18 @@ func copyLink(from, to string) error {
 	return os.Symlink(target, to)
 }
 
-// The attributes of mounts.
+// Attributes of mounts.
 const (
 	writable = sys.MOUNT_ATTR_NOSUID | sys.MOUNT_ATTR_NODEV
 	readOnly = sys.MOUNT_ATTR_RDONLY | writable
 )
 
-// bindReadOnly binds a file or directory of the old root read-only, with all mounts below it.
+// bindReadOnly bind-mounts a file or directory of the old root read-only, with all mounts below it.
 func bindReadOnly(from, to string) error { return bindMount(from, to, readOnly) }
 
 func bindMount(from, to string, attr uint64) error {
-	// A copy of the mount is changed before it is attached: unlike a remount,
-	// this includes the mounts below it.
+	// This changes a copy of the mount before it is attached. Unlike a remount, it also changes the mounts
+	// below it.
 	fd, err := sys.OpenTree(sys.AT_FDCWD, from, sys.OPEN_TREE_CLONE|sys.OPEN_TREE_CLOEXEC|sys.AT_RECURSIVE)
 	if err != nil {
 		return wrap(trimPrefix(from, oldRoot)+": open_tree", err)
@@ -139,7 +138,7 @@ func bindMount(from, to string, attr uint64) error {
 	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// mountPoint makes a file or directory to mount something of the same kind on.
+// mountPoint creates a file or directory at path to, of the same type as fd, to mount fd on.
 func mountPoint(fd int, to string) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
@@ -158,7 +157,7 @@ func mountPoint(fd int, to string) error {
 	return f.Close()
 }
 
-// makeScratch makes one tmpfs for the home and /dev/shm, so that they share its limits.
+// makeScratch mounts one tmpfs at both Config.Home and /dev/shm, so that they share its limits.
 func (c *Config) makeScratch() error {
 	if err := mountTmpfs(scratch, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err
@@ -177,11 +176,11 @@ func (c *Config) makeScratch() error {
 	return nil
 }
 
-// devices are the files in a sandbox's /dev.
+// devices are the device files in /dev of a sandbox.
 var devices = []string{"null", "full", "random", "urandom", "zero"}
 
-// devices leaves out /dev/zero if no cgroup counts memory: a shared mapping of it belongs
-// to no process.
+// devices returns the device files. It leaves out /dev/zero if no cgroup counts memory, because the memory
+// of a shared mapping of it belongs to no process.
 func (c *Config) devices() []string {
 	if c.HasCgroup {
 		return devices
@@ -204,7 +203,7 @@ func (c *Config) makeDevices() error {
 	return nil
 }
 
-// makeEtc makes files of /etc that name only the program's own user.
+// makeEtc writes the files of /etc. They name only the program's own user.
 func (c *Config) makeEtc() error {
 	id := strconv.Itoa(max(0, c.UID))
 	if err := os.MkdirAll(newRoot+"/etc", 0o755); err != nil {
@@ -223,7 +222,7 @@ func (c *Config) makeEtc() error {
 	return nil
 }
 
-// showDirs shows the paths of the configuration and the program's own directory.
+// showDirs shows Config.Binds and the program's own directory.
 func (c *Config) showDirs() error {
 	for _, b := range c.Binds {
 		if err := bindReadOnly(oldRoot+b.Source, newRoot+b.Target); err != nil {
@@ -238,19 +237,19 @@ func (c *Config) showDirs() error {
 		return c.copyDir(from, to, writable)
 	}
 	if c.UID >= 0 && !isReadable(from) {
-		// The program's user may not read it, whatever it contains.
+		// The program's user cannot read the directory, so it gets a copy.
 		return c.copyDir(from, to, readOnly)
 	}
 	return bindReadOnly(from, to)
 }
 
-// isReadable reports whether everybody may read a directory.
+// isReadable reports whether all users may read a directory.
 func isReadable(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyDir shows a copy that belongs to the program's user.
+// copyDir shows a copy of a directory. The copy belongs to the program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err
@@ -268,7 +267,7 @@ func (c *Config) copyDir(from, to string, attr uint64) error {
 	return bindMount(stagedDir, to, attr)
 }
 
-// mountProc mounts a read-only /proc with the sandbox's own processes, except init.
+// mountProc mounts a read-only /proc, which shows the processes of the sandbox except init.
 func mountProc() error {
 	if err := os.MkdirAll(newRoot+"/proc", 0o755); err != nil {
 		return err

@@ -8,16 +8,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// InitThreads is how many processes and threads of init the program's limit must include
-// where both are the same user's.
+// InitThreads is how many processes and threads of init count towards a process limit when init and the
+// program have the same user or cgroup.
 const InitThreads = 8
 
-// StarterThreads is the thread of init that becomes the program's own user and starts it: the
-// limits of that user and, in version 1, of the cgroup must include it.
+// StarterThreads is the number of threads of init that become the program's user: the one that starts the
+// program. The process limits of that user and, in version 1, of the cgroup must include it.
 const StarterThreads = 1
 
-// setLimits sets the kernel's limits for processes and users. The program inherits them,
-// so they apply to init, too.
+// setLimits sets the resource limits of processes and users. The program inherits them, so that they apply
+// to init as well.
 func (c *Config) setLimits() error {
 	l := c.Limit
 	own := InitThreads
@@ -26,13 +26,13 @@ func (c *Config) setLimits() error {
 	}
 	processes := uint64(l.Processes + own)
 	if c.HasCgroup {
-		processes += uint64(own) // so that the cgroup's limit applies first: only that can be reported
+		processes += uint64(own) // so that the cgroup's limit is reached first, the only one that can be reported
 	}
 	limits := []struct {
 		resource int
 		value    uint64
 	}{
-		// With 0 a core_pattern that is a pipe would still get the core.
+		// With a limit of 0, a core_pattern that is a pipe would still get the core dump.
 		{syscall.RLIMIT_CORE, 1},
 		{syscall.RLIMIT_FSIZE, uint64(l.Output)},
 		{syscall.RLIMIT_NOFILE, uint64(l.OpenFiles)},
@@ -48,16 +48,16 @@ func (c *Config) setLimits() error {
 		}
 	}
 	if !c.HasNamespaces && c.UID < 0 {
-		// This limit counts all processes of the user, which change constantly: init
-		// counts the program's own, and this limits what it starts between two checks.
+		// This limit counts all processes of the user, whose number changes all the time. Init counts the
+		// program's own processes; this limits how many can start between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
 	}
 	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+headroom); err != nil {
 		return err
 	}
 	if !c.HasCgroup {
-		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
-		// may write to is more than what they use, too; what is used is polled.
+		// This is not RLIMIT_AS, because Java, Go and Node reserve gigabytes of addresses at the start.
+		// Even writable memory is more than the memory in use, which init polls.
 		data := uint64(l.Memory) + unusedData
 		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+headroom<<30); err != nil {
 			return err
@@ -70,17 +70,16 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// headroom is how many more threads, and gigabytes of data, init may have than the program:
-// the Go runtime ends if it cannot get a thread or its stack, which would happen just
-// when the program reaches its limits. So the program has soft limits, and the filter
-// of system calls denies raising them.
+// headroom is how many more threads, and gigabytes of data, init may have than the program. The Go runtime
+// exits if it cannot start a thread or allocate a stack, which would happen just when the program reaches
+// its limits. Therefore the program's limits are soft limits, and the filter of system calls denies raising
+// them.
 const headroom = 64
 
-// unusedData is how much of its data a process may leave unused: one arena of Go is
-// 64 MiB.
+// unusedData is how much writable memory a process may have that it does not use. An arena of Go is 64 MiB.
 const unusedData = 256 << 20
 
-// SoftLimits are the limits that init raises for itself after the program has started.
+// SoftLimits are the limits that init raises for itself after it has started the program.
 var SoftLimits = []int{sys.RLIMIT_NPROC, syscall.RLIMIT_DATA}
 
 func raiseLimits() {
@@ -92,19 +91,20 @@ func raiseLimits() {
 	}
 }
 
-// lowerLimit lowers the limits of a resource; it keeps lower ones.
+// lowerLimit lowers the limits of a resource. It never raises one.
 func lowerLimit(resource int, soft, hard uint64) error {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &old); err != nil {
 		return err
 	}
 	hard = min(hard, old.Max)
-	// By package syscall, which would otherwise restore its own limit of open files.
+	// Package syscall must make this call. Otherwise it would restore its own limit of open files.
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights permanently gives up all of root's rights, for this thread only: package
-// syscall would do it for all threads. capable is whether there are any to give up.
+// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall,
+// which would do so for all threads. capable says whether the thread has any capabilities without being
+// root outside.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {
@@ -115,7 +115,7 @@ func dropRights(uid int, capable bool) error {
 				return err
 			}
 		}
-		// Make user 0 an ordinary user, forever.
+		// This makes user 0 an ordinary user, permanently.
 		const bits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7 // noroot, no setuid fixup, no keep caps, no ambient; locked
 		if err := sys.Prctl(syscall.PR_SET_SECUREBITS, bits); err != nil {
 			return err

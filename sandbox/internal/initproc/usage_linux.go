@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// usage returns what init can see of the sandbox's usage: the memory of all its
-// processes, including what the kernel may use for them; their CPU time, including
-// ended ones; and the number of their threads.
+// usage returns what the processes of the sandbox use, as far as init can see: their memory, including what
+// the kernel may use for them; their CPU time, including that of ended processes; and the number of their
+// threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
@@ -26,7 +26,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	if r.config.HasNamespaces {
 		pids = otherProcesses
 	}
-	// Counting mappings is slow, but so is making many.
+	// Counting mappings is slow, so it is not done every time. Making many mappings is slow as well.
 	count := r.pollCount%4 == 0
 	r.pollCount++
 	if count {
@@ -36,7 +36,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
 		if status, err := proc.Read(dir + "/status"); err == nil {
-			// The kernel's tables of many small mappings are memory, too.
+			// The kernel's page tables are memory, too, and many small mappings need many.
 			memory += (proc.Kilobytes(status, "\nRssAnon:") + proc.Kilobytes(status, "\nRssShmem:") + proc.Kilobytes(status, "\nVmPTE:")) << 10
 			threads += int(proc.Kilobytes(status, "\nThreads:"))
 		}
@@ -55,7 +55,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	return memory + kernel.bytes, cpu, threads
 }
 
-// otherProcesses returns the processes in init's own /proc, except init.
+// otherProcesses returns the PIDs in init's own /proc, except init.
 func otherProcesses() (pids []int) {
 	for _, pid := range proc.Numbers("/proc") {
 		if pid != 1 {
@@ -65,7 +65,7 @@ func otherProcesses() (pids []int) {
 	return pids
 }
 
-// userThreads returns how many threads the calling user has.
+// userThreads returns the number of threads of the calling user.
 func userThreads() int {
 	n := 0
 	uid := uint32(os.Getuid())
@@ -82,25 +82,26 @@ func userThreads() int {
 	return n
 }
 
-// Memory that the kernel uses for a program belongs to no process, and only a cgroup
-// counts it. Without one, every open file counts with the largest size that the kernel
-// may use for it; the filter of system calls denies raising that.
+// The kernel memory that a program uses belongs to no process; only a cgroup counts it. Without a cgroup,
+// every open file counts as the most memory that the kernel may use for it. The filter of system calls
+// denies raising that maximum.
 
-// PerFile is how many bytes the kernel may use for one open file, by kind.
+// PerFile is the memory that the kernel may use for one open file, in bytes, by the kind of file.
 type PerFile struct{ Socket, Pipe, Poll, Other int64 }
 
-// perMapping is how many bytes the kernel uses for one mapping of memory.
+// perMapping is the memory that the kernel uses for one mapping, in bytes.
 const perMapping = 256
 
-// kernelMemory adds up what the kernel uses for processes. Files that they share count once.
+// kernelMemory adds up the memory that the kernel may use for processes. An open socket or pipe that
+// several of them share counts once.
 type kernelMemory struct {
 	perFile      PerFile
 	countedFiles map[string]bool
 	bytes        int64
 }
 
-// add adds a process, by its directory in /proc. If its open files are hidden, it counts
-// as if it had opened as many as allowed, all of the heaviest kind.
+// add adds the open files of a process, whose directory in /proc is dir. If they are hidden, it counts the
+// maximum number of open files, all of them sockets.
 func (k *kernelMemory) add(dir string, most int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
@@ -124,7 +125,7 @@ func (k *kernelMemory) add(dir string, most int) {
 func (k *kernelMemory) addFile(link string) {
 	bytes := k.perFile.Other
 	switch {
-	case link == "anon_inode:[eventpoll]": // all have the same name
+	case link == "anon_inode:[eventpoll]": // all have the same name, so shared ones cannot be recognized
 		k.bytes += k.perFile.Poll
 		return
 	case hasPrefix(link, "socket:["):
@@ -141,7 +142,7 @@ func (k *kernelMemory) addFile(link string) {
 	}
 }
 
-// mappingsOf counts a process's mappings of memory; 0 if it has ended.
+// mappingsOf returns the number of memory mappings of a process, or 0 if it has ended.
 func mappingsOf(dir string) (n int64) {
 	f, err := os.Open(dir + "/maps")
 	if err != nil {
@@ -158,18 +159,18 @@ func mappingsOf(dir string) (n int64) {
 	}
 }
 
-// cpuClock counts the CPU time of a thread and its descendants, including ended ones
-// that nobody waited for, which the counters of processes miss. It is -1 if the kernel
-// refuses such a clock, as for ordinary users if kernel.perf_event_paranoid is above 2.
+// cpuClock is a perf event that counts the CPU time of a thread and its descendants. Unlike getrusage it
+// includes ended processes that nobody waited for. It is -1 if the kernel does not allow such an event, as
+// for ordinary users if kernel.perf_event_paranoid is above 2.
 type cpuClock int
 
-// newCPUClock starts a clock for this thread and what it starts from now on.
+// newCPUClock starts a clock for this thread and everything that it starts from now on.
 func newCPUClock() cpuClock {
 	attr := sys.PerfEventAttr{
 		Type:   sys.PERF_TYPE_SOFTWARE,
 		Config: sys.PERF_COUNT_SW_TASK_CLOCK,
 		Size:   sys.PERF_ATTR_SIZE_VER0,
-		Bits:   sys.PerfBitInherit | sys.PerfBitExcludeKernel | sys.PerfBitExcludeHv, // including them would need more rights; a clock counts both anyway
+		Bits:   sys.PerfBitInherit | sys.PerfBitExcludeKernel | sys.PerfBitExcludeHv, // counting the kernel's time explicitly needs more rights; this clock counts it anyway
 	}
 	fd, err := sys.PerfEventOpen(&attr, 0, -1, -1, sys.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
@@ -178,7 +179,7 @@ func newCPUClock() cpuClock {
 	return cpuClock(fd)
 }
 
-// read returns the time used so far.
+// read returns the CPU time used so far. It returns false if there is no clock.
 func (c cpuClock) read() (time.Duration, bool) {
 	var n uint64
 	buf := (*[8]byte)(unsafe.Pointer(&n))[:]

@@ -1,4 +1,4 @@
-// Package plan has what the sandbox and the search for programs agree on.
+// Package plan defines the directories and the PATH that the sandbox and the search for programs both use.
 package plan
 
 import (
@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// ProgramDirs are the directories of programs that every sandbox shows.
+// ProgramDirs are the system's directories of programs, which every sandbox shows.
 var ProgramDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
 
-// SystemPath is PATH in a sandbox, after the directories of programs elsewhere.
+// SystemPath is the PATH of every sandbox. Directories of programs outside the system's directories precede
+// it.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// IsWithin reports whether a clean path is one of some directories, or below one. "" has nothing
-// below it.
+// IsWithin reports whether path, which must be clean, is one of dirs or below one of them. An empty dir
+// contains nothing.
 func IsWithin(path string, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))

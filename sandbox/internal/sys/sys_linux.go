@@ -1,5 +1,6 @@
-// Package sys has what the first process of a sandbox needs of golang.org/x/sys/unix, before which
-// it is initialized. Names are those of the kernel.
+// Package sys has the constants, structs and system calls that the first process of a sandbox needs from
+// golang.org/x/sys/unix. It does not import that package, which would have to be initialized first. Names
+// are those of the kernel.
 package sys
 
 import (
@@ -60,7 +61,7 @@ const (
 	PerfBitExcludeHv                    uint64 = 1 << 6
 )
 
-// Numbers of system calls that are the same everywhere.
+// Numbers of system calls that are the same on all architectures.
 const (
 	SYS_OPEN_TREE               = 428
 	SYS_MOVE_MOUNT              = 429
@@ -82,13 +83,14 @@ type MountAttr struct{ Attr_set, Attr_clr, Propagation, Userns_fd uint64 }
 
 type LandlockRulesetAttr struct{ Handled_access_fs, Handled_access_net, Scoped uint64 }
 
-// LandlockPathBeneathAttr is packed in the kernel: it has no padding at the end.
+// LandlockPathBeneathAttr is struct landlock_path_beneath_attr, which is packed in the kernel: it has no
+// padding at the end.
 type LandlockPathBeneathAttr struct {
 	Allowed_access uint64
 	Parent_fd      int32
 }
 
-// PerfEventAttr is the oldest version.
+// PerfEventAttr is the oldest version of struct perf_event_attr.
 type PerfEventAttr struct {
 	Type, Size                               uint32
 	Config, Sample, Sample_type, Read_format uint64
@@ -97,7 +99,7 @@ type PerfEventAttr struct {
 	Ext1                                     uint64
 }
 
-// Err returns the error of a system call, nil for none.
+// Err returns errno as an error, or nil if it is 0.
 func Err(errno syscall.Errno) error {
 	if errno == 0 {
 		return nil
