@@ -113,7 +113,7 @@ func newBenchFleet() *cobra.Command {
 	cli.NumberFlag(cmd, &b.Versions, "versions", 10_000, 2, 100_000, "versions on the ladder")
 	timeFlag(cmd, &b.Time, 20*time.Second, time.Second, "how long each row of the tables is measured")
 	f.StringSliceVar(&b.Ladders, "ladders", []string{"brisca-2", "tute-2", "podrida-4", "tebes-6", "teeko"}, "`ladders` of the default configuration, or "+bench.NoLadder)
-	f.BoolVar(&b.Verify, "verify", false, "verify the database after each row of the first table, as timba admin verify does")
+	f.BoolVar(&b.VerifyDatabase, "verify", false, "verify the database after each row of the first table, as timba admin verify does")
 	f.StringVar(&b.Plot, "plot", "", "write the curves to this file, .svg, .png or .pdf")
 	f.StringVar(&b.Profile, "profile", "", "write a profile of the server's processor time to this `file`, with the last number of workers")
 	return cmd

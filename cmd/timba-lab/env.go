@@ -29,8 +29,8 @@ func newEnv() *cobra.Command {
 			if listen == "" {
 				return env.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), s.Workers)
 			}
-			if s.Idle <= 0 {
-				return fmt.Errorf("env: --idle cannot be %v: try 10m", s.Idle)
+			if s.IdleTimeout <= 0 {
+				return fmt.Errorf("env: --idle cannot be %v: try 10m", s.IdleTimeout)
 			}
 			return s.Listen(cmd.Context(), listen, func() {
 				fmt.Fprintf(cmd.OutOrStdout(), "listening on %s\n", listen)
@@ -40,8 +40,8 @@ func newEnv() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "", "serve on a new Unix socket at this `PATH`, not on stdin and stdout")
 	cli.NumberFlag(cmd, &s.Workers, "workers", 0, 1, 1024, "cores for the games of a connection; all by default")
-	cli.NumberFlag(cmd, &s.Connections, "connections", 8, 1, 1024, "connections of the socket at once")
-	f.DurationVar(&s.Idle, "idle", 10*time.Minute, "close a connection of the socket that is silent for so long")
+	cli.NumberFlag(cmd, &s.MaxConnections, "connections", 8, 1, 1024, "connections of the socket at once")
+	f.DurationVar(&s.IdleTimeout, "idle", 10*time.Minute, "close a connection of the socket that is silent for so long")
 	cmd.AddCommand(newEnvClient())
 	return cmd
 }

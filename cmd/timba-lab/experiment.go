@@ -100,10 +100,10 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
 			return err
 		}
-		o.Games = filepath.Join(f.out, name+"-games.jsonl")
+		o.GamesFile = filepath.Join(f.out, name+"-games.jsonl")
 	}
-	if o.Models == "" && len(e.Models) > 0 {
-		if o.Models, err = program.CacheDir("models"); err != nil {
+	if o.ModelsDir == "" && len(e.Models) > 0 {
+		if o.ModelsDir, err = program.CacheDir("models"); err != nil {
 			return err
 		}
 	}
@@ -124,14 +124,14 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		err = f.save(cmd, r)
 	}
 	if err == nil && r.Interrupted {
-		if r.All > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.All)
+		if r.TotalGames > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.TotalGames)
 		}
 		if len(e.Matches) > 0 && f.out != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the games; their results are in %s\n", text.Quote(o.Games))
+			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the games; their results are in %s\n", text.Quote(o.GamesFile))
 		}
 		if len(e.Models) > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.Models))
+			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.ModelsDir))
 		}
 		return cli.ErrNoVerdict
 	}

@@ -80,11 +80,11 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 func addParams(cmd *cobra.Command, params []run.Param) {
 	for _, p := range params {
 		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
-		if flag.NoOptDefVal = p.Alone; p.Type() == "bool" {
+		if flag.NoOptDefVal = p.NoValueDefault; p.Type() == "bool" {
 			flag.NoOptDefVal = "true"
 		}
-		if p.Words != nil {
-			cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(p.Words, cobra.ShellCompDirectiveNoFileComp))
+		if p.Choices != nil {
+			cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(p.Choices, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (t *training) run(cmd *cobra.Command, in run.Input) error {
 		return err
 	}
 	fmt.Fprint(cmd.OutOrStdout(), result)
-	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s in %s\n", text.Quote(filepath.Join(t.out, t.method.File)), run.Duration(time.Since(began)))
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s in %s\n", text.Quote(filepath.Join(t.out, t.method.File)), run.FormatDuration(time.Since(began)))
 	return nil
 }
 
@@ -154,7 +154,7 @@ func newTrainTeeko() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d games against %s: %d won, %d lost, %d drawn\n",
-				report.Games(), opponent, report.Won, report.Lost, report.Drawn)
+				report.Games(), opponent, report.Wins, report.Losses, report.Draws)
 			return cli.WriteFile(cmd, out, func(w io.Writer) error {
 				_, err := io.WriteString(w, report.Weights.Text())
 				return err
@@ -162,12 +162,12 @@ func newTrainTeeko() *cobra.Command {
 		},
 	}
 	addParams(cmd, []run.Param{
-		{Name: "games", To: &t.Games, Min: 1, Max: 1_000_000_000, Help: "how many games to play"},
-		{Name: "mu", To: &t.Mu, Max: 1, Above: true, Help: "the rate of learning"},
-		run.Word("opponent", &opponent, []string{random, self}, "who to play against"),
-		{Name: "seed", To: &t.Seed, Help: "the seed of everything random"},
-		{Name: "out", To: &out, Help: "write the weights to this `FILE`"},
-		{Name: "from", To: &from, Help: "begin with the weights of this `FILE`"},
+		{Name: "games", Target: &t.Games, Min: 1, Max: 1_000_000_000, Help: "how many games to play"},
+		{Name: "mu", Target: &t.Mu, Max: 1, ExcludeMin: true, Help: "the rate of learning"},
+		run.ChoiceParam("opponent", &opponent, []string{random, self}, "who to play against"),
+		{Name: "seed", Target: &t.Seed, Help: "the seed of everything random"},
+		{Name: "out", Target: &out, Help: "write the weights to this `FILE`"},
+		{Name: "from", Target: &from, Help: "begin with the weights of this `FILE`"},
 	})
 	return cmd
 }

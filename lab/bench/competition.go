@@ -39,21 +39,21 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 	return live, nil
 }
 
-// played is a match that was played.
-type played struct {
+// playedMatch is a match that was played.
+type playedMatch struct {
 	store.NewMatch
 	attempt.Result
 }
 
 // playLadder plays a match of a ladder by random moves.
-func playLadder(l ladder.Ladder) (played, error) {
+func playLadder(l ladder.Ladder) (playedMatch, error) {
 	j := attempt.Job{Game: l.Game, Options: l.Options, Deals: l.Deals, Clock: l.Clock, Seed: referee.Hex(referee.NewSeed())}
 	for slot := range l.Bots {
-		j.Bots = append(j.Bots, attempt.Bot{Name: fmt.Sprintf("bot-%d", slot), Hash: hash(0)})
+		j.Bots = append(j.Bots, attempt.Bot{Name: fmt.Sprintf("bot-%d", slot), Hash: fakeHash(0)})
 	}
 	r := attempt.PlayAtRandom(j)
 	if r.Failure != nil {
-		return played{}, r.Failure
+		return playedMatch{}, r.Failure
 	}
-	return played{store.NewMatch{Ladder: l.Name}, r}, nil
+	return playedMatch{store.NewMatch{Ladder: l.Name}, r}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicated are the card games, and board games without luck or nearly so.
-var duplicated = []struct {
+// duplicateDealGames are the card games, and board games without luck or nearly so.
+var duplicateDealGames = []struct {
 	title, game string
 	options     map[string]string
 }{
@@ -52,7 +52,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	t := newTable(fmt.Sprintf("game|by|mean of %s|duplicate deals needed|games in them|single games needed|worth", bots[0].Name))
-	for _, c := range duplicated {
+	for _, c := range duplicateDealGames {
 		fmt.Fprintf(log, "measuring %s\n", c.title)
 		v, err := resolve(c.game, c.options)
 		if err != nil {
@@ -93,13 +93,13 @@ const power = 0.8
 // worthRow returns a row of the table, with dashes where no difference can be seen, or too few deals
 // were played to tell.
 func worthRow(title, by string, deals [][]float64) []any {
-	w := worthOf(deals)
+	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}
 	if budget, ok := w.budget(w.mean.Value, power); ok {
 		row[3], row[4], row[5] = budget.deals, budget.duplicateGames, budget.singleGames
 	}
 	if f := w.factor(); !math.IsInf(f, 0) {
-		row[6] = tenth(f)
+		row[6] = oneDecimal(f)
 	}
 	return row
 }

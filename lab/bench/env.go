@@ -83,9 +83,9 @@ func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 				return nil, err
 			}
 			wall, cpu := r.Games/r.Wall, r.Games/r.CPU
-			row := []any{game.Name, way.title, whole(wall), whole(cpu), whole(r.Moves / r.CPU)}
+			row := []any{game.Name, way.title, noDecimals(wall), noDecimals(cpu), noDecimals(r.Moves / r.CPU)}
 			if game == brisca.Game {
-				row = append(row, studyRate, whole(wall/studyRate), whole(cpu/studyRate))
+				row = append(row, studyRate, noDecimals(wall/studyRate), noDecimals(cpu/studyRate))
 			}
 			t.add(row...)
 		}

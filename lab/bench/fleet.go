@@ -21,13 +21,13 @@ import (
 // Server and workers are processes of their own, so that their use of the processor and the memory
 // can be told apart. They share the machine, and the rates are those of the machine with all of them.
 type Fleet struct {
-	Workers  []int         // each number is measured with a server and a database of its own
-	Versions int           // on the ladder, besides the house bot
-	Ladders  []string      // of the default configuration, whose matches are measured after that; NoLadder is left out
-	Time     time.Duration // that is measured each time
-	Verify   bool          // the database after each of Workers, as timba admin verify does
-	Plot     string        // file for the curves; "" for none
-	Profile  string        // file for the profile of the server's processor time with the last of Workers; "" for none
+	Workers        []int         // each number is measured with a server and a database of its own
+	Versions       int           // on the ladder, besides the house bot
+	Ladders        []string      // of the default configuration, whose matches are measured after that; NoLadder is left out
+	Time           time.Duration // that is measured each time
+	VerifyDatabase bool          // the database after each of Workers, as timba admin verify does
+	Plot           string        // file for the curves; "" for none
+	Profile        string        // file for the profile of the server's processor time with the last of Workers; "" for none
 }
 
 // MaxWorkers is the most workers that can be measured, of the connections of the server's NATS.
@@ -93,7 +93,7 @@ func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, ver
 		return nil, err
 	}
 	defer work.remove()
-	fmt.Fprintf(log, "making a competition of %s, %s\n", text.Count(versions, "version"), cmp.Or(ladder, smallest))
+	fmt.Fprintf(log, "making a competition of %s, %s\n", text.Count(versions, "version"), cmp.Or(ladder, smallestLadder))
 	if err := work.prepare(ctx, ladder, versions, slices.Max(workers)); err != nil {
 		return nil, err
 	}
@@ -104,13 +104,13 @@ func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, ver
 			m.Profile = ""
 		}
 		row, err := m.measure(ctx)
-		if err == nil && b.Verify && ladder == "" { // of other ladders the deals are those of other seeds
+		if err == nil && b.VerifyDatabase && ladder == "" { // of other ladders the deals are those of other seeds
 			err = work.verify(ctx)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text.Count(n, "worker"), err)
 		}
-		fmt.Fprintf(log, "%.0f matches a second, standings in %.1f ms, %.0f µs of the server's processor a match\n", row.rate, row.standings, row.server)
+		fmt.Fprintf(log, "%.0f matches a second, standings in %.1f ms, %.0f µs of the server's processor a match\n", row.rate, row.standingsMillis, row.serverCPU)
 		rows = append(rows, row)
 	}
 	return rows, nil

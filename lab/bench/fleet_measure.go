@@ -15,36 +15,36 @@ import (
 )
 
 const (
-	// joinTime is how long the workers may take to join the server.
-	joinTime = 10 * time.Minute
-	// askEvery is how often somebody asks for the standings.
-	askEvery = 100 * time.Millisecond
-	// lookEvery is how often it is looked whether all workers are there.
-	lookEvery = 200 * time.Millisecond
-	// warm is how long the workers have played before anything is measured.
-	warm = 3 * time.Second
+	// joinTimeout is how long the workers may take to join the server.
+	joinTimeout = 10 * time.Minute
+	// requestInterval is how often somebody asks for the standings.
+	requestInterval = 100 * time.Millisecond
+	// pollInterval is how often it is looked whether all workers are there.
+	pollInterval = 200 * time.Millisecond
+	// warmUpTime is how long the workers have played before anything is measured.
+	warmUpTime = 3 * time.Second
 )
 
 // fleetRow is what was measured with a number of workers.
 type fleetRow struct {
-	workers   int
-	joined    float64 // seconds until all workers were there
-	matches   float64 // that finished in the time
-	rate      float64 // of them, a second
-	standings float64 // milliseconds that 95 % of the requests for them took less than
-	server    float64 // processor time of the server a match, in microseconds
-	worker    float64 // of all workers
-	memory    float64 // resident memory of the server at the end, in bytes
-	sent      float64 // bytes from the server to workers, a match
-	received  float64 // from workers to the server, a match
-	disk      float64 // by which the data directory grew, a match
+	workers         int
+	joinSeconds     float64 // seconds until all workers were there
+	matches         float64 // that finished in the time
+	rate            float64 // of them, a second
+	standingsMillis float64 // milliseconds that 95 % of the requests for them took less than
+	serverCPU       float64 // processor time of the server a match, in microseconds
+	workerCPU       float64 // of all workers
+	memory          float64 // resident memory of the server at the end, in bytes
+	bytesSent       float64 // bytes from the server to workers, a match
+	bytesReceived   float64 // from workers to the server, a match
+	diskBytes       float64 // by which the data directory grew, a match
 }
 
 // cells returns the row in the order of fleetColumns.
 func (r fleetRow) cells(name any) []any {
 	return []any{
-		name, whole(r.rate), tenth(r.standings), whole(r.server), whole(r.worker), whole(r.memory / 1e6),
-		whole(r.sent), whole(r.received), whole(r.disk), tenth(r.joined), whole(r.matches),
+		name, noDecimals(r.rate), oneDecimal(r.standingsMillis), noDecimals(r.serverCPU), noDecimals(r.workerCPU), noDecimals(r.memory / 1e6),
+		noDecimals(r.bytesSent), noDecimals(r.bytesReceived), noDecimals(r.diskBytes), oneDecimal(r.joinSeconds), noDecimals(r.matches),
 	}
 }
 
@@ -79,24 +79,24 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	if err != nil {
 		return row, err
 	}
-	defer server.stop()
+	defer server.shutDown()
 	workers, err := fleetChild{Dirs: b.dirs, Count: b.workers, Address: server.nats}.start(ctx, b.log)
 	if err != nil {
 		return row, err
 	}
-	defer workers.stop()
-	if row, err = b.window(ctx, server, workers); err != nil {
+	defer workers.shutDown()
+	if row, err = b.measureWindow(ctx, server, workers); err != nil {
 		return row, err
 	}
 	all, err := server.metrics(ctx)
 	if err != nil {
 		return row, err
 	}
-	if err := errors.Join(workers.stop(), server.stop()); err != nil {
+	if err := errors.Join(workers.shutDown(), server.shutDown()); err != nil {
 		return row, err
 	}
 	full, _, err := trees.Size(data)
-	row.disk = float64(full-empty) / max(1, all.finished())
+	row.diskBytes = float64(full-empty) / max(1, all.finishedMatches())
 	return row, err
 }
 
@@ -114,16 +114,16 @@ func (d fleetDirs) verify(ctx context.Context) (err error) {
 	return err
 }
 
-// window waits for the workers and measures for Fleet.Time.
-func (b fleetBench) window(ctx context.Context, server, workers *process) (row fleetRow, err error) {
+// measureWindow waits for the workers and measures for Fleet.Time.
+func (b fleetBench) measureWindow(ctx context.Context, server, workers *process) (row fleetRow, err error) {
 	row.workers = b.workers
 	began := time.Now()
-	if err := b.await(ctx, server); err != nil {
+	if err := b.awaitWorkers(ctx, server); err != nil {
 		return row, err
 	}
-	row.joined = time.Since(began).Seconds()
-	fmt.Fprintf(b.log, "all are there after %.1f s\n", row.joined)
-	if err := pause(ctx, warm); err != nil {
+	row.joinSeconds = time.Since(began).Seconds()
+	fmt.Fprintf(b.log, "all are there after %.1f s\n", row.joinSeconds)
+	if err := pause(ctx, warmUpTime); err != nil {
 		return row, err
 	}
 	before, errServer := server.metrics(ctx)
@@ -132,7 +132,7 @@ func (b fleetBench) window(ctx context.Context, server, workers *process) (row f
 		return row, err
 	}
 	began = time.Now()
-	if row.standings, err = b.askFor(ctx, server); err != nil {
+	if row.standingsMillis, err = b.requestStandings(ctx, server); err != nil {
 		return row, err
 	}
 	after, errServer := server.metrics(ctx)
@@ -141,48 +141,48 @@ func (b fleetBench) window(ctx context.Context, server, workers *process) (row f
 	if err := errors.Join(errServer, errWorkers); err != nil {
 		return row, err
 	}
-	n := after.finished() - before.finished()
+	n := after.finishedMatches() - before.finishedMatches()
 	if n == 0 {
 		return row, errors.New("no match was finished: try a longer --time")
 	}
 	row.matches, row.rate = n, n/seconds
-	row.server = 1e6 * (after[metricCPU] - before[metricCPU]) / n
-	row.worker = 1e6 * (work[metricCPU] - worked[metricCPU]) / n
+	row.serverCPU = 1e6 * (after[metricCPU] - before[metricCPU]) / n
+	row.workerCPU = 1e6 * (work[metricCPU] - worked[metricCPU]) / n
 	row.memory = after[metricMemory]
-	row.sent = (after[metricOut] - before[metricOut]) / n
-	row.received = (after[metricIn] - before[metricIn]) / n
+	row.bytesSent = (after[metricOut] - before[metricOut]) / n
+	row.bytesReceived = (after[metricIn] - before[metricIn]) / n
 	return row, nil
 }
 
-// await waits until all workers are there, and a match was finished.
-func (b fleetBench) await(ctx context.Context, server *process) error {
-	for late := time.Now().Add(joinTime); ; {
+// awaitWorkers waits until all workers are there, and a match was finished.
+func (b fleetBench) awaitWorkers(ctx context.Context, server *process) error {
+	for late := time.Now().Add(joinTimeout); ; {
 		m, err := server.metrics(ctx)
 		if err != nil {
 			return err
 		}
 		there := int(m[metricMachines])
-		if there >= b.workers && m.finished() > 0 {
+		if there >= b.workers && m.finishedMatches() > 0 {
 			return nil
 		}
 		if time.Now().After(late) {
-			return fmt.Errorf("%d of them are there after %s, and %.0f matches are finished", there, joinTime, m.finished())
+			return fmt.Errorf("%d of them are there after %s, and %.0f matches are finished", there, joinTimeout, m.finishedMatches())
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := pause(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// askFor asks for the standings again and again for Fleet.Time, and returns how many milliseconds 95 %
+// requestStandings asks for the standings again and again for Fleet.Time, and returns how many milliseconds 95 %
 // of the answers took at most.
-func (b fleetBench) askFor(ctx context.Context, server *process) (float64, error) {
+func (b fleetBench) requestStandings(ctx context.Context, server *process) (float64, error) {
 	var took []float64
-	tick := time.NewTicker(askEvery)
+	tick := time.NewTicker(requestInterval)
 	defer tick.Stop()
 	for over := time.After(b.Time); ; {
 		began := time.Now()
-		if _, err := server.get(ctx, "/api/v1/ladders/"+cmp.Or(b.ladder, smallest)+"/standings"); err != nil {
+		if _, err := server.get(ctx, "/api/v1/ladders/"+cmp.Or(b.ladder, smallestLadder)+"/standings"); err != nil {
 			return 0, err
 		}
 		took = append(took, 1000*time.Since(began).Seconds())

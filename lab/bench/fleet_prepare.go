@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// smallest is the name of the ladder of the smallest matches: two games on the smallest board.
-const smallest = "smallest"
+// smallestLadder is the name of the ladder of the smallest matches: two games on the smallest board.
+const smallestLadder = "smallest"
 
 // fleetSettings are those of the server, with that ladder.
 const fleetSettings = `pause = 0

@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorOf returns the lowest possible time of a turn: a bare loop writes the blocks of a
+// floorTime returns the lowest possible time of a turn: a bare loop writes the blocks of a
 // recorded match to the same bot and reads a line for each turn, without clocks, rules or
 // checks, on one core. It repeats the recorded games until it has played the given number.
-func floorOf(b match.Bot, core int, script []referee.Traffic, games int) (time.Duration, error) {
+func floorTime(b match.Bot, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
 		err  error
@@ -32,14 +32,14 @@ func floorOf(b match.Bot, core int, script []referee.Traffic, games int) (time.D
 			c <- result{0, err}
 			return
 		}
-		turn, err := floor(b, script, games)
+		turn, err := measureFloor(b, script, games)
 		c <- result{turn, err}
 	}()
 	r := <-c
 	return r.turn, r.err
 }
 
-func floor(b match.Bot, script []referee.Traffic, games int) (time.Duration, error) {
+func measureFloor(b match.Bot, script []referee.Traffic, games int) (time.Duration, error) {
 	bots := make([]*bareBot, 0, 2)
 	defer func() {
 		for _, p := range bots {
@@ -90,9 +90,9 @@ func floor(b match.Bot, script []referee.Traffic, games int) (time.Duration, err
 
 // bareBot is a process and two pipes.
 type bareBot struct {
-	process *os.Process
-	in, out int
-	buf     [protocol.MaxLine]byte
+	process       *os.Process
+	stdin, stdout int
+	buf           [protocol.MaxLine]byte
 }
 
 func startBare(b match.Bot) (*bareBot, error) {
@@ -110,18 +110,18 @@ func startBare(b match.Bot) (*bareBot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", b.Name, err)
 	}
-	return &bareBot{process: p, in: in[1], out: out[0]}, nil
+	return &bareBot{process: p, stdin: in[1], stdout: out[0]}, nil
 }
 
 func (p *bareBot) exchange(lines []byte, answer bool) error {
-	if _, err := syscall.Write(p.in, lines); err != nil {
+	if _, err := syscall.Write(p.stdin, lines); err != nil {
 		return err
 	}
 	if !answer {
 		return nil
 	}
 	for n := 0; ; {
-		m, err := syscall.Read(p.out, p.buf[n:])
+		m, err := syscall.Read(p.stdout, p.buf[n:])
 		if err != nil {
 			return fmt.Errorf("the bot does not answer: %w", err)
 		}
@@ -137,6 +137,6 @@ func (p *bareBot) exchange(lines []byte, answer bool) error {
 func (p *bareBot) close() {
 	p.process.Kill()
 	p.process.Wait()
-	syscall.Close(p.in)
-	syscall.Close(p.out)
+	syscall.Close(p.stdin)
+	syscall.Close(p.stdout)
 }

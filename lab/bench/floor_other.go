@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// floorOf is measured on Linux only.
-func floorOf(match.Bot, int, []referee.Traffic, int) (time.Duration, error) {
+// floorTime is measured on Linux only.
+func floorTime(match.Bot, int, []referee.Traffic, int) (time.Duration, error) {
 	return 0, errors.New("the floor of a turn is measured on Linux only")
 }

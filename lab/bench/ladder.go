@@ -31,14 +31,14 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	order := newTable(fmt.Sprintf("method|matches to 0.95|to 0.99|rank correlation after 10|after %d|Kendall|error in Elo|scale", b.Matches))
 	for _, c := range found.Curves {
 		ten, last := c.Points[min(9, len(c.Points)-1)], c.Points[len(c.Points)-1]
-		order.add(c.Name, orNever(c.Reaches(0.95), "%.1f"), orNever(c.Reaches(0.99), "%.1f"),
+		order.add(c.Name, matchesOrNever(c.MatchesTo(0.95), "%.1f"), matchesOrNever(c.MatchesTo(0.99), "%.1f"),
 			fmt.Sprintf("%.4f (%.4f to %.4f)", ten.Spearman.Mean, ten.Spearman.Low, ten.Spearman.High),
-			figure{"%.4f", last.Spearman.Mean}, figure{"%.3f", last.Kendall.Mean}, whole(last.Error), figure{"%+.0f", last.Scale})
+			figure{"%.4f", last.Spearman.Mean}, figure{"%.3f", last.Kendall.Mean}, noDecimals(last.Error), figure{"%+.0f", last.Bias})
 	}
 	newcomers := newTable("newcomers, by method|matches to within 25 Elo|median error after 5|10|20|nine of ten after 10|the others' shift")
 	for _, n := range found.Newcomers {
-		newcomers.add(n.Name, orNever(n.Within(25), "%.0f"), whole(n.Median[5]), whole(n.Median[10]), whole(n.Median[20]),
-			whole(n.Ninety[10]), figure{"%+.1f", n.Shift})
+		newcomers.add(n.Name, matchesOrNever(n.MatchesWithin(25), "%.0f"), noDecimals(n.Median[5]), noDecimals(n.Median[10]), noDecimals(n.Median[20]),
+			noDecimals(n.Quantile90[10]), figure{"%+.1f", n.Shift})
 	}
 	r := newReport(order, newcomers, populationTable(found.Populations))
 	r.Details = found
@@ -51,20 +51,20 @@ func populationTable(populations []simulation.Population) Table {
 	for _, p := range populations {
 		for _, at := range p.Points {
 			wrong := func(a simulation.Accuracy) string {
-				return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Wrong.Value, 100*a.Wrong.PlusMinus())
+				return fmt.Sprintf("%.1f ± %.1f %%", 100*a.WrongOrder.Value, 100*a.WrongOrder.PlusMinus())
 			}
 			distance := func(a simulation.Accuracy) string {
-				return fmt.Sprintf("%+.0f ± %.0f", a.Distance.Value, a.Distance.PlusMinus())
+				return fmt.Sprintf("%+.0f ± %.0f", a.Bias.Value, a.Bias.PlusMinus())
 			}
 			t.add(p.Name, p.Deals, at.Matches, wrong(at.Elo), wrong(at.Fit), distance(at.Elo), distance(at.Fit),
-				whole(at.Elo.Error.Value), whole(at.Fit.Error.Value), fmt.Sprintf("%.0f %%", 100*at.Covered.Value))
+				noDecimals(at.Elo.Error.Value), noDecimals(at.Fit.Error.Value), fmt.Sprintf("%.0f %%", 100*at.Coverage.Value))
 		}
 	}
 	return t
 }
 
-// orNever returns a number of matches; infinitely many are never.
-func orNever(matches float64, format string) any {
+// matchesOrNever returns a number of matches; infinitely many are never.
+func matchesOrNever(matches float64, format string) any {
 	if math.IsInf(matches, 1) {
 		return "never"
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// bare lists the games whose deal has no chance in it.
-var bare = []struct {
+// noChanceGames lists the games whose deal has no chance in it.
+var noChanceGames = []struct {
 	title, game string
 	options     map[string]string
 }{
@@ -27,9 +27,9 @@ var bare = []struct {
 // of @greedy against itself. By luck alone 1 in 2,500 is.
 // Of each length only the first openings, as many as examined, are played so.
 const (
-	evenGames = 20
-	lopsided  = 18
-	examined  = 100
+	balanceGames  = 20
+	lopsidedScore = 18
+	maxExamined   = 100
 )
 
 // Openings measures what openings of each length are worth.
@@ -44,7 +44,7 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	t := newTable(fmt.Sprintf("game|N|distinct openings of %d|distinct deals of @greedy and @first|score of the first player|lopsided", b.Deals))
-	for _, c := range bare {
+	for _, c := range noChanceGames {
 		fmt.Fprintf(log, "measuring %s\n", c.title)
 		for plies := range rules.MaxOpening + 1 {
 			given := map[string]string{rules.OpeningOption.Name: strconv.Itoa(plies)}
@@ -57,9 +57,9 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 			if err != nil {
 				return nil, err
 			}
-			looked := float64(min(b.Deals, examined))
+			looked := float64(min(b.Deals, maxExamined))
 			t.add(c.title, plies, o.starts, o.deals,
-				figure{"%.1f %%", 100 * o.first / (looked * evenGames)}, figure{"%.1f %%", 100 * float64(o.lopsided) / looked})
+				figure{"%.1f %%", 100 * o.firstScore / (looked * balanceGames)}, figure{"%.1f %%", 100 * float64(o.lopsidedCount) / looked})
 		}
 	}
 	return newReport(t), nil
@@ -76,10 +76,10 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 
 // openings is what is counted of the openings of one length.
 type openings struct {
-	starts   int     // distinct first positions
-	deals    int     // distinct deals, both games of each, between @greedy and @first
-	first    float64 // the score of the seat that begins, between two of @greedy
-	lopsided int
+	starts        int     // distinct first positions
+	deals         int     // distinct deals, both games of each, between @greedy and @first
+	firstScore    float64 // the score of the seat that begins, between two of @greedy
+	lopsidedCount int
 }
 
 func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed) (o openings, err error) {
@@ -100,20 +100,20 @@ func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed
 			}
 		}
 		played[string(record)] = true
-		if deal >= examined {
+		if deal >= maxExamined {
 			continue
 		}
 		sum := 0.0
-		for range evenGames {
+		for range balanceGames {
 			end := start.Clone()
 			if _, err = playGame(v, end, [2]string{"greedy", "greedy"}, r.Uint64(), nil); err != nil {
 				return o, err
 			}
 			sum += score(end, start.Turn())
 		}
-		o.first += sum
-		if sum >= lopsided || sum <= evenGames-lopsided {
-			o.lopsided++
+		o.firstScore += sum
+		if sum >= lopsidedScore || sum <= balanceGames-lopsidedScore {
+			o.lopsidedCount++
 		}
 	}
 	o.starts, o.deals = len(starts), len(played)

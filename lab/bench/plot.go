@@ -36,7 +36,7 @@ var fleetCurves = []struct {
 	value func(fleetRow) float64
 }{
 	{"matches a second", color.NRGBA{0x00, 0x57, 0xb7, 0xff}, func(r fleetRow) float64 { return r.rate }},
-	{"standings, p95 in ms", color.NRGBA{0xd9, 0x5f, 0x02, 0xff}, func(r fleetRow) float64 { return r.standings }},
+	{"standings, p95 in ms", color.NRGBA{0xd9, 0x5f, 0x02, 0xff}, func(r fleetRow) float64 { return r.standingsMillis }},
 	{"memory of the server in MB", color.NRGBA{0x1b, 0x9e, 0x77, 0xff}, func(r fleetRow) float64 { return r.memory / 1e6 }},
 }
 

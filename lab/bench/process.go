@@ -18,9 +18,9 @@ import (
 
 // process is a fleetChild that serves its metrics, in a process of its own.
 type process struct {
-	address string       // where it serves
-	nats    string       // where workers can connect to the server
-	stop    func() error // ends it, and waits for its end
+	address  string       // where it serves
+	nats     string       // where workers can connect to the server
+	shutDown func() error // ends it, and waits for its end
 }
 
 // start starts a process and waits until it serves. The process runs until its stdin ends.
@@ -70,7 +70,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 			io.Copy(io.Discard, out) // else the server would wait for a reader
 		}
 	}()
-	started.stop = sync.OnceValue(func() error {
+	started.shutDown = sync.OnceValue(func() error {
 		in.Close() // an error: the process has ended
 		<-ended
 		return cmd.Wait()
@@ -79,7 +79,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	case started.address = <-serving:
 		return started, nil
 	case <-ended:
-		return nil, errors.Join(errors.New("the server does not start"), started.stop())
+		return nil, errors.Join(errors.New("the server does not start"), started.shutDown())
 	}
 }
 
@@ -114,8 +114,8 @@ const (
 	metricFinished = "timba_matches_finished_total{"
 )
 
-// finished returns how many matches a server has finished, of all kinds.
-func (m metrics) finished() (n float64) {
+// finishedMatches returns how many matches a server has finished, of all kinds.
+func (m metrics) finishedMatches() (n float64) {
 	for name, value := range m {
 		if strings.HasPrefix(name, metricFinished) {
 			n += value

@@ -84,11 +84,11 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f.value)
 }
 
-// whole returns a figure without decimals.
-func whole(value float64) figure { return figure{"%.0f", value} }
+// noDecimals returns a figure without decimals.
+func noDecimals(value float64) figure { return figure{"%.0f", value} }
 
-// tenth returns a figure with one decimal.
-func tenth(value float64) figure { return figure{"%.1f", value} }
+// oneDecimal returns a figure with one decimal.
+func oneDecimal(value float64) figure { return figure{"%.1f", value} }
 
-// hundredth returns a figure with two decimals.
-func hundredth(value float64) figure { return figure{"%.2f", value} }
+// twoDecimals returns a figure with two decimals.
+func twoDecimals(value float64) figure { return figure{"%.2f", value} }

@@ -14,8 +14,8 @@ import (
 // A report is written as text and as JSON.
 func TestReport(t *testing.T) {
 	table := newTable("game|games/s|ratio")
-	table.add("brisca", whole(1234.5), nil)
-	table.add("tute", whole(7), hundredth(math.Inf(1)))
+	table.add("brisca", noDecimals(1234.5), nil)
+	table.add("tute", noDecimals(7), twoDecimals(math.Inf(1)))
 	r := &Report{Machine: "a machine", Tables: []Table{table}}
 	var out strings.Builder
 	r.Write(&out)

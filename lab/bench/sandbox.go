@@ -75,14 +75,14 @@ func (b *sandboxBench) run() error {
 		os.RemoveAll(b.dir)
 		sandbox.CancelRemoveAtEnd(b.dir)
 	}()
-	if err := b.turns(best); err != nil {
+	if err := b.measureTurns(best); err != nil {
 		return err
 	}
-	return b.starts()
+	return b.measureStarts()
 }
 
-// starts measures the start of each language's starter, and of twelve in Python at once.
-func (b *sandboxBench) starts() error {
+// measureStarts measures the start of each language's starter, and of twelve in Python at once.
+func (b *sandboxBench) measureStarts() error {
 	var python *match.Bot
 	list := starters.Languages
 	if b.Languages != nil {
@@ -121,18 +121,18 @@ func (b *sandboxBench) starts() error {
 		if l.Name == "python" {
 			python = &bot
 		}
-		if err := b.start("start", l.Title, bot, 1); err != nil {
+		if err := b.measureStart("start", l.Title, bot, 1); err != nil {
 			return err
 		}
 	}
 	if python == nil {
 		return nil
 	}
-	return b.start("twelve", "Python", *python, 12)
+	return b.measureStart("twelve", "Python", *python, 12)
 }
 
-// start measures the start of n bots at once.
-func (b *sandboxBench) start(what, title string, bot match.Bot, n int) error {
+// measureStart measures the start of n bots at once.
+func (b *sandboxBench) measureStart(what, title string, bot match.Bot, n int) error {
 	times := make([][]float64, len(b.ways))
 	_, err := b.startOnce(bot, n) // fills the disk cache
 	for began := time.Now(); err == nil && (time.Since(began) < b.Time || len(times[0]) < 5); {
@@ -149,7 +149,7 @@ func (b *sandboxBench) start(what, title string, bot match.Bot, n int) error {
 		return fmt.Errorf("bench: starting the bot in %s: %w", title, err)
 	}
 	for i, w := range b.ways {
-		b.add(what, title, w, "ms", times[i], times[0])
+		b.addRow(what, title, w, "ms", times[i], times[0])
 	}
 	return nil
 }
@@ -187,8 +187,8 @@ func (b *sandboxBench) startOnce(bot match.Bot, n int) (took time.Duration, err 
 	return took, err
 }
 
-// turns measures a turn of a card game and of a board game.
-func (b *sandboxBench) turns(best sandbox.Level) error {
+// measureTurns measures a turn of a card game and of a board game.
+func (b *sandboxBench) measureTurns(best sandbox.Level) error {
 	bot, err := echoBot(b.ctx, b.log)
 	if err != nil {
 		return err
@@ -204,20 +204,20 @@ func (b *sandboxBench) turns(best sandbox.Level) error {
 		if err != nil {
 			return err
 		}
-		if err := b.turn(g, bot, ways); err != nil {
+		if err := b.measureTurn(g, bot, ways); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *sandboxBench) turn(g *rules.Game, bot match.Bot, ways []way) error {
+func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Bot, ways []way) error {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return err
 	}
 	times := make([][]float64, len(ways))
-	for began := time.Now(); time.Since(began) < b.Time || len(times[0]) < rounds; {
+	for began := time.Now(); time.Since(began) < b.Time || len(times[0]) < measureRounds; {
 		for i, w := range ways {
 			for j := range m.Bots {
 				m.Bots[j].Sandbox = w.sandbox
@@ -230,18 +230,18 @@ func (b *sandboxBench) turn(g *rules.Game, bot match.Bot, ways []way) error {
 		}
 	}
 	for i, w := range ways {
-		b.add("turn", g.Name, w, "µs", times[i], times[0])
+		b.addRow("turn", g.Name, w, "µs", times[i], times[0])
 	}
 	return nil
 }
 
-// add adds a row; the figures of bare are from the same rounds. The ratio is the median of the ratios
+// addRow adds a row; the figures of bare are from the same rounds. The ratio is the median of the ratios
 // of the rounds, which does not depend on the machine's load.
-func (b *sandboxBench) add(what, bot string, w way, unit string, times, bare []float64) {
+func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
-	row := []any{what, bot, w.name, unit, hundredth(median), hundredth(low), hundredth(high)}
+	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}
 	if w.sandbox != nil {
-		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, hundredth(quantile(ratios(times, bare), 0.5)))
+		row = append(row, figure{"%+.2f", median - quantile(bare, 0.5)}, twoDecimals(quantile(ratios(times, bare), 0.5)))
 	}
 	b.table.add(row...)
 }

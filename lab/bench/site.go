@@ -32,10 +32,10 @@ type Site struct {
 
 // page is a page with its address, another one each time, and how fast it is.
 type page struct {
-	name  string
-	path  func() string
-	alone []float64 // milliseconds from a request to the last byte, while no matches are finished
-	busy  []float64 // the same while matches are finished
+	name       string
+	path       func() string
+	idleMillis []float64 // milliseconds from a request to the last byte, while no matches are finished
+	busyMillis []float64 // the same while matches are finished
 }
 
 // Run makes a competition and measures each page over loopback, with one match finished after the
@@ -60,7 +60,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	defer server.Close()
 	pages := c.pages(b)
 	for _, p := range pages {
-		if p.alone, err = p.visit(ctx, server.URL, b.Requests); err != nil {
+		if p.idleMillis, err = p.measureVisits(ctx, server.URL, b.Requests); err != nil {
 			return nil, err
 		}
 	}
@@ -68,11 +68,11 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	var group errgroup.Group
 	meanwhile, stop := context.WithCancel(ctx)
 	group.Go(func() (err error) {
-		finished, err = c.finish(meanwhile, b.Rate)
+		finished, err = c.finishMatches(meanwhile, b.Rate)
 		return err
 	})
 	for _, p := range pages {
-		if p.busy, err = p.visit(ctx, server.URL, b.Requests); err != nil {
+		if p.busyMillis, err = p.measureVisits(ctx, server.URL, b.Requests); err != nil {
 			break
 		}
 	}
@@ -82,15 +82,15 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	}
 	t := newTable("page|alone, median ms|busy, median ms|busy, p95 ms")
 	for _, p := range pages {
-		t.add(p.name, tenth(quantile(p.alone, 0.5)), tenth(quantile(p.busy, 0.5)), tenth(quantile(p.busy, 0.95)))
+		t.add(p.name, oneDecimal(quantile(p.idleMillis, 0.5)), oneDecimal(quantile(p.busyMillis, 0.5)), oneDecimal(quantile(p.busyMillis, 0.95)))
 	}
 	matches := newTable("matches|made in s|finished/s beside the requests")
-	matches.add(b.Matches, whole(filled.Seconds()), tenth(finished))
+	matches.add(b.Matches, noDecimals(filled.Seconds()), oneDecimal(finished))
 	return newReport(t, matches), nil
 }
 
-// machines are as many as a large competition has.
-func machines() (list []ladder.Machine, err error) {
+// fakeMachines are as many as a large competition has.
+func fakeMachines() (list []ladder.Machine, err error) {
 	for n := range 1000 {
 		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", LastReportAt: time.Now()}
 		for i := range m.Cores {
@@ -107,7 +107,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
 	a := api.New(api.Options{Middleware: m})
 	pages, err := site.New(site.Options{
-		Middleware: m, Document: api.Document(), Machines: machines,
+		Middleware: m, Document: api.Document(), Machines: fakeMachines,
 		Live: live.NewHub(live.Options{Store: c.Store, Limits: live.DefaultLimits(c.config.Live.Total)}),
 	})
 	if err != nil {
@@ -116,8 +116,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finish finishes matches until the context ends, and returns how many a second.
-func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error) {
+// finishMatches finishes matches until the context ends, and returns how many a second.
+func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
@@ -126,7 +126,7 @@ func (c *siteCompetition) finish(ctx context.Context, rate int) (float64, error)
 		case <-ctx.Done():
 			return float64(n) / time.Since(began).Seconds(), nil
 		case <-tick.C:
-			if err := c.keep(context.WithoutCancel(ctx), c.next(r)); err != nil {
+			if err := c.storeMatches(context.WithoutCancel(ctx), c.nextMatch(r)); err != nil {
 				return 0, err
 			}
 		}
@@ -161,12 +161,12 @@ func (c *siteCompetition) pages(b Site) []*page {
 		{name: "matches", path: func() string { return "/matches" }},
 		{name: "match", path: match},
 		{name: "game", path: func() string { return fmt.Sprintf("/games/%d", c.games[r.IntN(len(c.games))]) }},
-		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
+		{name: "game of 12", path: func() string { return fmt.Sprintf("/games/%d", c.largeGames[r.IntN(len(c.largeGames))]) }},
 	}
 }
 
-// visit returns how many milliseconds each of some requests takes.
-func (p *page) visit(ctx context.Context, url string, requests int) (took []float64, err error) {
+// measureVisits returns how many milliseconds each of some requests takes.
+func (p *page) measureVisits(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()
 		if err := fetch(ctx, url+p.path()); err != nil {

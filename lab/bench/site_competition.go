@@ -24,35 +24,35 @@ var houseNames = []string{"@random", "@first", "@greedy"}
 // siteCompetition is a competition whose matches were played by random moves.
 type siteCompetition struct {
 	*store.Store
-	config  *config.Config
-	ladders []ladder.Ladder
-	live    []int64
-	pool    map[string][]played
-	games   []int64 // of some matches
-	large   []int64 // games of the largest table
-	rand    *rand.Rand
+	config       *config.Config
+	ladders      []ladder.Ladder
+	liveVersions []int64
+	pool         map[string][]playedMatch
+	games        []int64 // of some matches
+	largeGames   []int64 // games of the largest table
+	rand         *rand.Rand
 }
 
-// hash stands for the hash of an upload or a program.
-func hash(n int) string { return fmt.Sprintf("%064x", n+1) }
+// fakeHash stands for the hash of an upload or a program.
+func fakeHash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
 // newSiteCompetition makes a competition in an empty directory.
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
-	c := &siteCompetition{config: config.Default(), pool: map[string][]played{}, rand: rand.New(rand.NewPCG(1, 1))}
+	c := &siteCompetition{config: config.Default(), pool: map[string][]playedMatch{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.config.Limits.Requests = 1 << 30
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
 	}
 	c.ladders = c.config.Ladders
-	c.config.Ladders = append(slices.Clone(c.ladders), largest(c.ladders))
+	c.config.Ladders = append(slices.Clone(c.ladders), largestLadder(c.ladders))
 	var err error
 	if c.Store, err = store.Open(dir, store.Options{Server: true}); err != nil {
 		return nil, err
 	}
 	for _, step := range []func() error{
-		func() error { return c.enter(ctx, b.Bots) },
-		c.play,
-		func() error { return c.fill(ctx, b.Matches) },
+		func() error { return c.addVersions(ctx, b.Bots) },
+		c.playPool,
+		func() error { return c.fillMatches(ctx, b.Matches) },
 		func() error { return c.playLarge(ctx) },
 		func() error { return c.chooseGames(ctx, b.Matches) },
 	} {
@@ -64,18 +64,18 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	return c, nil
 }
 
-// enter makes the house bots and those of people live on all ladders.
-func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
+// addVersions makes the house bots and those of people live on all ladders.
+func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	var bots []store.HouseBot
 	for _, name := range houseNames {
-		bots = append(bots, store.HouseBot{Name: name, Label: "1", Hash: hash(0)})
+		bots = append(bots, store.HouseBot{Name: name, Label: "1", Hash: fakeHash(0)})
 	}
 	if err := c.Bots.SyncHouse(ctx, bots); err != nil {
 		return err
 	}
-	c.live, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.BuildInfo {
+	c.liveVersions, err = addBots(ctx, c.Store, n, 1, 2, func(bot, version int) store.BuildInfo {
 		language := []string{"Go", "Python", "C", "Rust"}[bot%4]
-		return store.BuildInfo{Label: "1.0", Hash: hash(version), Language: language, Command: []string{"./bot"}}
+		return store.BuildInfo{Label: "1.0", Hash: fakeHash(version), Language: language, Command: []string{"./bot"}}
 	})
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 		if err != nil {
 			return err
 		}
-		c.live = append(c.live, places[0].VersionID)
+		c.liveVersions = append(c.liveVersions, places[0].VersionID)
 	}
 	return nil
 }
@@ -103,8 +103,8 @@ func (c *siteCompetition) enter(ctx context.Context, n int) (err error) {
 // sitePool is the number of matches of each ladder that are really played, and kept again and again.
 const sitePool = 20
 
-// play plays the matches of the pool.
-func (c *siteCompetition) play() error {
+// playPool plays the matches of the pool.
+func (c *siteCompetition) playPool() error {
 	for _, l := range c.ladders {
 		for range sitePool {
 			p, err := playLadder(l)
@@ -117,8 +117,8 @@ func (c *siteCompetition) play() error {
 	return nil
 }
 
-// largest returns the ladder of Podrida with the most seats, whose games have the largest pages.
-func largest(ladders []ladder.Ladder) ladder.Ladder {
+// largestLadder returns the ladder of Podrida with the most seats, whose games have the largest pages.
+func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
 	l.Name, l.Bots, l.Options["players"] = "podrida-12", largeSeats, strconv.Itoa(largeSeats)
@@ -133,15 +133,15 @@ func (c *siteCompetition) playLarge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Versions = c.live[:largeSeats]
-	if err := c.keep(ctx, p); err != nil {
+	p.Versions = c.liveVersions[:largeSeats]
+	if err := c.storeMatches(ctx, p); err != nil {
 		return err
 	}
 	matches, err := c.Matches.List(ctx, store.MatchFilter{Ladder: p.Ladder, Limit: 1})
 	if err != nil {
 		return err
 	}
-	c.large, err = c.gamesOf(ctx, matches[0].ID)
+	c.largeGames, err = c.gamesOf(ctx, matches[0].ID)
 	return err
 }
 
@@ -165,37 +165,37 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// next returns a match of the pool between bots that are near each other in the list.
-func (c *siteCompetition) next(r *rand.Rand) played {
+// nextMatch returns a match of the pool between bots that are near each other in the list.
+func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
 	p.Versions = nil
-	for at := r.IntN(len(c.live)); len(p.Versions) < l.Bots; {
-		if id := c.live[(at+r.IntN(40))%len(c.live)]; !slices.Contains(p.Versions, id) {
+	for at := r.IntN(len(c.liveVersions)); len(p.Versions) < l.Bots; {
+		if id := c.liveVersions[(at+r.IntN(40))%len(c.liveVersions)]; !slices.Contains(p.Versions, id) {
 			p.Versions = append(p.Versions, id)
 		}
 	}
 	return p
 }
 
-// batch is the number of matches that end at the same time.
-const batch = 500
+// batchMatches is the number of matches that end at the same time.
+const batchMatches = 500
 
-func (c *siteCompetition) fill(ctx context.Context, n int) error {
-	for ; n > 0; n -= batch {
-		var list []played
-		for range min(n, batch) {
-			list = append(list, c.next(c.rand))
+func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
+	for ; n > 0; n -= batchMatches {
+		var list []playedMatch
+		for range min(n, batchMatches) {
+			list = append(list, c.nextMatch(c.rand))
 		}
-		if err := c.keep(ctx, list...); err != nil {
+		if err := c.storeMatches(ctx, list...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keep keeps matches that end at the same time, as a server does.
-func (c *siteCompetition) keep(ctx context.Context, list ...played) error {
+// storeMatches keeps matches that end at the same time, as a server does.
+func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {
 		starts = append(starts, store.MatchStart{New: &p.NewMatch, Seed: rules.Seed(p.Seed)})

@@ -28,11 +28,11 @@ type Speed struct {
 
 // Run measures. It tells log what is missing on this machine.
 func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
-	turns, err := b.turns(ctx, log)
+	turns, err := b.measureTurns(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	games, err := b.games(ctx)
+	games, err := b.measureGames(ctx)
 	return newReport(turns, games), err
 }
 
@@ -69,29 +69,29 @@ func echoBot(ctx context.Context, log io.Writer) (match.Bot, error) {
 	return findBot(ctx, bot)
 }
 
-// rounds is how often compared measurements alternate, so that the machine's load affects all
+// measureRounds is how often compared measurements alternate, so that the machine's load affects all
 // of them.
-const rounds = 7
+const measureRounds = 7
 
-// turns measures turns at every game, in microseconds, in the same games with and without the referee.
-func (b Speed) turns(ctx context.Context, log io.Writer) (Table, error) {
+// measureTurns measures turns at every game, in microseconds, in the same games with and without the referee.
+func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	bot, err := echoBot(ctx, log)
 	if err != nil {
 		return t, err
 	}
 	for _, g := range games.All() {
-		through, floor, err := b.turn(ctx, g, bot)
+		through, floor, err := b.measureTurn(ctx, g, bot)
 		if err != nil {
 			return t, err
 		}
-		t.add(g.Name, hundredth(quantile(through, 0.5)), hundredth(quantile(floor, 0.5)), hundredth(quantile(ratios(through, floor), 0.5)))
+		t.add(g.Name, twoDecimals(quantile(through, 0.5)), twoDecimals(quantile(floor, 0.5)), twoDecimals(quantile(ratios(through, floor), 0.5)))
 	}
 	return t, nil
 }
 
-// turn returns the time of a turn at a game in each round.
-func (b Speed) turn(ctx context.Context, g *rules.Game, bot match.Bot) (through, floor []float64, err error) {
+// measureTurn returns the time of a turn at a game in each round.
+func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Bot) (through, floor []float64, err error) {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return nil, nil, err
@@ -109,13 +109,13 @@ func (b Speed) turn(ctx context.Context, g *rules.Game, bot match.Bot) (through,
 		return nil, nil, err
 	}
 	m.Observer.Trace = nil
-	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/rounds/2/once.Seconds())) // the first does not count
-	for range rounds {
+	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/measureRounds/2/once.Seconds())) // the first does not count
+	for range measureRounds {
 		n, took, err := playMatch(ctx, m)
 		if err != nil {
 			return nil, nil, err
 		}
-		bare, err := floorOf(bot, m.Resources.Workers[0], script, m.Deals*2)
+		bare, err := floorTime(bot, m.Resources.Workers[0], script, m.Deals*2)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -176,8 +176,8 @@ func quantile(xs []float64, part float64) float64 {
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// games measures whole games between processes of @random on all cores.
-func (b Speed) games(ctx context.Context) (Table, error) {
+// measureGames measures whole games between processes of @random on all cores.
+func (b Speed) measureGames(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")
 	if err != nil {
@@ -199,7 +199,7 @@ func (b Speed) games(ctx context.Context) (Table, error) {
 				return t, err
 			}
 			if took := time.Since(began); took > b.Time/2 {
-				t.add(g.Name, whole(float64(n)/took.Seconds()), whole(float64(moves)/took.Seconds()))
+				t.add(g.Name, noDecimals(float64(n)/took.Seconds()), noDecimals(float64(moves)/took.Seconds()))
 				break
 			}
 		}

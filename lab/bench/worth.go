@@ -30,9 +30,9 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// worthOf returns the worth of duplicate deals from a bot's scores (or points)
+// newWorth returns the worth of duplicate deals from a bot's scores (or points)
 // by deal and rotation: two deals or more, each with all of its rotations.
-func worthOf(deals [][]float64) worth {
+func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
 		mean, variance := stat.PopMeanVariance(games, nil)
@@ -45,12 +45,12 @@ func worthOf(deals [][]float64) worth {
 	return w
 }
 
-// needed returns how many independent deals, whose means have the given variance, it
+// requiredDeals returns how many independent deals, whose means have the given variance, it
 // takes for the 95 % interval to exclude 0 with probability power (by convention
 // 0.8) when the true effect is effect, in the unit of the standard deviation: by the
 // normal approximation, ((z(0.975)+z(power)) × sd / effect)², rounded up, at least 2.
 // ok is false where no number of deals is enough.
-func needed(effect, variance, power float64) (deals int, ok bool) {
+func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	z := distuv.UnitNormal.Quantile((1+stats.Confidence)/2) + distuv.UnitNormal.Quantile(power)
 	n := math.Ceil(z * z * variance / (effect * effect))
 	if effect == 0 || n > 1<<53 {
@@ -69,7 +69,7 @@ type budget struct {
 
 // budget applies needed to both kinds of deal.
 func (w worth) budget(effect, power float64) (b budget, ok bool) {
-	deals, ok := needed(effect, w.dealVariance, power)
-	games, enough := needed(effect, w.gameVariance, power)
+	deals, ok := requiredDeals(effect, w.dealVariance, power)
+	games, enough := requiredDeals(effect, w.gameVariance, power)
 	return budget{deals: deals, duplicateGames: deals * w.rotations, singleGames: games}, ok && enough
 }

@@ -15,13 +15,13 @@ func TestNeeded(t *testing.T) {
 	}{
 		{0.1, 0.25, 0.5, 97}, {0.1, 0.25, 0.8, 197}, {-0.1, 0.25, 0.8, 197}, {0.05, 0.05, 0.9, 211}, {1, 0, 0.8, 2},
 	} {
-		got, ok := needed(c.effect, c.variance, c.power)
+		got, ok := requiredDeals(c.effect, c.variance, c.power)
 		if !ok || got != c.want {
 			t.Errorf("%+v: %d, %v", c, got, ok)
 		}
 	}
 	for _, c := range [][3]float64{{0, 1, 0.8}, {0, 0, 0.8}, {1e-12, 1, 0.8}} {
-		if got, ok := needed(c[0], c[1], c[2]); ok {
+		if got, ok := requiredDeals(c[0], c[1], c[2]); ok {
 			t.Errorf("%v needs %d deals", c, got)
 		}
 	}
@@ -49,7 +49,7 @@ func noisy(r *rand.Rand, skill, luck float64, deals int) [][]float64 {
 func TestWorth(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 0))
 	const skill, luck = 0.2, 2
-	lucky, plain := worthOf(noisy(r, skill, luck, 20_000)), worthOf(noisy(r, skill, 0, 20_000))
+	lucky, plain := newWorth(noisy(r, skill, luck, 20_000)), newWorth(noisy(r, skill, 0, 20_000))
 	near(t, "factor without luck", plain.factor(), 1, 0.03)
 	near(t, "factor", lucky.factor(), 1+luck*luck, 0.15)
 	near(t, "a game's variance", lucky.gameVariance, 1+luck*luck, 0.15)
@@ -77,10 +77,10 @@ func TestWorth(t *testing.T) {
 }
 
 func TestWorthEdges(t *testing.T) {
-	if w := worthOf([][]float64{{1, 0}, {0, 1}, {1, 0}}); w.dealVariance != 0 || !math.IsInf(w.factor(), 1) {
+	if w := newWorth([][]float64{{1, 0}, {0, 1}, {1, 0}}); w.dealVariance != 0 || !math.IsInf(w.factor(), 1) {
 		t.Errorf("luck alone: %+v, factor %v", w, w.factor())
 	}
-	if w := worthOf([][]float64{{1, 1}, {1, 1}}); w.factor() != 1 {
+	if w := newWorth([][]float64{{1, 1}, {1, 1}}); w.factor() != 1 {
 		t.Errorf("no variance at all: %+v", w)
 	}
 }

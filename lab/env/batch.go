@@ -15,44 +15,44 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// padding is the action that stands where there is none.
-const padding = math.MaxUint16
+// noAction is the action that stands where there is none.
+const noAction = math.MaxUint16
 
 // slot is what a batch keeps of a game beside its position.
 type slot struct {
-	deal   uint32
-	seat   int8 // whose turn the client has, or rules.Over
-	count  uint16
-	points [rules.MaxSeats]float32 // when the last frame was made
+	dealNumber uint32
+	seat       int8 // whose turn the client has, or rules.Over
+	moveCount  uint16
+	points     [rules.MaxSeats]float32 // when the last frame was made
 }
 
 const slotBytes = int(unsafe.Sizeof(slot{}))
 
 // Batch is games that are played at once. It is for one goroutine.
 type Batch struct {
-	config Config
-	layout *Layout
-	shape  shape
-	games  positions
-	bots   [][]*house.Seat // by seat, those of all games; nil for the client
-	slots  []slot
-	moves  []rules.Move // by game, shape.widest each
-	seed   rules.Seed
-	ready  bool // there is a position in each slot
+	config  Config
+	layout  *Layout
+	shape   shape
+	games   positions
+	bots    [][]*house.Seat // by seat, those of all games; nil for the client
+	slots   []slot
+	moves   []rules.Move // by game, shape.widest each
+	seed    rules.Seed
+	isReset bool // there is a position in each slot
 	// workers is how many goroutines share the games; what they make does not depend on it.
-	workers int
-	least   int // the number of games for which another goroutine is worth its start
-	memory  []*worker
-	message []byte // the state frame after each call
-	frame   []byte // its payload
-	at      places
+	workers        int
+	gamesPerWorker int // the number of games for which another goroutine is worth its start
+	workerMemory   []*worker
+	message        []byte // the state frame after each call
+	frame          []byte // its payload
+	arrays         arraySet
 }
 
 // worker is the memory of a goroutine.
 type worker struct {
 	src    rules.Stream
 	points [rules.MaxSeats]float32
-	row    row
+	row    rowWriter
 }
 
 // NewBatch returns a batch that must be reset first, for so many goroutines: all cores for 0. An
@@ -74,16 +74,16 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	b := &Batch{
 		config: c, layout: l, shape: s, games: s.positions(c.Games), slots: make([]slot, c.Games),
 		bots: make([][]*house.Seat, l.Players), moves: make([]rules.Move, c.Games*s.widest),
-		workers: workers, least: 512, message: message, frame: message[headerBytes:], at: at,
+		workers: workers, gamesPerWorker: 512, message: message, frame: message[headerBytes:], arrays: at,
 	}
-	for i := range at.legal.row * c.Games {
+	for i := range at.legal.rowBytes * c.Games {
 		b.frame[at.legal.Offset+i] = math.MaxUint8 // padding
 	}
 	for seat, spec := range c.Bots {
 		if spec == "" {
 			continue
 		}
-		b.least = 1 // its moves take longer than the start of a goroutine
+		b.gamesPerWorker = 1 // its moves take longer than the start of a goroutine
 		b.bots[seat] = make([]*house.Seat, c.Games)
 		for i := range b.bots[seat] {
 			if b.bots[seat][i], err = house.NewSeat(spec); err != nil {
@@ -94,55 +94,55 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// row returns the bytes of a game in an array, none where it is left out.
-func (b *Batch) row(a Array, i int) []byte {
-	start := a.Offset + i*a.row
-	return b.frame[start : start+a.row]
+// rowOf returns the bytes of a game in an array, none where it is left out.
+func (b *Batch) rowOf(a Array, i int) []byte {
+	start := a.Offset + i*a.rowBytes
+	return b.frame[start : start+a.rowBytes]
 }
 
-// errUnready is why there is nothing to act on.
-var errUnready = errors.New("env: the games have not begun: send a reset frame first")
+// errNotReset is why there is nothing to act on.
+var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
 // Reset begins all games: game i plays deal first+i of the match with the seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
 	}
-	b.seed, b.ready = seed, true
-	return b.each(ctx, func(i int, w *worker) error {
-		b.slots[i].deal = first + uint32(i)
-		b.begin(i, w)
-		return b.follow(ctx, w, i, false)
+	b.seed, b.isReset = seed, true
+	return b.forEach(ctx, func(i int, w *worker) error {
+		b.slots[i].dealNumber = first + uint32(i)
+		b.deal(i, w)
+		return b.moveToTurn(ctx, w, i, false)
 	})
 }
 
 // Next begins the next deal of the games whose byte is not 0; the others stay as they are.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
-	if !b.ready {
-		return errUnready
+	if !b.isReset {
+		return errNotReset
 	}
 	if len(which) != len(b.slots) {
 		return fmt.Errorf("env: a next frame has %d bytes where there are %d games: send a byte for each", len(which), len(b.slots))
 	}
-	return b.each(ctx, func(i int, w *worker) error {
+	return b.forEach(ctx, func(i int, w *worker) error {
 		if which[i] == 0 {
 			if b.slots[i].seat != rules.Over { // the last frame may tell the end of the deal before
-				b.score(i, w, b.games.at(i), false)
+				b.writeScores(i, w, b.games.state(i), false)
 			}
 			return nil
 		}
-		if err := b.advance(i, w); err != nil {
+		if err := b.dealNext(i, w); err != nil {
 			return err
 		}
-		return b.follow(ctx, w, i, false)
+		return b.moveToTurn(ctx, w, i, false)
 	})
 }
 
 // Step makes an action in every game that is not over: little-endian uint16 each. Nothing is
 // done if one of them is not legal.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
-	if !b.ready {
-		return errUnready
+	if !b.isReset {
+		return errNotReset
 	}
 	if len(actions) != 2*len(b.slots) {
 		return fmt.Errorf("env: an actions frame has %d bytes where there are %d games: send two bytes for each", len(actions), len(b.slots))
@@ -152,12 +152,12 @@ func (b *Batch) Step(ctx context.Context, actions []byte) error {
 			return err
 		}
 	}
-	return b.each(ctx, func(i int, w *worker) error {
+	return b.forEach(ctx, func(i int, w *worker) error {
 		if b.slots[i].seat == rules.Over {
 			return nil
 		}
-		b.games.at(i).Apply(rules.Move(binary.LittleEndian.Uint16(actions[2*i:])), nil)
-		return b.follow(ctx, w, i, true)
+		b.games.state(i).Apply(rules.Move(binary.LittleEndian.Uint16(actions[2*i:])), nil)
+		return b.moveToTurn(ctx, w, i, true)
 	})
 }
 
@@ -173,28 +173,28 @@ func (b *Batch) check(i int, m rules.Move) error {
 		}
 	}
 	if int(m) >= len(b.layout.Actions) || b.layout.Actions[m] == "" {
-		return fmt.Errorf("env: game %d, deal %d: action %d is no move of %s: try %d", i, s.deal, m, b.layout.Game, b.legal(i)[0])
+		return fmt.Errorf("env: game %d, deal %d: action %d is no move of %s: try %d", i, s.dealNumber, m, b.layout.Game, b.legal(i)[0])
 	}
-	return fmt.Errorf("env: game %d, deal %d: action %d: %w", i, s.deal, m, b.games.at(i).Check(m))
+	return fmt.Errorf("env: game %d, deal %d: action %d: %w", i, s.dealNumber, m, b.games.state(i).Check(m))
 }
 
 // legal returns the legal moves of a game.
 func (b *Batch) legal(i int) []rules.Move {
 	start := i * b.shape.widest
-	return b.moves[start : start+int(b.slots[i].count)]
+	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// each does something with every game, in pieces at once; where it does nothing there are no
+// forEach does something with every game, in pieces at once; where it does nothing there are no
 // rewards. After an error the batch must be reset.
-func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error {
-	rewards := b.at.rewards
-	clear(b.frame[rewards.Offset : rewards.Offset+rewards.row*len(b.slots)])
-	pieces := min(b.workers, max(1, len(b.slots)/b.least))
-	for len(b.memory) < pieces {
-		b.memory = append(b.memory, new(worker))
+func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
+	rewards := b.arrays.rewards
+	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
+	pieces := min(b.workers, max(1, len(b.slots)/b.gamesPerWorker))
+	for len(b.workerMemory) < pieces {
+		b.workerMemory = append(b.workerMemory, new(worker))
 	}
 	piece := func(p int) error {
-		w := b.memory[p]
+		w := b.workerMemory[p]
 		for i := p * len(b.slots) / pieces; i < (p+1)*len(b.slots)/pieces; i++ {
 			if err := do(i, w); err != nil {
 				return err
@@ -213,76 +213,76 @@ func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error
 		err = group.Wait()
 	}
 	if err != nil {
-		b.ready = false
+		b.isReset = false
 	}
 	return err
 }
 
-// begin deals the game of a slot.
-func (b *Batch) begin(i int, w *worker) {
+// deal deals the game of a slot.
+func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
-	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.deal)))
+	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
 	b.games.deal(i, &w.src)
 	s.points = [rules.MaxSeats]float32{}
 	for seat, bots := range b.bots {
 		if bots != nil { // as the referee does in rotation 0 of the match
-			bots[i].StartGame(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.deal), 0, seat), b.config.MoveTime)
+			bots[i].StartGame(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.dealNumber), 0, seat), b.config.MoveTime)
 		}
 	}
 }
 
-// advance begins the deal of a slot after the one that it has.
-func (b *Batch) advance(i int, w *worker) error {
+// dealNext begins the deal of a slot after the one that it has.
+func (b *Batch) dealNext(i int, w *worker) error {
 	s := &b.slots[i]
-	if int64(s.deal)+int64(len(b.slots)) > math.MaxUint32 {
-		return fmt.Errorf("env: game %d: deal %d is the last: reset with another seed", i, s.deal)
+	if int64(s.dealNumber)+int64(len(b.slots)) > math.MaxUint32 {
+		return fmt.Errorf("env: game %d: deal %d is the last: reset with another seed", i, s.dealNumber)
 	}
-	s.deal += uint32(len(b.slots))
-	b.begin(i, w)
+	s.dealNumber += uint32(len(b.slots))
+	b.deal(i, w)
 	return nil
 }
 
-// follow lets the house bots move until it is the client's turn or the game is over, and writes
+// moveToTurn lets the house bots move until it is the client's turn or the game is over, and writes
 // the game into the frame. Whether the client has acted decides if there is a reward, and if a
 // deal that ends at once is a game.
-func (b *Batch) follow(ctx context.Context, w *worker, i int, acted bool) error {
-	state := b.games.at(i)
-	seat, err := b.await(ctx, i, state)
-	if err == nil && seat == rules.Over && b.config.Auto && !acted {
-		seat, err = b.pass(ctx, w, i, state)
+func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
+	state := b.games.state(i)
+	seat, err := b.moveBots(ctx, i, state)
+	if err == nil && seat == rules.Over && b.config.AutoReset && !acted {
+		seat, err = b.skipToTurn(ctx, w, i, state)
 	}
 	if err != nil {
 		return err
 	}
-	b.score(i, w, state, acted)
-	if seat == rules.Over && b.config.Auto {
-		if seat, err = b.pass(ctx, w, i, state); err != nil {
+	b.writeScores(i, w, state, acted)
+	if seat == rules.Over && b.config.AutoReset {
+		if seat, err = b.skipToTurn(ctx, w, i, state); err != nil {
 			return err
 		}
 	}
 	b.slots[i].seat = int8(seat)
-	return b.observe(i, w, state)
+	return b.writeObservation(i, w, state)
 }
 
-// pass begins the next deal that comes to a turn of the client, and returns its seat.
-func (b *Batch) pass(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
-	for range mostDeals {
-		if err := b.advance(i, w); err != nil {
+// skipToTurn begins the next deal that comes to a turn of the client, and returns its seat.
+func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
+	for range maxSkippedDeals {
+		if err := b.dealNext(i, w); err != nil {
 			return rules.Over, err
 		}
-		if seat, err := b.await(ctx, i, state); seat != rules.Over || err != nil {
+		if seat, err := b.moveBots(ctx, i, state); seat != rules.Over || err != nil {
 			return seat, err
 		}
 	}
-	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, mostDeals)
+	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, maxSkippedDeals)
 }
 
-// mostDeals is how many deals are passed over that end before the client's turn: those won by
+// maxSkippedDeals is how many deals are passed over that end before the client's turn: those won by
 // the deal alone.
-const mostDeals = 10_000
+const maxSkippedDeals = 10_000
 
-// await lets the house bots move and returns the client's seat to move, or rules.Over.
-func (b *Batch) await(ctx context.Context, i int, state rules.State) (int, error) {
+// moveBots lets the house bots move and returns the client's seat to move, or rules.Over.
+func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()
 		if seat == rules.Over || b.bots[seat] == nil {

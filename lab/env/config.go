@@ -44,31 +44,31 @@ const (
 	observation = "observation" // planes and numbers
 )
 
-var choices = []string{arrayLegal, arrayMask, observation}
+var optionalArrays = []string{arrayLegal, arrayMask, observation}
 
 // Rewards is what a reward is.
 type Rewards string
 
 const (
-	// Points rewards a seat with what its points have changed by.
-	Points Rewards = "points"
-	// Outcome rewards a seat at the end of a game: 1 for a win, 0 for a draw, -1 for a loss.
-	Outcome Rewards = "outcome"
+	// RewardPoints rewards a seat with what its points have changed by.
+	RewardPoints Rewards = "points"
+	// RewardOutcome rewards a seat at the end of a game: 1 for a win, 0 for a draw, -1 for a loss.
+	RewardOutcome Rewards = "outcome"
 )
 
 // Config is what a client asks for.
 type Config struct {
-	Variant  *rules.Variant
-	Games    int
-	Arrays   []string // of choices
-	Rewards  Rewards
-	Auto     bool          // a game that has ended begins its next deal
-	MoveTime time.Duration // what house bots are told that they have for a move
-	Bots     []string      // by seat, the spec of a house bot; "" for the client
+	Variant   *rules.Variant
+	Games     int
+	Arrays    []string // of choices
+	Rewards   Rewards
+	AutoReset bool          // a game that has ended begins its next deal
+	MoveTime  time.Duration // what house bots are told that they have for a move
+	Bots      []string      // by seat, the spec of a house bot; "" for the client
 }
 
-// key is a key of the document that ParseConfig reads.
-type key struct {
+// configKey is a key of the document that ParseConfig reads.
+type configKey struct {
 	name  string
 	value any         // a pointer to what it sets
 	valid func() bool // whether it may be so; nil for every value of its type
@@ -78,7 +78,7 @@ type key struct {
 // ParseConfig reads the JSON document of a make frame. An error has the key, the value and what to
 // try.
 func ParseConfig(document []byte) (Config, error) {
-	c := Config{Games: 1, Rewards: Points, Auto: true}
+	c := Config{Games: 1, Rewards: RewardPoints, AutoReset: true}
 	var (
 		version      int
 		game         string
@@ -89,19 +89,19 @@ func ParseConfig(document []byte) (Config, error) {
 	between := func(n *int, most int) func() bool {
 		return func() bool { return *n >= 1 && *n <= most }
 	}
-	rewarded := func() bool { return c.Rewards == Points || c.Rewards == Outcome }
+	rewarded := func() bool { return c.Rewards == RewardPoints || c.Rewards == RewardOutcome }
 	chosen := func() bool {
-		return !slices.ContainsFunc(c.Arrays, func(a string) bool { return !slices.Contains(choices, a) })
+		return !slices.ContainsFunc(c.Arrays, func(a string) bool { return !slices.Contains(optionalArrays, a) })
 	}
 	const most = int(MaxMoveTime / time.Millisecond)
-	keys := []key{
+	keys := []configKey{
 		{"version", &version, func() bool { return version == Version }, strconv.Itoa(Version)},
 		{"game", &game, nil, `"brisca"`},
 		{"options", &options, nil, `{"players": 2}`},
 		{"games", &c.Games, between(&c.Games, MaxGames), fmt.Sprintf("1 to %d", MaxGames)},
 		{"seats", &seats, nil, `{"1": "@greedy"}`},
 		{"rewards", &c.Rewards, rewarded, `"points" or "outcome"`},
-		{"auto", &c.Auto, nil, "true or false"},
+		{"auto", &c.AutoReset, nil, "true or false"},
 		{"arrays", &c.Arrays, chosen, `some of ["legal", "mask", "observation"]`},
 		{"movetime", &milliseconds, between(&milliseconds, most), fmt.Sprintf("1 to %d", most)},
 	}
@@ -120,7 +120,7 @@ func ParseConfig(document []byte) (Config, error) {
 }
 
 // readKeys sets what the keys of a JSON object say.
-func readKeys(document []byte, keys []key) error {
+func readKeys(document []byte, keys []configKey) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(document, &given); err != nil || given == nil {
 		const example = `{"version": 1, "game": "brisca"}`

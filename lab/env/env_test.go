@@ -33,7 +33,7 @@ func numbersOf(b *Batch, name string, i int) (row []float64) {
 			a = other
 		}
 	}
-	for data := b.row(a, i); len(data) > 0; data = data[a.Type[1]-'0':] {
+	for data := b.rowOf(a, i); len(data) > 0; data = data[a.Type[1]-'0':] {
 		switch a.Type {
 		case "f4":
 			row = append(row, float64(math.Float32frombits(binary.LittleEndian.Uint32(data))))
@@ -60,7 +60,7 @@ func one(b *Batch, name string, i int) int { return int(numbersOf(b, name, i)[0]
 func TestObservation(t *testing.T) {
 	for _, text := range variants {
 		t.Run(text, func(t *testing.T) {
-			b := newTestBatch(t, 1, text, "games", 3, "auto", false, "arrays", choices)
+			b := newTestBatch(t, 1, text, "games", 3, "auto", false, "arrays", optionalArrays)
 			r := rules.NewRand(1)
 			for deals := range uint32(4) {
 				kit.Must(t, b.Reset(t.Context(), rules.Seed{7}, 3*deals))
@@ -80,7 +80,7 @@ func TestObservation(t *testing.T) {
 // compare compares the arrays of a game with its lines.
 func compare(t *testing.T, b *Batch, i int) {
 	t.Helper()
-	s := b.games.at(i)
+	s := b.games.state(i)
 	if one(b, "turn", i) != s.Turn() || one(b, "ply", i) != s.Ply() || (one(b, "over", i) == 1) != (s.Turn() == rules.Over) {
 		t.Fatalf("game %d: turn %d, ply %d, over %d", i, one(b, "turn", i), one(b, "ply", i), one(b, "over", i))
 	}
@@ -90,7 +90,7 @@ func compare(t *testing.T, b *Batch, i int) {
 		}
 	}
 	if s.Turn() == rules.Over {
-		if bytes.Count(b.row(b.at.planes, i), []byte{0}) != b.at.planes.row || one(b, "count", i) != 0 || bytes.IndexByte(b.row(b.at.mask, i), 1) >= 0 {
+		if bytes.Count(b.rowOf(b.arrays.planes, i), []byte{0}) != b.arrays.planes.rowBytes || one(b, "count", i) != 0 || bytes.IndexByte(b.rowOf(b.arrays.mask, i), 1) >= 0 {
 			t.Fatalf("game %d is over, and there is something to see", i)
 		}
 		return
@@ -100,7 +100,7 @@ func compare(t *testing.T, b *Batch, i int) {
 	for j, a := range numbersOf(b, "legal", i) {
 		if j < one(b, "count", i) {
 			listed = append(listed, b.layout.Actions[int(a)])
-		} else if a != padding {
+		} else if a != noAction {
 			t.Fatalf("game %d: action %v is behind the list", i, a)
 		}
 	}
@@ -112,7 +112,7 @@ func compare(t *testing.T, b *Batch, i int) {
 	if want := o.Moves.Strings(); !slices.Equal(listed, want) || !slices.Equal(masked, want) {
 		t.Fatalf("game %d: legal %q and %q, want %q", i, listed, masked, want)
 	}
-	planes, rest := map[string]string{}, b.row(b.at.planes, i)
+	planes, rest := map[string]string{}, b.rowOf(b.arrays.planes, i)
 	for _, p := range b.layout.Planes {
 		var set []string
 		for place, bit := range rest[:p.Size] {
@@ -154,7 +154,7 @@ func placeName(size, place int) string {
 // begins its next deal by itself, and what the frame says of the end is of the old one.
 func TestRewards(t *testing.T) {
 	for _, text := range variants {
-		for _, rewards := range []Rewards{Points, Outcome} {
+		for _, rewards := range []Rewards{RewardPoints, RewardOutcome} {
 			b := newTestBatch(t, 1, text, "games", 5, "rewards", rewards)
 			kit.Must(t, b.Reset(t.Context(), rules.Seed{3}, 10))
 			sum, r, ends := make([][]float64, 5), rules.NewRand(2), 0
@@ -192,7 +192,7 @@ func TestRewards(t *testing.T) {
 					if !slices.Equal(b.config.Variant.Ranks(points), ranks) {
 						t.Fatalf("%s: game %d: ranks %v of points %v", text, i, ranks, points)
 					}
-					if rewards == Outcome {
+					if rewards == RewardOutcome {
 						for seat := range want {
 							record := rules.RecordOf(b.config.Variant, ranks, seat)
 							want[seat] = float64(record.Wins - record.Losses)
@@ -274,7 +274,7 @@ func TestIllegal(t *testing.T) {
 
 // A step allocates nothing but what the end of a game needs.
 func TestAllocations(t *testing.T) {
-	b := newTestBatch(t, 1, "brisca", "games", 100, "arrays", choices)
+	b := newTestBatch(t, 1, "brisca", "games", 100, "arrays", optionalArrays)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	actions := make([]byte, 200)
 	if n := testing.AllocsPerRun(30, func() {

@@ -11,42 +11,42 @@ import (
 // Array is where an array of a state frame lies. Its elements are in little-endian order, the
 // last index fastest.
 type Array struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`   // "f4", "u4", "u2", "i2", "u1" or "i1": kind and bytes of an element
-	Shape  []int  `json:"shape"`  // games first
-	Offset int    `json:"offset"` // in the payload, a multiple of 8
-	row    int    // bytes of a game
+	Name     string `json:"name"`
+	Type     string `json:"type"`   // "f4", "u4", "u2", "i2", "u1" or "i1": kind and bytes of an element
+	Shape    []int  `json:"shape"`  // games first
+	Offset   int    `json:"offset"` // in the payload, a multiple of 8
+	rowBytes int    // bytes of a game
 }
 
 // Layout is the answer to a make frame: what the client's actions and the server's arrays mean.
 type Layout struct {
-	Version int               `json:"version"`
-	Game    string            `json:"game"`
-	Options map[string]string `json:"options"`
-	Games   int               `json:"games"`
-	Players int               `json:"players"`
-	Sides   []int             `json:"sides"` // by seat
-	Bots    []string          `json:"bots"`  // by seat, "" for the client
-	Rewards Rewards           `json:"rewards"`
-	Auto    bool              `json:"auto"`
-	Actions []string          `json:"actions"` // the move of each action as the protocol writes it, "" for none
-	Planes  []Plane           `json:"planes"`  // the parts of the array "planes"
-	Numbers []string          `json:"numbers"` // the parts of the array "numbers"
-	Arrays  []Array           `json:"arrays"`
-	Size    int               `json:"size"` // bytes of the payload of a state frame
+	Version   int               `json:"version"`
+	Game      string            `json:"game"`
+	Options   map[string]string `json:"options"`
+	Games     int               `json:"games"`
+	Players   int               `json:"players"`
+	Sides     []int             `json:"sides"` // by seat
+	Bots      []string          `json:"bots"`  // by seat, "" for the client
+	Rewards   Rewards           `json:"rewards"`
+	AutoReset bool              `json:"auto"`
+	Actions   []string          `json:"actions"` // the move of each action as the protocol writes it, "" for none
+	Planes    []Plane           `json:"planes"`  // the parts of the array "planes"
+	Numbers   []string          `json:"numbers"` // the parts of the array "numbers"
+	Arrays    []Array           `json:"arrays"`
+	Size      int               `json:"size"` // bytes of the payload of a state frame
 }
 
-// places are the arrays of a frame; those that are left out have no rows.
-type places struct {
+// arraySet are the arrays of a frame; those that are left out have no rows.
+type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
 
 // newLayout lays the arrays out, those with the widest elements first.
-func newLayout(c *Config, s *shape) (l *Layout, at places, err error) {
+func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	v := c.Variant
 	l = &Layout{
 		Version: Version, Game: v.Game.Name, Options: v.Settings.Map(), Games: c.Games, Players: v.Players,
-		Bots: c.Bots, Rewards: c.Rewards, Auto: c.Auto,
+		Bots: c.Bots, Rewards: c.Rewards, AutoReset: c.AutoReset,
 	}
 	for seat := range l.Players {
 		l.Sides = append(l.Sides, v.Side(seat))
@@ -54,8 +54,8 @@ func newLayout(c *Config, s *shape) (l *Layout, at places, err error) {
 	src := rules.NewStream(rules.Seed{})
 	first := s.positions(1)
 	first.deal(0, &src)
-	first.observe(0, 0, &row{layout: l})
-	if l.Actions, err = actions(first.at(0), s.last); err != nil {
+	first.observe(0, 0, &rowWriter{layout: l})
+	if l.Actions, err = actions(first.state(0), s.highestMove); err != nil {
 		return nil, at, err
 	}
 	at.rewards = l.add("rewards", "f4", l.Players)

@@ -16,10 +16,10 @@ import (
 
 // Server serves clients on a Unix socket, each with games of its own.
 type Server struct {
-	Workers     int           // goroutines of a connection; all cores for 0
-	Connections int           // the most at once
-	Idle        time.Duration // how long a connection may be silent, or not read
-	Log         io.Writer     // gets a line when a connection ends by an error
+	Workers        int           // goroutines of a connection; all cores for 0
+	MaxConnections int           // the most at once
+	IdleTimeout    time.Duration // how long a connection may be silent, or not read
+	Log            io.Writer     // gets a line when a connection ends by an error
 }
 
 // Listen serves on a new socket, which only the user may use, until the context ends. It removes
@@ -34,7 +34,7 @@ func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
 	ready()
 	var all sync.WaitGroup
 	defer all.Wait()
-	room, problems := make(chan struct{}, s.Connections), log.New(s.Log, "", 0)
+	room, problems := make(chan struct{}, s.MaxConnections), log.New(s.Log, "", 0)
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -59,44 +59,44 @@ func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
 func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	timed := &timed{conn, s.Idle}
-	err := (&session{ctx: ctx, in: timed, out: timed, workers: s.Workers}).run()
+	timed := &timeoutConn{conn, s.IdleTimeout}
+	err := (&session{ctx: ctx, input: timed, output: timed, workers: s.Workers}).run()
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("env: a connection was silent for %v: it is closed", s.Idle)
-		s.tell(conn, err)
+		err = fmt.Errorf("env: a connection was silent for %v: it is closed", s.IdleTimeout)
+		s.sendError(conn, err)
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 		problems.Println(err)
 	}
 }
 
-// tellTime is how long a client has to read why its connection is closed.
-const tellTime = time.Second
+// sendTimeout is how long a client has to read why its connection is closed.
+const sendTimeout = time.Second
 
-// tell writes an error frame to a client that may not read.
-func (s *Server) tell(conn net.Conn, err error) {
-	conn.SetWriteDeadline(time.Now().Add(tellTime))
+// sendError writes an error frame to a client that may not read.
+func (s *Server) sendError(conn net.Conn, err error) {
+	conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	conn.Write(errorFrame(err))
 }
 
 // refuse tells a client that there is no room.
 func (s *Server) refuse(conn net.Conn) {
 	defer conn.Close()
-	s.tell(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.Connections))
+	s.sendError(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.MaxConnections))
 }
 
-// timed is a connection that fails when it is silent for long.
-type timed struct {
+// timeoutConn is a connection that fails when it is silent for long.
+type timeoutConn struct {
 	net.Conn
 	idle time.Duration
 }
 
-func (t *timed) Read(p []byte) (int, error) {
+func (t *timeoutConn) Read(p []byte) (int, error) {
 	t.SetReadDeadline(time.Now().Add(t.idle))
 	return t.Conn.Read(p)
 }
 
-func (t *timed) Write(p []byte) (int, error) {
+func (t *timeoutConn) Write(p []byte) (int, error) {
 	t.SetWriteDeadline(time.Now().Add(t.idle))
 	return t.Conn.Write(p)
 }

@@ -73,13 +73,13 @@ func answer(t *testing.T, conn net.Conn) answered {
 	if _, err := io.ReadFull(conn, payload); err != nil {
 		t.Fatal(err)
 	}
-	return answered{kind(header[4]), string(payload)}
+	return answered{frameKind(header[4]), string(payload)}
 }
 
 // Each connection of a socket has games of its own; one too many is told so, and there is room
 // again when one ends.
 func TestConnections(t *testing.T) {
-	path, stop := start(t, Server{Connections: 2, Idle: time.Hour})
+	path, stop := start(t, Server{MaxConnections: 2, IdleTimeout: time.Hour})
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -143,7 +143,7 @@ func idle(t *testing.T, client func(conn net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
 		theirs, ours := net.Pipe()
 		var out bytes.Buffer
-		s := Server{Idle: time.Minute, Workers: 1}
+		s := Server{IdleTimeout: time.Minute, Workers: 1}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -160,8 +160,8 @@ func idle(t *testing.T, client func(conn net.Conn)) {
 
 // A socket that a dead server has left is replaced, one in use is not, nor is a file.
 func TestSocketPath(t *testing.T) {
-	path, stop := start(t, Server{Connections: 1, Idle: time.Hour})
-	s := Server{Connections: 1, Idle: time.Hour, Workers: 1, Log: io.Discard}
+	path, stop := start(t, Server{MaxConnections: 1, IdleTimeout: time.Hour})
+	s := Server{MaxConnections: 1, IdleTimeout: time.Hour, Workers: 1, Log: io.Discard}
 	if err := s.Listen(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "is in use by another server: try another path") {
 		t.Error(err)
 	}

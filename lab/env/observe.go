@@ -8,21 +8,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// score writes the points, and the rewards since the last ones if the client has acted or the game
+// writeScores writes the points, and the rewards since the last ones if the client has acted or the game
 // is over, which it tells with the ranks.
-func (b *Batch) score(i int, w *worker, state rules.State, acted bool) {
-	rewards, standing, ranks := b.row(b.at.rewards, i), b.row(b.at.points, i), b.row(b.at.ranks, i)
+func (b *Batch) writeScores(i int, w *worker, state rules.State, acted bool) {
+	rewards, standing, ranks := b.rowOf(b.arrays.rewards, i), b.rowOf(b.arrays.points, i), b.rowOf(b.arrays.ranks, i)
 	points, last := w.points[:b.layout.Players], &b.slots[i].points
 	over := state.Turn() == rules.Over
-	b.row(b.at.over, i)[0] = 0
+	b.rowOf(b.arrays.over, i)[0] = 0
 	clear(ranks)
 	if over {
-		b.row(b.at.over, i)[0] = 1
+		b.rowOf(b.arrays.over, i)[0] = 1
 		final := state.Points()
 		places := b.config.Variant.Ranks(final)
 		for seat, rank := range places {
 			points[seat], ranks[seat] = float32(final[seat]), uint8(rank)
-			if b.config.Rewards == Outcome {
+			if b.config.Rewards == RewardOutcome {
 				r := rules.RecordOf(b.config.Variant, places, seat)
 				putFloat(rewards[4*seat:], float32(r.Wins-r.Losses))
 			}
@@ -30,7 +30,7 @@ func (b *Batch) score(i int, w *worker, state rules.State, acted bool) {
 	} else {
 		b.games.points(i, points)
 	}
-	rewarded := (acted || over) && b.config.Rewards == Points
+	rewarded := (acted || over) && b.config.Rewards == RewardPoints
 	for seat, p := range points {
 		putFloat(standing[4*seat:], p)
 		if rewarded {
@@ -42,33 +42,33 @@ func (b *Batch) score(i int, w *worker, state rules.State, acted bool) {
 
 func putFloat(dst []byte, x float32) { binary.LittleEndian.PutUint32(dst, math.Float32bits(x)) }
 
-// observe writes the position for the seat to move: its view and its legal moves. Nothing is seen
+// writeObservation writes the position for the seat to move: its view and its legal moves. Nothing is seen
 // of a game that is over.
-func (b *Batch) observe(i int, w *worker, state rules.State) error {
+func (b *Batch) writeObservation(i int, w *worker, state rules.State) error {
 	s := &b.slots[i]
-	binary.LittleEndian.PutUint32(b.row(b.at.deal, i), s.deal)
-	binary.LittleEndian.PutUint16(b.row(b.at.ply, i), uint16(state.Ply()))
-	b.row(b.at.turn, i)[0] = uint8(s.seat)
-	if err := b.list(i, state); err != nil {
+	binary.LittleEndian.PutUint32(b.rowOf(b.arrays.deal, i), s.dealNumber)
+	binary.LittleEndian.PutUint16(b.rowOf(b.arrays.ply, i), uint16(state.Ply()))
+	b.rowOf(b.arrays.turn, i)[0] = uint8(s.seat)
+	if err := b.writeMoves(i, state); err != nil {
 		return err
 	}
-	planes, numbers := b.row(b.at.planes, i), b.row(b.at.numbers, i)
+	planes, numbers := b.rowOf(b.arrays.planes, i), b.rowOf(b.arrays.numbers, i)
 	if s.seat == rules.Over {
 		clear(planes)
 		clear(numbers)
 		return nil
 	}
 	if len(planes) > 0 { // not left out
-		w.row = row{planes: planes, numbers: numbers}
+		w.row = rowWriter{planes: planes, numbers: numbers}
 		b.games.observe(i, int(s.seat), &w.row)
 	}
 	return nil
 }
 
-// list writes the legal moves.
-func (b *Batch) list(i int, state rules.State) error {
+// writeMoves writes the legal moves.
+func (b *Batch) writeMoves(i int, state rules.State) error {
 	s := &b.slots[i]
-	mask, list := b.row(b.at.mask, i), b.row(b.at.legal, i)
+	mask, list := b.rowOf(b.arrays.mask, i), b.rowOf(b.arrays.legal, i)
 	before := b.legal(i)
 	if len(mask) > 0 {
 		for _, m := range before {
@@ -78,11 +78,11 @@ func (b *Batch) list(i int, state rules.State) error {
 	start := i * b.shape.widest
 	legal := state.Legal(b.moves[start : start : start+b.shape.widest])
 	if len(legal) > b.shape.widest || len(legal) > 0 && int(legal[len(legal)-1]) >= len(b.layout.Actions) {
-		s.count = 0
-		return fmt.Errorf("env: game %d, deal %d: %d legal moves up to %d do not fit the arrays", i, s.deal, len(legal), legal[len(legal)-1])
+		s.moveCount = 0
+		return fmt.Errorf("env: game %d, deal %d: %d legal moves up to %d do not fit the arrays", i, s.dealNumber, len(legal), legal[len(legal)-1])
 	}
-	s.count = uint16(len(legal))
-	binary.LittleEndian.PutUint16(b.row(b.at.count, i), s.count)
+	s.moveCount = uint16(len(legal))
+	binary.LittleEndian.PutUint16(b.rowOf(b.arrays.count, i), s.moveCount)
 	if len(mask) > 0 {
 		for _, m := range legal {
 			mask[m] = 1
@@ -93,7 +93,7 @@ func (b *Batch) list(i int, state rules.State) error {
 			binary.LittleEndian.PutUint16(list[2*j:], uint16(m))
 		}
 		for j := len(legal); j < len(before); j++ {
-			binary.LittleEndian.PutUint16(list[2*j:], padding)
+			binary.LittleEndian.PutUint16(list[2*j:], noAction)
 		}
 	}
 	return nil

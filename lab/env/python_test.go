@@ -57,7 +57,7 @@ func TestPython(t *testing.T) {
 	c := newClient(t)
 	data := kit.Get[[]byte](t)(os.ReadFile("testdata/test_timba_env.py"))
 	kit.Files(t, c.dir, map[string]string{"test_timba_env.py": string(data)})
-	path, stop := start(t, Server{Connections: 4, Idle: time.Hour})
+	path, stop := start(t, Server{MaxConnections: 4, IdleTimeout: time.Hour})
 	defer stop()
 	c.env = append(c.env, "SOCKET="+path)
 	ways := []string{"NUMPY=no"}

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// row is a game's row of the arrays "planes" and "numbers" while it is written. One that has a
+// rowWriter is a game's row of the arrays "planes" and "numbers" while it is written. One that has a
 // layout tells it the names of the parts instead.
-type row struct {
+type rowWriter struct {
 	planes  []uint8
 	numbers []byte
 	plane   int // where the next plane begins
@@ -30,8 +30,8 @@ type Plane struct {
 	Size int    `json:"size"`
 }
 
-// spread has, for each byte, its bits as eight bytes, the lowest first.
-var spread = func() (s [256]uint64) {
+// bitBytes has, for each byte, its bits as eight bytes, the lowest first.
+var bitBytes = func() (s [256]uint64) {
 	for b := range s {
 		for bit := range 8 {
 			s[b] |= uint64(b>>bit&1) << (8 * bit)
@@ -41,7 +41,7 @@ var spread = func() (s [256]uint64) {
 }()
 
 // cards writes a plane of cards.
-func (r *row) cards(name string, cards baraja.Set) {
+func (r *rowWriter) cards(name string, cards baraja.Set) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
 		return
@@ -49,17 +49,17 @@ func (r *row) cards(name string, cards baraja.Set) {
 	r.putCards(cards)
 }
 
-func (r *row) putCards(cards baraja.Set) {
+func (r *rowWriter) putCards(cards baraja.Set) {
 	plane := r.planes[r.plane : r.plane+baraja.Cards]
 	for i := range baraja.Cards / 8 {
-		binary.LittleEndian.PutUint64(plane[8*i:], spread[uint8(cards>>(8*i))])
+		binary.LittleEndian.PutUint64(plane[8*i:], bitBytes[uint8(cards>>(8*i))])
 	}
 	r.plane += baraja.Cards
 }
 
 // seatCards writes a plane of cards for each seat from the one that looks, which is left out if
 // from is 1.
-func (r *row) seatCards(name string, from, seat int, cards []baraja.Set) {
+func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
 			r.cards(fmt.Sprintf("%s+%d", name, n), 0)
@@ -77,7 +77,7 @@ func (r *row) seatCards(name string, from, seat int, cards []baraja.Set) {
 }
 
 // board writes a plane of squares. The rows of the board begin so many bits apart.
-func (r *row) board(name string, board uint64, size, apart int) {
+func (r *rowWriter) board(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
 		return
@@ -92,7 +92,7 @@ func (r *row) board(name string, board uint64, size, apart int) {
 }
 
 // add writes a number.
-func (r *row) add(name string, n int) {
+func (r *rowWriter) add(name string, n int) {
 	if r.layout != nil {
 		r.layout.Numbers = append(r.layout.Numbers, name)
 		return
@@ -102,7 +102,7 @@ func (r *row) add(name string, n int) {
 }
 
 // flag writes 1 for true.
-func (r *row) flag(name string, on bool) {
+func (r *rowWriter) flag(name string, on bool) {
 	if on {
 		r.add(name, 1)
 	} else {
@@ -111,7 +111,7 @@ func (r *row) flag(name string, on bool) {
 }
 
 // seatNumbers writes a number for each seat from the one that looks.
-func (r *row) seatNumbers(name string, players, seat int, number func(seat int) int) {
+func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
 			r.add(fmt.Sprintf("%s+%d", name, n), 0)
@@ -129,10 +129,10 @@ func (r *row) seatNumbers(name string, players, seat int, number func(seat int) 
 }
 
 // tricks writes the trick on the table and, by seat, the cards played.
-func (r *row) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
+func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {
-		lies[leader] = single(c)
+		lies[leader] = cardSet(c)
 		if leader++; leader == len(played) {
 			leader = 0
 		}
@@ -141,8 +141,8 @@ func (r *row) tricks(leader int, trick []baraja.Card, seat int, played []baraja.
 	r.seatCards("played", 0, seat, played)
 }
 
-// single returns the set of one card.
-func single(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
+// cardSet returns the set of one card.
+func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
 
 // relative returns a seat as another one counts: itself is 0, the next 1.
 func relative(seat, from, players int) int {
@@ -153,12 +153,12 @@ func relative(seat, from, players int) int {
 }
 
 // table writes what Brisca and Tute have in common.
-func (r *row) table(t *baraja.Table, seat int) {
+func (r *rowWriter) table(t *baraja.Table, seat int) {
 	players := int(t.Players)
 	var played [baraja.TableSeats]baraja.Set
 	t.PlayedBy(&played)
 	r.cards("hand", t.Hands[seat])
-	r.cards("trump", single(t.Trump))
+	r.cards("trump", cardSet(t.Trump))
 	r.tricks(int(t.Leader), t.Trick(), seat, played[:players])
 	r.seatCards("known", 0, seat, t.KnownCards[:players])
 	r.add("trumps", int(t.Trumps()))
@@ -167,9 +167,9 @@ func (r *row) table(t *baraja.Table, seat int) {
 	r.seatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
 }
 
-func observeBrisca(s *brisca.State, seat int, r *row) { r.table(&s.Table, seat) }
+func observeBrisca(s *brisca.State, seat int, r *rowWriter) { r.table(&s.Table, seat) }
 
-func observeTute(s *tute.State, seat int, r *row) {
+func observeTute(s *tute.State, seat int, r *rowWriter) {
 	r.table(&s.Table, seat)
 	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.DeclaredSuits[seat]) - 1 })
 	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
@@ -178,12 +178,12 @@ func observeTute(s *tute.State, seat int, r *row) {
 	r.flag("choosing", s.Choice != 0)
 }
 
-func observePodrida(s *podrida.State, seat int, r *row) {
+func observePodrida(s *podrida.State, seat int, r *rowWriter) {
 	players := int(s.Rules().Players)
 	var played [rules.MaxSeats]baraja.Set
 	s.PlayedBy(&played)
 	r.cards("hand", s.Hand(seat))
-	r.cards("turned", single(s.TrumpCard()))
+	r.cards("turned", cardSet(s.TrumpCard()))
 	r.tricks(s.Leader(), s.Trick(), seat, played[:players])
 	r.add("trumps", int(s.Trumps()))
 	r.add("cards", s.Cards())
@@ -195,7 +195,7 @@ func observePodrida(s *podrida.State, seat int, r *row) {
 	r.seatNumbers("points", players, seat, s.PointsOf)
 }
 
-func observeTebes(s *tebes.State, seat int, r *row) {
+func observeTebes(s *tebes.State, seat int, r *rowWriter) {
 	size := int(s.Rules().Size)
 	r.board("own", uint64(s.Pieces(seat)), size, 8)
 	r.board("other", uint64(s.Pieces(1-seat)), size, 8)
@@ -208,7 +208,7 @@ func observeTebes(s *tebes.State, seat int, r *row) {
 
 const teekoSize = 5
 
-func observeTeeko(s *teeko.State, seat int, r *row) {
+func observeTeeko(s *teeko.State, seat int, r *rowWriter) {
 	r.board("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
 	r.board("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
 	r.add("seat", seat)

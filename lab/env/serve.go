@@ -17,7 +17,7 @@ import (
 // of the connection, or what was wrong with a frame after which there can be no other.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)
-	go func() { ended <- (&session{ctx: ctx, in: in, out: out, workers: workers}).run() }()
+	go func() { ended <- (&session{ctx: ctx, input: in, output: out, workers: workers}).run() }()
 	select {
 	case err := <-ended:
 		return err
@@ -29,8 +29,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error 
 // session is a client's connection.
 type session struct {
 	ctx     context.Context
-	in      io.Reader
-	out     io.Writer
+	input   io.Reader
+	output  io.Writer
 	workers int
 	batch   *Batch
 }
@@ -39,11 +39,11 @@ type session struct {
 func (s *session) run() error {
 	var buf []byte
 	for {
-		k, payload, err := readFrame(s.in, buf)
+		k, payload, err := readFrame(s.input, buf)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case err != nil && !errors.Is(err, errLost):
+		case err != nil && !errors.Is(err, errOutOfSync):
 			return err
 		}
 		var reply []byte
@@ -54,23 +54,23 @@ func (s *session) run() error {
 		if err != nil {
 			reply = errorFrame(err)
 		}
-		if _, err := s.out.Write(reply); err != nil {
+		if _, err := s.output.Write(reply); err != nil {
 			return err
 		}
-		if errors.Is(err, errLost) {
+		if errors.Is(err, errOutOfSync) {
 			return err
 		}
 	}
 }
 
 // answer returns the frame that answers one of the client, or an error to answer with.
-func (s *session) answer(k kind, payload []byte) (reply []byte, err error) {
+func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
 	}
 	switch k {
 	case frameMake:
-		return s.make(payload)
+		return s.makeBatch(payload)
 	case frameView:
 		return s.view(payload)
 	case frameReset:
@@ -85,8 +85,8 @@ func (s *session) answer(k kind, payload []byte) (reply []byte, err error) {
 	return s.batch.message, err
 }
 
-// make makes the games, in the place of those that there are.
-func (s *session) make(payload []byte) ([]byte, error) {
+// makeBatch makes the games, in the place of those that there are.
+func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {
 		return nil, err
@@ -121,14 +121,14 @@ func (s *session) view(payload []byte) ([]byte, error) {
 // View returns a drawing of a game for the seat to move, and its moves; of a game that is over,
 // for seat 0.
 func (b *Batch) View(game uint32) (string, error) {
-	if !b.ready {
-		return "", errUnready
+	if !b.isReset {
+		return "", errNotReset
 	}
 	if int64(game) >= int64(len(b.slots)) {
 		return "", fmt.Errorf("env: game %d does not exist: try 0 to %d", game, len(b.slots)-1)
 	}
 	v := b.config.Variant
-	o := rules.Observe(b.games.at(int(game)), max(0, int(b.slots[game].seat)))
+	o := rules.Observe(b.games.state(int(game)), max(0, int(b.slots[game].seat)))
 	text := draw.Style{}.Position(draw.Position{
 		Game: v.Game.Name, Display: v.Game.Display, Options: protocol.Pairs(v.Settings.String()),
 		View: o.View, Seat: o.Seat, Ply: o.Ply, Turn: o.Turn,

@@ -19,7 +19,7 @@ import (
 )
 
 // frame returns a frame of a client.
-func frame(k kind, payload string) string {
+func frame(k frameKind, payload string) string {
 	return string(textFrame(k, payload))
 }
 
@@ -30,7 +30,7 @@ func reset(seed byte, first uint32) string {
 
 // answered is a frame of the server.
 type answered struct {
-	kind    kind
+	kind    frameKind
 	payload string
 }
 
@@ -38,7 +38,7 @@ type answered struct {
 func converse(t testing.TB, input string) (all []answered, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	err = (&session{ctx: t.Context(), in: strings.NewReader(input), out: &out, workers: 1}).run()
+	err = (&session{ctx: t.Context(), input: strings.NewReader(input), output: &out, workers: 1}).run()
 	for out.Len() > 0 {
 		header := out.Next(headerBytes)
 		if len(header) < headerBytes || header[5]|header[6]|header[7] != 0 {
@@ -49,7 +49,7 @@ func converse(t testing.TB, input string) (all []answered, err error) {
 		if len(payload) != size {
 			t.Fatalf("%d bytes of a payload of %d", len(payload), size)
 		}
-		all = append(all, answered{kind(header[4]), string(payload)})
+		all = append(all, answered{frameKind(header[4]), string(payload)})
 	}
 	return all, err
 }
@@ -105,7 +105,7 @@ func TestBrokenFrames(t *testing.T) {
 		"\xff\xff\xff\xffA\x00\x00\x00 and so on": "env: a frame of 4294967295 bytes is too long: 131072 at most",
 	} {
 		got, err := converse(t, input)
-		if !errors.Is(err, errLost) || len(got) != 1 || got[0].kind != frameError || got[0].payload != want+": the connection ends here" {
+		if !errors.Is(err, errOutOfSync) || len(got) != 1 || got[0].kind != frameError || got[0].payload != want+": the connection ends here" {
 			t.Errorf("%q: %v, %q", input, err, got)
 		}
 	}
@@ -117,13 +117,13 @@ func TestBrokenFrames(t *testing.T) {
 // A layout is complete and its arrays do not overlap.
 func TestLayout(t *testing.T) {
 	for _, text := range variants {
-		b := newTestBatch(t, 1, text, "games", 7, "arrays", choices)
+		b := newTestBatch(t, 1, text, "games", 7, "arrays", optionalArrays)
 		end := 0
 		for _, a := range b.layout.Arrays {
 			if a.Offset < end || a.Offset%8 != 0 || a.Shape[0] != 7 {
 				t.Errorf("%s: %+v begins before %d", text, a, end)
 			}
-			end = a.Offset + 7*a.row
+			end = a.Offset + 7*a.rowBytes
 		}
 		if b.layout.Size < end || b.layout.Size%8 != 0 || len(b.message) != headerBytes+b.layout.Size {
 			t.Errorf("%s: %d bytes for arrays of %d", text, b.layout.Size, end)
@@ -197,10 +197,10 @@ func TestConfig(t *testing.T) {
 	refuses(t, document("brisca", "seats", seats("1", "@champion"), "games", 65),
 		"env: games cannot be 65 with house bots that search: 64 of them play at once at most, and this needs 65")
 	all := kit.Get[Config](t)(ParseConfig([]byte(document("brisca", "games", MaxGames))))
-	if all.Games != MaxGames || !slices.Equal(all.Arrays, []string{"legal", "observation"}) || all.Rewards != Points || !all.Auto || all.MoveTime != 100*time.Millisecond {
+	if all.Games != MaxGames || !slices.Equal(all.Arrays, []string{"legal", "observation"}) || all.Rewards != RewardPoints || !all.AutoReset || all.MoveTime != 100*time.Millisecond {
 		t.Errorf("%+v", all)
 	}
-	c := kit.Get[Config](t)(ParseConfig([]byte(document("tebes", "games", MaxGames, "arrays", choices))))
+	c := kit.Get[Config](t)(ParseConfig([]byte(document("tebes", "games", MaxGames, "arrays", optionalArrays))))
 	if _, err := NewBatch(c, 1); err == nil || err.Error() != `env: games cannot be 65536: they need 290 MiB, and a connection has 256: try 57852, or fewer arrays` {
 		t.Error(err)
 	}
@@ -252,14 +252,14 @@ func (failing) Write([]byte) (int, error) { return 0, errFailing }
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(frame(frameMake, makeBrisca) + frame(frameReset, reset(1, 0)) + frame(frameActions, "\x06\x00\x06\x00")))
 	f.Add([]byte(frame(frameMake, document("tute", "seats", map[int]string{1: "@first"}, "auto", false)) + frame(frameReset, reset(1, 0)) + frame(frameNext, "\x01") + frame(frameView, "\x00\x00\x00\x00")))
-	f.Add([]byte(frame(frameMake, document("teeko limit=3", "arrays", []string{arrayMask}, "rewards", Outcome)) + frame(frameReset, reset(2, 9)) + frame(frameActions, "\x00\x00")))
+	f.Add([]byte(frame(frameMake, document("teeko limit=3", "arrays", []string{arrayMask}, "rewards", RewardOutcome)) + frame(frameReset, reset(2, 9)) + frame(frameActions, "\x00\x00")))
 	f.Add([]byte("\x00\x00\x00\x00?\x00\x00\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bytes.Contains(data, []byte(`"games"`)) && !bytes.Contains(data, []byte(`"games":2,`)) || bytes.Contains(data, []byte("champion")) || bytes.Contains(data, []byte("mcts")) {
 			return // as many games, or bots that think, take long
 		}
 		got, err := converse(t, string(data))
-		if err != nil && !errors.Is(err, errLost) {
+		if err != nil && !errors.Is(err, errOutOfSync) {
 			t.Fatal(err)
 		}
 		if len(data) > 0 && len(got) == 0 {

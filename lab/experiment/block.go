@@ -23,27 +23,27 @@ import (
 
 // The most games of a block. It is more for matches of models: their files may be large.
 const (
-	mostGames        = 10
-	mostGamesLearned = 100
+	maxBlockGames        = 10
+	maxBlockGamesLearned = 100
 )
 
 // block is the games of a match between two starts of the bots' processes, in one order of the bots.
 type block struct {
-	row      int // a match of a way: the matches of each way follow those of the one before
-	instance int // which of its models' seeds
-	variant  *rules.Variant
-	seats    []player
-	repeat   int // orders before this one in which the same bots sit
-	number   int // among the blocks of the same match, instance and order
-	games    int
-	results  []result
+	row         int // a match of a way: the matches of each way follow those of the one before
+	instance    int // which of its models' seeds
+	variant     *rules.Variant
+	seats       []player
+	orderRepeat int // orders before this one in which the same bots sit
+	number      int // among the blocks of the same match, instance and order
+	games       int
+	results     []result
 }
 
 // player is a bot of a match in a way.
 type player struct {
 	match.Bot
-	label string // its spec, the same wherever the models are
-	seed  uint64 // of its training
+	label        string // its spec, the same wherever the models are
+	trainingSeed uint64 // of its training
 }
 
 // key names all that decides the games of a block but for the seed, and how many there are.
@@ -53,8 +53,8 @@ func (b *block) key() string {
 		words = append(words, p.label)
 	}
 	words = append(words, strconv.Itoa(b.number))
-	if b.repeat > 0 {
-		words = append(words, strconv.Itoa(b.repeat))
+	if b.orderRepeat > 0 {
+		words = append(words, strconv.Itoa(b.orderRepeat))
 	}
 	return strings.Join(words, "/")
 }
@@ -65,12 +65,12 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	for i, w := range e.ways() {
 		for j := range e.Matches {
 			m := &e.Matches[j]
-			most := mostGames
+			most := maxBlockGames
 			if slices.ContainsFunc(m.Bots, func(name string) bool { return e.Models.find(name) != nil }) {
-				most = mostGamesLearned
+				most = maxBlockGamesLearned
 			}
-			for instance := range m.trained {
-				blocks := m.blocks(o.games(m.Games), most, instance, found[w])
+			for instance := range m.seedCount {
+				blocks := m.blocks(o.scaledGames(m.Games), most, instance, found[w])
 				for _, b := range blocks {
 					b.row = i*len(e.Matches) + j
 				}
@@ -102,7 +102,7 @@ func (m *Match) blocks(games, most, instance int, found map[string][]player) (li
 		}
 		for n := 0; left > 0; n++ {
 			list = append(list, &block{
-				instance: instance, variant: m.variant, seats: seats, repeat: repeats[sitting], number: n, games: min(left, most),
+				instance: instance, variant: m.variant, seats: seats, orderRepeat: repeats[sitting], number: n, games: min(left, most),
 			})
 			left -= most
 		}
@@ -131,13 +131,13 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// line returns the line of the block without its results.
-func (b *block) line(seed rules.Seed) resultsLine {
+// resultsLine returns the line of the block without its results.
+func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
 	}
 	for _, p := range b.seats {
-		k.Bots = append(k.Bots, resultsSeat{p.Name, p.seed})
+		k.Bots = append(k.Bots, resultsSeat{p.Name, p.trainingSeed})
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
@@ -151,10 +151,10 @@ func (b *block) line(seed rules.Seed) resultsLine {
 // resultsFile is the results of the blocks that were played, by their keys, and the file that has them.
 // One experiment uses it at a time.
 type resultsFile struct {
-	results map[string][]result
-	file    *os.File // nil for none
-	failed  error    // why the last line could not be written
-	lock    *flock.Flock
+	results  map[string][]result
+	file     *os.File // nil for none
+	writeErr error    // why the last line could not be written
+	lock     *flock.Flock
 }
 
 // openResults opens a file of results, or makes it; without a path nothing is kept. What follows the
@@ -205,8 +205,8 @@ func (k *resultsFile) read(path string) error {
 // add keeps the results of a block. Nothing follows a line that could not be written: part of it may be
 // in the file.
 func (k *resultsFile) add(b resultsLine) error {
-	if k.file == nil || k.failed != nil {
-		return k.failed
+	if k.file == nil || k.writeErr != nil {
+		return k.writeErr
 	}
 	text, err := json.Marshal(b)
 	if err == nil {
@@ -215,7 +215,7 @@ func (k *resultsFile) add(b resultsLine) error {
 	if err == nil {
 		err = k.file.Sync()
 	}
-	k.failed = err
+	k.writeErr = err
 	return err
 }
 

@@ -59,7 +59,7 @@ func lock(path, what, flag string) (*flock.Flock, error) {
 func (c *cache) close() error { return c.lock.Unlock() }
 
 // train makes a model, unless it is there, and returns what it took.
-func (c *cache) train(ctx context.Context, o *Options, l *Learned, title string) (took run.Times, err error) {
+func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
 	c.used[l.entry] = true
 	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
 	begun := err == nil

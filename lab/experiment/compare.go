@@ -10,16 +10,16 @@ import (
 
 // Comparison is a table as it was measured, beside the published one.
 type Comparison struct {
-	Number  string   `json:"number"`
-	Title   string   `json:"title"`
-	Way     way      `json:"way,omitempty"` // of the experiment, where it has two
-	Measure string   `json:"measure"`
-	Unit    string   `json:"unit"`
-	Columns []string `json:"columns"`
-	Figures []Figure `json:"figures"`
-	Agree   int      `json:"agree"` // of the figures that were compared
-	Differ  int      `json:"differ"`
-	plot    bool
+	Number      string   `json:"number"`
+	Title       string   `json:"title"`
+	Way         way      `json:"way,omitempty"` // of the experiment, where it has two
+	Measure     string   `json:"measure"`
+	Unit        string   `json:"unit"`
+	Columns     []string `json:"columns"`
+	Figures     []Figure `json:"figures"`
+	Agreements  int      `json:"agree"` // of the figures that were compared
+	Differences int      `json:"differ"`
+	plot        bool
 }
 
 // Verdict is whether a figure agrees with the published one.
@@ -36,14 +36,14 @@ const (
 // Figure is a figure of a table beside the published one, with 95 % intervals. A published figure
 // that is missing is NaN, and one whose spread nobody knows has unbounded ends.
 type Figure struct {
-	Row       string         `json:"row"`
-	Column    string         `json:"column"`
-	Games     int            `json:"games"`
-	Models    int            `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
-	Ours      stats.Estimate `json:"ours"`
-	Sample    int            `json:"sample"` // games of the study
-	Published stats.Estimate `json:"published"`
-	Verdict   Verdict        `json:"verdict"`
+	Row               string         `json:"row"`
+	Column            string         `json:"column"`
+	Games             int            `json:"games"`
+	Models            int            `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
+	OurEstimate       stats.Estimate `json:"ours"`
+	StudyGames        int            `json:"sample"` // games of the study
+	PublishedEstimate stats.Estimate `json:"published"`
+	Verdict           Verdict        `json:"verdict"`
 }
 
 // totalRow is the name of the row of a table's total.
@@ -60,7 +60,7 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 			if !row.has(column) {
 				continue
 			}
-			published := t.published(i, at)
+			published := t.publishedFigure(i, at)
 			if t.Counts {
 				published *= 100 / float64(row.games)
 			}
@@ -68,31 +68,31 @@ func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 		}
 	}
 	if t.Total != 0 {
-		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: totalRow, games: sample, trained: 1}))
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), t.columns()[0], t.Total, row{name: totalRow, games: sample, seedCount: 1}))
 	}
 	for _, f := range r.Figures {
-		r.Agree += int(one(f.Verdict == Agrees))
-		r.Differ += int(one(f.Verdict == Differs))
+		r.Agreements += int(indicator(f.Verdict == Agrees))
+		r.Differences += int(indicator(f.Verdict == Differs))
 	}
 	return r
 }
 
 func figure(m measure, games []result, column string, published float64, of row) Figure {
-	f := Figure{Row: of.name, Column: column, Games: len(games), Ours: m.estimate(games, column), Sample: of.games}
-	if m.kind == ofModels && len(games) > 0 {
+	f := Figure{Row: of.name, Column: column, Games: len(games), OurEstimate: m.estimate(games, column), StudyGames: of.games}
+	if m.kind == kindModels && len(games) > 0 {
 		f.Games = games[0].size
 	}
-	f.Published = m.published(published, of.games, f.Ours, len(games))
-	if of.trained > 1 {
-		f.Models, f.Ours = m.replicated(games, column, of.trained)
+	f.PublishedEstimate = m.publishedEstimate(published, of.games, f.OurEstimate, len(games))
+	if of.seedCount > 1 {
+		f.Models, f.OurEstimate = m.estimateBySeed(games, column, of.seedCount)
 	}
 	f.Verdict = m.verdict(f)
 	return f
 }
 
-// published returns a published figure with its interval. Studies print no spread of their means:
+// publishedEstimate returns a published figure with its interval. Studies print no spread of their means:
 // it is taken to be that of our games.
-func (m *measure) published(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
+func (m *measure) publishedEstimate(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
 		return stats.Estimate{Value: value, Low: value, High: value}
@@ -107,9 +107,9 @@ func (m *measure) published(value float64, sample int, ours stats.Estimate, game
 
 func (m *measure) verdict(f Figure) Verdict {
 	switch {
-	case math.IsNaN(f.Published.Value) || m.machine || f.Games == 0 || math.IsInf(f.Ours.Low, 0):
+	case math.IsNaN(f.PublishedEstimate.Value) || m.machine || f.Games == 0 || math.IsInf(f.OurEstimate.Low, 0):
 		return NotCompared
-	case f.Ours.Low <= f.Published.High && f.Published.Low <= f.Ours.High:
+	case f.OurEstimate.Low <= f.PublishedEstimate.High && f.PublishedEstimate.Low <= f.OurEstimate.High:
 		return Agrees
 	}
 	return Differs
@@ -118,14 +118,14 @@ func (m *measure) verdict(f Figure) Verdict {
 // ratio returns the part that our time is of the published one, for each game, episode or generation
 // that a model learns from, as a text; "" for none.
 func (f *Figure) ratio() string {
-	x := f.Published.Value / float64(max(1, f.Sample)) / (f.Ours.Value / float64(max(1, f.Games)))
+	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0) || x <= 0:
 		return ""
 	case x >= 1:
-		return "1/" + thousands(x)
+		return "1/" + formatThousands(x)
 	}
-	return thousands(1 / x)
+	return formatThousands(1 / x)
 }
 
 // MarshalJSON writes "differs", "agrees" or null.

@@ -28,13 +28,13 @@ type Experiment struct {
 
 	// Either matches between bots through the referee, which may learn before; or models alone, of
 	// which the time is measured; or trainings.
-	Models  models `toml:"model"`
-	Both    bool   // the models learn and play both ways: with all defects of the study, and with none
-	Game    string
-	Options map[string]string // of the game; others have their defaults
-	Bots    map[string]string // the specs of house bots, by the names that tables have
-	Grid    []string          // each of these bots in seat 0 against each in seat 1
-	Matches []Match           `toml:"match"` // those of the grid too
+	Models   models `toml:"model"`
+	BothWays bool   `toml:"both"` // the models learn and play both ways: with all defects of the study, and with none
+	Game     string
+	Options  map[string]string // of the game; others have their defaults
+	Bots     map[string]string // the specs of house bots, by the names that tables have
+	Grid     []string          // each of these bots in seat 0 against each in seat 1
+	Matches  []Match           `toml:"match"` // those of the grid too
 
 	Trainings []Training `toml:"training"`
 
@@ -45,10 +45,10 @@ type Experiment struct {
 
 // row is a row of the tables: a match, a training or a model.
 type row struct {
-	name    string
-	games   int      // of the study, or what a model learns from
-	trained int      // seeds of its models, at least 1
-	absent  []string // columns without a figure: bots that do not play, parts that a model does not have
+	name      string
+	games     int      // of the study, or what a model learns from
+	seedCount int      // seeds of its models, at least 1
+	absent    []string // columns without a figure: bots that do not play, parts that a model does not have
 }
 
 // has reports whether a column has a figure in the row.
@@ -64,8 +64,8 @@ type Match struct {
 	Permuted bool              // the bots take the seats in every order in turn
 	Games    int               // of the study; 0 for those of the experiment
 
-	variant *rules.Variant
-	trained int // seeds of its models, at least 1
+	variant   *rules.Variant
+	seedCount int // seeds of its models, at least 1
 }
 
 // Table is a published table and what is measured for it.
@@ -73,12 +73,12 @@ type Table struct {
 	Number  string // in the study
 	Title   string
 	Measure string
-	// Of are the bots that have a column; none for the measures that are of a whole match.
-	Of []string
-	// Published has the figures row by row, nan where the study has none; it is missing where the
+	// Bots are the bots that have a column; none for the measures that are of a whole match.
+	Bots []string `toml:"of"`
+	// PublishedFigures has the figures row by row, nan where the study has none; it is missing where the
 	// study has no figures at all. Shares are in percent, or in games with Counts.
-	Published [][]float64
-	Counts    bool
+	PublishedFigures [][]float64 `toml:"published"`
+	Counts           bool
 	// Total is the figure over all rows of the only column; 0 for none.
 	Total float64
 	// Plot draws the table.
@@ -152,19 +152,19 @@ func Parse(name, text string) (*Experiment, error) {
 type kind int
 
 const (
-	ofMatches kind = iota
-	ofTrainings
-	ofModels
+	kindMatches kind = iota
+	kindTrainings
+	kindModels
 )
 
 func (e *Experiment) kind() kind {
 	switch {
 	case len(e.Trainings) > 0:
-		return ofTrainings
+		return kindTrainings
 	case e.Game == "":
-		return ofModels
+		return kindModels
 	}
-	return ofMatches
+	return kindMatches
 }
 
 // complete checks what the file says, and makes the rows of the tables from it.
@@ -174,16 +174,16 @@ func (e *Experiment) complete() error {
 	switch {
 	case e.Title == "" || e.Study == "" || e.Cost == "":
 		return errors.New("title, study or cost is missing")
-	case kind == ofTrainings && (e.Game != "" || len(e.Models) > 0), e.Game == "" && plays,
-		kind == ofModels && len(e.Models) == 0:
+	case kind == kindTrainings && (e.Game != "" || len(e.Models) > 0), e.Game == "" && plays,
+		kind == kindModels && len(e.Models) == 0:
 		return errors.New("it needs either a game with its bots and matches, or models alone, or trainings")
-	case kind == ofModels && e.Games != 0:
+	case kind == kindModels && e.Games != 0:
 		return errors.New("models alone play no games")
-	case kind != ofModels && e.Games < 1:
+	case kind != kindModels && e.Games < 1:
 		return fmt.Errorf("games cannot be %d: try 1 or more", e.Games)
 	case len(e.Tables) == 0:
 		return errors.New("there is no table")
-	case e.Both && (kind != ofMatches || len(e.Models) == 0):
+	case e.BothWays && (kind != kindMatches || len(e.Models) == 0):
 		return errors.New("both ways are for models that play: there are none")
 	}
 	if err := e.completeModels(); err != nil {
@@ -191,9 +191,9 @@ func (e *Experiment) complete() error {
 	}
 	var err error
 	switch kind {
-	case ofMatches:
+	case kindMatches:
 		err = e.completeMatches()
-	case ofTrainings:
+	case kindTrainings:
 		err = e.completeTrainings()
 	}
 	if err != nil {
@@ -216,26 +216,26 @@ func (e *Experiment) checkTable(t *Table) error {
 	switch {
 	case t.Number == "" || t.Title == "":
 		return errors.New("number or title is missing")
-	case (m.columns == nil) != (len(t.Of) > 0):
-		return fmt.Errorf("of cannot be %q with measure %q", t.Of, t.Measure)
+	case (m.columns == nil) != (len(t.Bots) > 0):
+		return fmt.Errorf("of cannot be %q with measure %q", t.Bots, t.Measure)
 	case t.Counts && !m.share:
 		return fmt.Errorf("counts are for shares, not for measure %q", t.Measure)
 	case t.Total != 0 && len(t.columns()) != 1:
 		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
-	case t.Total != 0 && slices.ContainsFunc(e.rows, func(r row) bool { return r.trained > 1 }):
+	case t.Total != 0 && slices.ContainsFunc(e.rows, func(r row) bool { return r.seedCount > 1 }):
 		return errors.New("total is not for models with seeds")
 	}
 	sides := e.players()
 	if len(e.Grid) > 0 {
-		sides = append(sides, seated)
+		sides = append(sides, seatColumn)
 	}
-	for _, name := range t.Of {
+	for _, name := range t.Bots {
 		if !slices.Contains(sides, name) {
 			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(sides, ", "))
 		}
 	}
 	n := 0
-	for _, row := range t.Published {
+	for _, row := range t.PublishedFigures {
 		n += len(row)
 	}
 	if n > 0 && n != len(e.rows)*len(t.columns()) {
@@ -243,7 +243,7 @@ func (e *Experiment) checkTable(t *Table) error {
 	}
 	for i, row := range e.rows {
 		for column, name := range t.columns() {
-			if !row.has(name) && !math.IsNaN(t.published(i, column)) {
+			if !row.has(name) && !math.IsNaN(t.publishedFigure(i, column)) {
 				return fmt.Errorf("a figure of %q is published where it does not play: write nan", name)
 			}
 		}
@@ -251,10 +251,10 @@ func (e *Experiment) checkTable(t *Table) error {
 	return nil
 }
 
-// published returns the published figure of a row and a column, NaN for none.
-func (t *Table) published(row, column int) float64 {
-	if len(t.Published) == 0 {
+// publishedFigure returns the published figure of a row and a column, NaN for none.
+func (t *Table) publishedFigure(row, column int) float64 {
+	if len(t.PublishedFigures) == 0 {
 		return math.NaN()
 	}
-	return slices.Concat(t.Published...)[row*len(t.columns())+column]
+	return slices.Concat(t.PublishedFigures...)[row*len(t.columns())+column]
 }

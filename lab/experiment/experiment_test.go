@@ -35,13 +35,13 @@ func TestFiles(t *testing.T) {
 			for row, r := range e.rows {
 				sum := 0.0
 				for column := range table.columns() {
-					published := table.published(row, column)
+					published := table.publishedFigure(row, column)
 					sum += published
 					if m.share && (published < 0 || published > 100 && !table.Counts) {
 						t.Errorf("%s, table %s: a share of %v", e.Name, table.Number, published)
 					}
 				}
-				if whole := float64(r.games); m.kind == ofTrainings && sum != whole {
+				if whole := float64(r.games); m.kind == kindTrainings && sum != whole {
 					t.Errorf("%s, table %s: %v games of %v", e.Name, table.Number, sum, whole)
 				}
 			}
@@ -159,7 +159,7 @@ func TestBudget(t *testing.T) {
 		{"@tebes-minimax:depth=2", 0.1, 0, "@tebes-minimax:depth=2"},
 		{"@random", 0.1, 0, "@random"},
 	} {
-		got := budget(c.spec, c.by, c.rate)
+		got := scaleTime(c.spec, c.by, c.rate)
 		if got != c.want {
 			t.Errorf("%s by %v, %d nodes a second: %s, want %s", c.spec, c.by, c.rate, got, c.want)
 		}
@@ -173,7 +173,7 @@ func TestBudget(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	wins := func(won, games int) (list []result) {
 		for i := range games {
-			list = append(list, result{Won: map[bool]string{true: "a"}[i < won], Turns: float64(30 + i%3)})
+			list = append(list, result{Winner: map[bool]string{true: "a"}[i < won], Turns: float64(30 + i%3)})
 		}
 		return list
 	}
@@ -198,7 +198,7 @@ func TestVerdict(t *testing.T) {
 		{measures["nodes"], wins(1, 10), 1, 1, Differs},
 		{measures["move-time"], wins(1, 10), 1, 1, NotCompared},
 	} {
-		f := figure(c.m, c.games, "a", c.published, row{name: "row", games: c.sample, trained: 1})
+		f := figure(c.m, c.games, "a", c.published, row{name: "row", games: c.sample, seedCount: 1})
 		if f.Verdict != c.want {
 			t.Errorf("%+v: %q, want %q", f, f.Verdict, c.want)
 		}
@@ -208,13 +208,13 @@ func TestVerdict(t *testing.T) {
 // The published interval of a mean has our spread and the study's number of games.
 func TestPublishedInterval(t *testing.T) {
 	m := measures["turns"]
-	got := m.published(40, 400, stats.Estimate{Value: 35, Low: 34, High: 36}, 100)
+	got := m.publishedEstimate(40, 400, stats.Estimate{Value: 35, Low: 34, High: 36}, 100)
 	if got != (stats.Estimate{Value: 40, Low: 39.5, High: 40.5}) {
 		t.Error(got)
 	}
 	m = measures["wins"]
 	// Wilson's interval of 83 of 100 games with Student's quantile.
-	if got := m.published(83, 100, stats.Estimate{}, 0); math.Abs(got.Low-74.4) > 0.1 || math.Abs(got.High-89.1) > 0.1 {
+	if got := m.publishedEstimate(83, 100, stats.Estimate{}, 0); math.Abs(got.Low-74.4) > 0.1 || math.Abs(got.High-89.1) > 0.1 {
 		t.Error(got)
 	}
 }
@@ -224,8 +224,8 @@ func TestPublishedInterval(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
 	e := &Experiment{Game: "brisca", Matches: []Match{
-		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v, trained: 1},
-		{Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v, trained: 1},
+		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v, seedCount: 1},
+		{Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v, seedCount: 1},
 	}}
 	found := map[way]map[string][]player{asNamed: {"a": {{label: "@a"}}, "b": {{label: "@b"}}}}
 	for _, games := range []int{1, 3, 4, 45, 100} {
@@ -241,7 +241,7 @@ func TestBlocks(t *testing.T) {
 		for _, b := range e.blocks(&Options{Scale: 1}, found) {
 			at := order{b.row, b.seats[0].Name}
 			count[at] += b.games
-			if key := at.first + b.key(); seen[key] || b.games < 1 || b.games > mostGames {
+			if key := at.first + b.key(); seen[key] || b.games < 1 || b.games > maxBlockGames {
 				t.Errorf("%d games: block %+v", games, b)
 			} else {
 				seen[key] = true
@@ -271,7 +271,7 @@ func TestBlocksDiffer(t *testing.T) {
 		m.variant = kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
 		seen := map[string]bool{}
 		for _, instance := range []int{0, 1} {
-			for _, b := range m.blocks(60, mostGames, instance, found) {
+			for _, b := range m.blocks(60, maxBlockGames, instance, found) {
 				if key := b.key(); seen[key] && m.Bots[0] == "a" || instance == 0 && seen[key] {
 					t.Errorf("%q: deals %s twice", m.Bots, key)
 				} else {
@@ -315,8 +315,8 @@ func TestMatchOfAllRules(t *testing.T) {
 // A score is 1 for a game won, one half for one drawn, in percent: from a seat or of a bot.
 func TestScore(t *testing.T) {
 	m := measures["score"]
-	games := []result{{Won: "a", Seat: 0}, {Won: "b", Seat: 1}, {Won: "a", Seat: 1}, {Seat: -1, Drawn: true}}
-	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seated: 37.5} {
+	games := []result{{Winner: "a", WinnerSeat: 0}, {Winner: "b", WinnerSeat: 1}, {Winner: "a", WinnerSeat: 1}, {WinnerSeat: -1, IsDraw: true}}
+	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seatColumn: 37.5} {
 		if e := m.estimate(games, bot); e.Value != want || e.Low >= want || e.High <= want {
 			t.Errorf("%s: %+v, want %v", bot, e, want)
 		}
@@ -330,19 +330,19 @@ func TestReplicated(t *testing.T) {
 	var games []result
 	for instance, won := range []int{5, 12, 7} {
 		for i := range []int{10, 20, 10}[instance] {
-			games = append(games, result{instance: instance, Won: map[bool]string{true: "a"}[i < won], Turns: float64(won)})
+			games = append(games, result{instance: instance, Winner: map[bool]string{true: "a"}[i < won], Turns: float64(won)})
 		}
 	}
-	f := figure(measures["wins"], games, "a", 60, row{name: "row", games: 100, trained: 3})
-	if f.Models != 3 || f.Games != 40 || math.Abs(f.Ours.Value-60) > 1e-9 || math.Abs(f.Ours.Low-35.159) > 0.001 || math.Abs(f.Ours.High-84.841) > 0.001 {
+	f := figure(measures["wins"], games, "a", 60, row{name: "row", games: 100, seedCount: 3})
+	if f.Models != 3 || f.Games != 40 || math.Abs(f.OurEstimate.Value-60) > 1e-9 || math.Abs(f.OurEstimate.Low-35.159) > 0.001 || math.Abs(f.OurEstimate.High-84.841) > 0.001 {
 		t.Errorf("%+v", f)
 	}
-	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, trained: 3}); alone.Verdict != NotCompared || alone.Models != 1 {
+	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, seedCount: 3}); alone.Verdict != NotCompared || alone.Models != 1 {
 		t.Errorf("one model of three is compared, or counts as three: %+v", alone)
 	}
 	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, and no fewer turns than none.
-	f = figure(measures["turns"], games, "turns", 8, row{games: 100, trained: 3})
-	if math.Abs(f.Ours.Value-8) > 1e-9 || f.Ours.Low != 0 || math.Abs(f.Ours.High-16.957) > 0.001 {
+	f = figure(measures["turns"], games, "turns", 8, row{games: 100, seedCount: 3})
+	if math.Abs(f.OurEstimate.Value-8) > 1e-9 || f.OurEstimate.Low != 0 || math.Abs(f.OurEstimate.High-16.957) > 0.001 {
 		t.Errorf("%+v", f)
 	}
 	wins := measures["wins"]

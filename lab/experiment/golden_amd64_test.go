@@ -35,35 +35,35 @@ var golden = []struct {
 	settings run.Settings
 }{
 	{"sl ph", goldenSL("brisca2", nil)},
-	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs})},
-	{"rl ms", goldenRL("brisca2", rl.Ignored, policy.Keys{Variant: policy.ManyStates})},
-	{"rl os as published", goldenRL("tute2", rl.Ignored, policy.Keys{Variant: policy.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index)},
-	{"rl kinds", goldenRL("follow4", rl.Ignored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
-	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, policy.Keys{Variant: policy.ManyStates})},
-	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
+	{"sl ph as published", goldenSL("tute3", []string{sl.DefectTruncated, sl.DefectTextLabels, sl.DefectNoSongs})},
+	{"rl ms", goldenRL("brisca2", rl.UntriedIgnored, policy.Keys{Variant: policy.ManyStates})},
+	{"rl os as published", goldenRL("tute2", rl.UntriedIgnored, policy.Keys{Variant: policy.OneState}, rl.DefectLate, rl.DefectCarry, rl.DefectLast, rl.DefectIndex)},
+	{"rl kinds", goldenRL("follow4", rl.UntriedIgnored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
+	{"rl ms, untried zero", goldenRL("brisca2", rl.UntriedZero, policy.Keys{Variant: policy.ManyStates})},
+	{"rl kinds, untried zero", goldenRL("follow4", rl.UntriedZero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds})},
 	{"ga xn", goldenGA(ga.Default("brisca3"))},
 	{"ga rl", goldenGA(ga.DefaultAgents("tute2"))},
 	{"net", &rollout.Config{
-		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
-		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, Rate: 0.01, Seed: 1,
+		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, LessonPeriod: 4,
+		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, LearningRate: 0.01, Seed: 1,
 	}},
 }
 
 func goldenSL(mode string, defects []string) *sl.Config {
 	return &sl.Config{
-		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
+		Train: "sl", Mode: mode, Variant: sl.VariantPH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
 		Rate: fit.DefaultRate, Seed: 1, Defects: defects,
 	}
 }
 
 func goldenRL(mode, untried string, k policy.Keys, defects ...string) *rl.Config {
 	c := rl.Default(mode)
-	c.Untried, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
+	c.UntriedRule, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
 	return &c
 }
 
 func goldenGA(c ga.Config) *ga.Config {
-	c.Population, c.Best, c.Games, c.Generations, c.Final = 6, 3, 4, 4, 8
+	c.Population, c.Parents, c.Games, c.Generations, c.FinalGames = 6, 3, 4, 4, 8
 	if c.Variant == ga.Nets {
 		c.Layers = []int{8}
 	} else {
@@ -79,8 +79,8 @@ func TestGoldenModels(t *testing.T) {
 	var text strings.Builder
 	for _, g := range golden {
 		if c, ok := g.settings.(*sl.Config); ok {
-			dir, _ := runtest.Train[dataset.Result](t, &dataset.Config{Mode: c.Mode, Each: 4, Seed: 1})
-			c.Use(kit.Get[*dataset.Set](t)(dataset.Load(dir, 0)))
+			dir, _ := runtest.Train[dataset.Result](t, &dataset.Config{Mode: c.Mode, GamesPerRules: 4, Seed: 1})
+			c.UseData(kit.Get[*dataset.Set](t)(dataset.Load(dir, 0)))
 		}
 		dir, _ := runtest.Train[run.Result](t, g.settings)
 		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
@@ -106,11 +106,11 @@ func TestGoldenMoves(t *testing.T) {
 	var text strings.Builder
 	for _, kind := range []string{model.SL, model.RL, model.GA, model.Net} {
 		for _, mode := range cards.Modes() {
-			p := &dataset.Config{Mode: mode.String(), Each: 1, Seed: 1, Bots: make([]string, mode.Players)}
+			p := &dataset.Config{Mode: mode.String(), GamesPerRules: 1, Seed: 1, Bots: make([]string, mode.Players)}
 			for seat := range p.Bots {
 				p.Bots[seat] = "@" + kind
 			}
-			games := kit.Get[dataset.Piece](t)(p.Played(t.Context(), program.Resolver{}))
+			games := kit.Get[dataset.GenerateFunc](t)(p.BotGames(t.Context(), program.Resolver{}))
 			moves := kit.Get[[]byte](t)(games(t.Context(), p.Games()-4, p.Games(), nil))
 			fmt.Fprintf(&text, "@%s %s: %x\n", kind, mode, sha256.Sum256(moves))
 		}

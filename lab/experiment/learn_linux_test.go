@@ -18,7 +18,7 @@ import (
 // learning returns options to train next to nothing into a directory.
 func learning(dir string, workers int) Options {
 	o := options(workers)
-	o.TrainScale, o.Models = 0.001, dir
+	o.TrainScale, o.ModelsDir = 0.001, dir
 	return o
 }
 
@@ -28,7 +28,7 @@ func figures(t *testing.T, r *Report) string {
 	r.Seconds = 0
 	for i := range r.Models {
 		m := &r.Models[i]
-		m.Dir, m.Making, m.Preparing, m.Training, m.Workers = "", 0, 0, 0, 0
+		m.Dir, m.DataSeconds, m.PrepareSeconds, m.TrainSeconds, m.Workers = "", 0, 0, 0, 0
 	}
 	return asJSON(t, r)
 }
@@ -76,8 +76,8 @@ func TestSeeds(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, strings.Replace(nets, `layers = "8"`, "layers = \"8\"\nseeds = [1, 2, 3]", 1))
 	r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
-	if len(r.Models) != 6 || r.Games != 48 || r.All != 48 || r.Models[5].Seed != 3 || r.Models[5].Way != mended {
-		t.Errorf("%d games of %d, models %+v", r.Games, r.All, r.Models)
+	if len(r.Models) != 6 || r.Games != 48 || r.TotalGames != 48 || r.Models[5].Seed != 3 || r.Models[5].Way != mended {
+		t.Errorf("%d games of %d, models %+v", r.Games, r.TotalGames, r.Models)
 	}
 	for _, f := range r.Tables[0].Figures {
 		if f.Models != 3 || f.Games != 24 {
@@ -98,7 +98,7 @@ func TestSeeds(t *testing.T) {
 	}
 	e = parsed(t, strings.Replace(timed, `layers = "8"`, "layers = \"8\"\nseeds = [4, 2]", 1))
 	r = kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
-	if f := r.Tables[0].Figures[1]; len(r.Models) != 4 || f.Row != "net" || f.Models != 2 || f.Ours.Low == f.Ours.High {
+	if f := r.Tables[0].Figures[1]; len(r.Models) != 4 || f.Row != "net" || f.Models != 2 || f.OurEstimate.Low == f.OurEstimate.High {
 		t.Errorf("%d models, %+v", len(r.Models), f)
 	}
 }
@@ -121,14 +121,14 @@ func TestModelsResume(t *testing.T) {
 		r, err := e.Run(ctx, o)
 		cancel()
 		if err == nil {
-			o.Progress, o.Models = nil, t.TempDir()
+			o.Progress, o.ModelsDir = nil, t.TempDir()
 			whole := kit.Get[*Report](t)(e.Run(t.Context(), o))
 			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
 				t.Error(diff)
 			}
 			break
 		}
-		if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games != 0 || r.All != 16 || len(r.Tables) != 2 {
+		if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games != 0 || r.TotalGames != 16 || len(r.Tables) != 2 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestModelsNotSaved(t *testing.T) {
 	o.TrainScale = 0.003
 	o.Progress = func(model, _ string, done, _ int) {
 		if model == "SL, as published" && done > 0 {
-			kit.Must(t, os.RemoveAll(o.Models))
+			kit.Must(t, os.RemoveAll(o.ModelsDir))
 			cancel()
 		}
 	}
@@ -188,7 +188,7 @@ func TestTimes(t *testing.T) {
 		t.Fatalf("%+v", r.Tables)
 	}
 	for _, f := range r.Tables[0].Figures {
-		if f.Ours.Value <= 0 || f.Verdict != NotCompared || f.Games < 1 || f.Sample < f.Games || f.ratio() == "" {
+		if f.OurEstimate.Value <= 0 || f.Verdict != NotCompared || f.Games < 1 || f.StudyGames < f.Games || f.ratio() == "" {
 			t.Errorf("%+v, ratio %q", f, f.ratio())
 		}
 	}
@@ -207,7 +207,7 @@ func TestModelsBound(t *testing.T) {
 	foreign := filepath.Join(dir, "notes")
 	kit.Must(t, os.Mkdir(foreign, 0o755))
 	o := learning(dir, 1)
-	o.ModelsSize = 3
+	o.MaxModelsMiB = 3
 	if _, err := e.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestModelsBound(t *testing.T) {
 		t.Errorf("a directory that is no model is gone: %v", err)
 	}
 	o = learning(t.TempDir(), 1)
-	o.ModelsSize = 1
+	o.MaxModelsMiB = 1
 	e = parsed(t, strings.NewReplacer(`method = "sl"`, `method = "rl"`, "layers = \"8\"\nepochs = 4", "episodes = 5_000_000").Replace(nets))
 	if _, err := e.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "of this experiment, more than the 1 of --models-size: allow more, or train less") {
 		t.Errorf("models that are too large: %v", err)
@@ -234,10 +234,10 @@ func TestModelsRefuses(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o644))
 	for want, change := range map[string]func(o *Options){
-		"is in use by another experiment":  func(o *Options) { o.Models = dir },
-		"cannot have a comma":              func(o *Options) { o.Models = filepath.Join(dir, "a,b") },
-		"models: the directory is missing": func(o *Options) { o.Models = "" },
-		"not a directory":                  func(o *Options) { o.Models = file },
+		"is in use by another experiment":  func(o *Options) { o.ModelsDir = dir },
+		"cannot have a comma":              func(o *Options) { o.ModelsDir = filepath.Join(dir, "a,b") },
+		"models: the directory is missing": func(o *Options) { o.ModelsDir = "" },
+		"not a directory":                  func(o *Options) { o.ModelsDir = file },
 	} {
 		o := learning(t.TempDir(), 1)
 		change(&o)

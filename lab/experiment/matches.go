@@ -16,11 +16,11 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// between joins the names of the bots of a match to that of its row.
-const between = " - "
+// nameSeparator joins the names of the bots of a match to that of its row.
+const nameSeparator = " - "
 
-// seated is a column of a grid: the bot in seat 0.
-const seated = "seat 0"
+// seatColumn is a column of a grid: the bot in seat 0.
+const seatColumn = "seat 0"
 
 // players returns the names of the bots and the models.
 func (e *Experiment) players() []string {
@@ -39,12 +39,12 @@ func (e *Experiment) completeMatches() error {
 	matches := e.Matches
 	for _, first := range e.Grid {
 		for _, second := range e.Grid {
-			matches = append(matches, Match{Name: first + between + second, Bots: []string{first, second}, Fixed: true})
+			matches = append(matches, Match{Name: first + nameSeparator + second, Bots: []string{first, second}, Fixed: true})
 		}
 	}
 	e.Matches = nil
 	for _, m := range matches {
-		list, err := e.resolve(m)
+		list, err := e.resolveMatch(m)
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// resolve returns a match with its game, or one for each combination of the optional rules that it
+// resolveMatch returns a match with its game, or one for each combination of the optional rules that it
 // names.
-func (e *Experiment) resolve(m Match) ([]Match, error) {
+func (e *Experiment) resolveMatch(m Match) ([]Match, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (e *Experiment) resolve(m Match) ([]Match, error) {
 	}
 	if m.Rules == "" {
 		if m.Name == "" {
-			m.Name = strings.Join(slices.Compact(slices.Clone(m.Bots)), between)
+			m.Name = strings.Join(slices.Compact(slices.Clone(m.Bots)), nameSeparator)
 		}
 		return []Match{m}, nil
 	}
@@ -107,8 +107,8 @@ func (e *Experiment) resolve(m Match) ([]Match, error) {
 	return list, nil
 }
 
-// mostPermuted is the most seats whose orders a match goes through.
-const mostPermuted = 4
+// maxPermutedSeats is the most seats whose orders a match goes through.
+const maxPermutedSeats = 4
 
 // addMatch adds a match and its row.
 func (e *Experiment) addMatch(m *Match) error {
@@ -121,10 +121,10 @@ func (e *Experiment) addMatch(m *Match) error {
 		return fmt.Errorf("there are %d bots for %d seats", len(m.Bots), m.variant.Players)
 	case m.Games < 0:
 		return fmt.Errorf("games cannot be %d: try 1 or more", m.Games)
-	case m.Permuted && (m.Fixed || len(m.Bots) > mostPermuted):
-		return fmt.Errorf("permuted is for at most %d bots that are not fixed", mostPermuted)
+	case m.Permuted && (m.Fixed || len(m.Bots) > maxPermutedSeats):
+		return fmt.Errorf("permuted is for at most %d bots that are not fixed", maxPermutedSeats)
 	}
-	m.trained = 1
+	m.seedCount = 1
 	for _, name := range m.Bots {
 		if _, ok := e.Bots[name]; ok {
 			continue
@@ -136,14 +136,14 @@ func (e *Experiment) addMatch(m *Match) error {
 		if mode, ok := cards.ModeOf(m.variant); !ok || mode.String() != model.Mode {
 			return fmt.Errorf("model %q is for %s, not for %s %s", name, model.Mode, e.Game, m.variant.Settings)
 		}
-		if n := model.trained(); m.trained > 1 && n > 1 && n != m.trained {
-			return fmt.Errorf("model %q has %d seeds, another %d: give them as many", name, n, m.trained)
+		if n := model.seedCount(); m.seedCount > 1 && n > 1 && n != m.seedCount {
+			return fmt.Errorf("model %q has %d seeds, another %d: give them as many", name, n, m.seedCount)
 		}
-		m.trained = max(m.trained, model.trained())
+		m.seedCount = max(m.seedCount, model.seedCount())
 	}
 	plays := func(name string) bool { return slices.Contains(m.Bots, name) }
 	e.Matches = append(e.Matches, *m)
-	e.rows = append(e.rows, row{name: m.Name, games: m.Games, trained: m.trained, absent: slices.DeleteFunc(e.players(), plays)})
+	e.rows = append(e.rows, row{name: m.Name, games: m.Games, seedCount: m.seedCount, absent: slices.DeleteFunc(e.players(), plays)})
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (m *Match) orders() (list [][]int) {
 	rotations := n
 	switch {
 	case m.Permuted:
-		return permutations(n)
+		return allOrders(n)
 	case m.Fixed:
 		rotations = 1
 	}
@@ -167,12 +167,12 @@ func (m *Match) orders() (list [][]int) {
 	return list
 }
 
-// permutations returns all orders of the numbers below n.
-func permutations(n int) (list [][]int) {
+// allOrders returns all orders of the numbers below n.
+func allOrders(n int) (list [][]int) {
 	if n == 0 {
 		return [][]int{nil}
 	}
-	for _, shorter := range permutations(n - 1) {
+	for _, shorter := range allOrders(n - 1) {
 		for at := range n {
 			list = append(list, slices.Insert(slices.Clone(shorter), at, n-1))
 		}
@@ -209,8 +209,8 @@ func checkBot(spec, game string) error {
 // timeOption is the time that a spec gives its bot for a move.
 var timeOption = regexp.MustCompile(`\btime=([^,]+)`)
 
-// thinking returns the time that a spec gives its bot for a move, 0 if none.
-func thinking(spec string) time.Duration {
+// moveTime returns the time that a spec gives its bot for a move, 0 if none.
+func moveTime(spec string) time.Duration {
 	found := timeOption.FindStringSubmatch(spec)
 	if found == nil {
 		return 0
@@ -219,10 +219,10 @@ func thinking(spec string) time.Duration {
 	return d
 }
 
-// budget returns a spec whose bot has so many times the time for a move, at least a millisecond;
+// scaleTime returns a spec whose bot has so many times the time for a move, at least a millisecond;
 // with a rate, so many nodes for each second of it, at least one, and no time.
-func budget(spec string, by float64, rate int) string {
-	d := thinking(spec)
+func scaleTime(spec string, by float64, rate int) string {
+	d := moveTime(spec)
 	if d == 0 || by == 1 && rate == 0 {
 		return spec
 	}
@@ -237,7 +237,7 @@ func budget(spec string, by float64, rate int) string {
 // Options has nodes for it.
 func (e *Experiment) Timed() bool {
 	for _, spec := range e.Bots {
-		if thinking(spec) > 0 {
+		if moveTime(spec) > 0 {
 			return true
 		}
 	}

@@ -16,43 +16,43 @@ type measure struct {
 	exact   bool     // a published figure has no sample
 	signed  bool     // a mean of it can be negative
 	unit    string
-	// of returns the value of a column, which may be a bot's, in a game: 1 or 0 for a share.
-	of func(r *result, column string) float64
+	// value returns the value of a column, which may be a bot's, in a game: 1 or 0 for a share.
+	value func(r *result, column string) float64
 }
 
 // measures by the name that files have.
 var measures = map[string]measure{
-	"wins": {share: true, unit: "%", of: func(r *result, bot string) float64 {
-		return one(r.Won == bot || r.Seat == 0 && bot == seated)
+	"wins": {share: true, unit: "%", value: func(r *result, bot string) float64 {
+		return indicator(r.Winner == bot || r.WinnerSeat == 0 && bot == seatColumn)
 	}},
-	"first": {share: true, unit: "%", of: func(r *result, bot string) float64 {
-		return one(slices.Contains(r.First, bot))
+	"first": {share: true, unit: "%", value: func(r *result, bot string) float64 {
+		return indicator(slices.Contains(r.FirstRanked, bot))
 	}},
-	"score": {share: true, unit: "%", of: func(r *result, bot string) float64 {
+	"score": {share: true, unit: "%", value: func(r *result, bot string) float64 {
 		switch {
-		case r.Drawn:
+		case r.IsDraw:
 			return 0.5
-		case bot == seated:
-			return one(r.Seat == 0)
+		case bot == seatColumn:
+			return indicator(r.WinnerSeat == 0)
 		}
-		return one(r.Won == bot)
+		return indicator(r.Winner == bot)
 	}},
-	"points": {signed: true, unit: "points", of: func(r *result, bot string) float64 {
-		if bot == seated {
-			return r.Opening
+	"points": {signed: true, unit: "points", value: func(r *result, bot string) float64 {
+		if bot == seatColumn {
+			return r.FirstSeatPoints
 		}
 		return r.Points[bot]
 	}},
-	"endings":   {share: true, unit: "%", columns: endings, of: ended},
-	"turns":     {unit: "turns", columns: []string{"turns"}, of: func(r *result, _ string) float64 { return r.Turns }},
-	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, of: func(r *result, _ string) float64 { return r.Nodes }},
-	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, of: func(r *result, _ string) float64 { return r.Think }},
-	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, of: func(r *result, _ string) float64 { return r.Took }},
-	"lms":       {kind: ofTrainings, share: true, unit: "%", columns: outcomes, of: ended},
-	"learning":  {kind: ofModels, machine: true, unit: "s", columns: parts, of: func(r *result, part string) float64 { return r.parts[part] }},
+	"endings":   {share: true, unit: "%", columns: endings, value: endingIndicator},
+	"turns":     {unit: "turns", columns: []string{"turns"}, value: func(r *result, _ string) float64 { return r.Turns }},
+	"nodes":     {exact: true, unit: "nodes", columns: []string{"nodes a move"}, value: func(r *result, _ string) float64 { return r.Nodes }},
+	"move-time": {machine: true, unit: "s", columns: []string{"seconds a move"}, value: func(r *result, _ string) float64 { return r.MoveSeconds }},
+	"game-time": {machine: true, unit: "s", columns: []string{"seconds a game"}, value: func(r *result, _ string) float64 { return r.Seconds }},
+	"lms":       {kind: kindTrainings, share: true, unit: "%", columns: outcomes, value: endingIndicator},
+	"learning":  {kind: kindModels, machine: true, unit: "s", columns: parts, value: func(r *result, part string) float64 { return r.parts[part] }},
 }
 
-func ended(r *result, ending string) float64 { return one(r.Ending == ending) }
+func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
 
 // endings are those of Tebes; the rest of the games is drawn by the limit.
 var endings = []string{"corners", "no moves", "too few pieces"}
@@ -66,24 +66,24 @@ var outcomes = []string{"won", "lost", "drawn"}
 
 // result is what the measures need of a game.
 type result struct {
-	Won     string             `json:"won,omitempty"` // the bot that alone, or with its partner, has the first rank
-	Seat    int                `json:"seat"`          // its seat, -1 for none
-	First   []string           `json:"first"`         // the bots that have the first rank
-	Drawn   bool               `json:"drawn,omitempty"`
-	Ending  string             `json:"ending,omitempty"`
-	Points  map[string]float64 `json:"points"`  // by bot, the mean of its seats
-	Opening float64            `json:"opening"` // points of seat 0
-	Turns   float64            `json:"turns"`
-	Nodes   float64            `json:"nodes"` // a move, of those that tell
-	Think   float64            `json:"think"` // seconds a move
-	Took    float64            `json:"took"`  // seconds
+	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has the first rank
+	WinnerSeat      int                `json:"seat"`          // its seat, -1 for none
+	FirstRanked     []string           `json:"first"`         // the bots that have the first rank
+	IsDraw          bool               `json:"drawn,omitempty"`
+	Ending          string             `json:"ending,omitempty"`
+	Points          map[string]float64 `json:"points"`  // by bot, the mean of its seats
+	FirstSeatPoints float64            `json:"opening"` // points of seat 0
+	Turns           float64            `json:"turns"`
+	Nodes           float64            `json:"nodes"` // a move, of those that tell
+	MoveSeconds     float64            `json:"think"` // seconds a move
+	Seconds         float64            `json:"took"`  // seconds
 
 	instance int                // which of its models' seeds
 	parts    map[string]float64 // seconds, of parts
 	size     int                // of what was learned from
 }
 
-func one(is bool) float64 {
+func indicator(is bool) float64 {
 	if is {
 		return 1
 	}
@@ -105,7 +105,7 @@ func (t *Table) columns() []string {
 	if c := measures[t.Measure].columns; c != nil {
 		return c
 	}
-	return t.Of
+	return t.Bots
 }
 
 // estimate returns the figure of a column over games, with its interval, as if they were independent.
@@ -113,7 +113,7 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
 	for i := range games {
-		values[i] = m.of(&games[i], column)
+		values[i] = m.value(&games[i], column)
 		sum += values[i]
 	}
 	if m.share {
@@ -122,10 +122,10 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// replicated returns the figure of a column over games of models that were trained with so many seeds, and
+// estimateBySeed returns the figure of a column over games of models that were trained with so many seeds, and
 // how many of them have games. The games of one model depend on each other: the sample is the models, each
 // with the mean of its games.
-func (m *measure) replicated(games []result, column string, seeds int) (models int, e stats.Estimate) {
+func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
 		own := slices.DeleteFunc(slices.Clone(games), func(r result) bool { return r.instance != i })

@@ -98,7 +98,7 @@ func readModel(table map[string]any) (m Model, err error) {
 	if m.Seeds = readSeeds(seeds); seeded && m.Seeds == nil {
 		return m, fmt.Errorf("seeds cannot be %v: try a list of different numbers from 0 on", seeds)
 	}
-	workers := run.Param{Name: "workers", To: &m.Workers, Min: 1, Max: 256}
+	workers := run.Param{Name: "workers", Target: &m.Workers, Min: 1, Max: 256}
 	if text := take(workers.Name); text != "" && workers.Set(text) != nil {
 		return m, fmt.Errorf("workers cannot be %q: try %s", text, workers.Allowed())
 	}
@@ -131,8 +131,8 @@ func (m *Model) seeds(games uint64) []uint64 {
 	return m.Seeds
 }
 
-// trained returns how often the model is trained.
-func (m *Model) trained() int { return len(m.seeds(0)) }
+// seedCount returns how often the model is trained.
+func (m *Model) seedCount() int { return len(m.seeds(0)) }
 
 // The methods that are not like the others: a data set, and the learning from one.
 var (
@@ -145,13 +145,13 @@ func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
 		var err error
-		var l *Learned
+		var l *TrainedModel
 		switch {
 		case m.Name == "" || e.Models.find(m.Name) != m || e.Bots[m.Name] != "":
 			err = errors.New("the name is missing or taken")
 		case m.Method == methodData && e.Game != "":
 			err = errors.New("a data set plays no match")
-		case e.Both && m.Defects != "":
+		case e.BothWays && m.Defects != "":
 			err = errors.New("defects are for an experiment that does not play both ways")
 		}
 		for _, w := range e.ways() {
@@ -162,8 +162,8 @@ func (e *Experiment) completeModels() error {
 		if err != nil {
 			return fmt.Errorf("model %q: %w", m.Name, err)
 		}
-		if e.kind() == ofModels {
-			e.rows = append(e.rows, row{name: m.Name, games: l.Size, trained: m.trained(), absent: absentParts(m.Method)})
+		if e.kind() == kindModels {
+			e.rows = append(e.rows, row{name: m.Name, games: l.Size, seedCount: m.seedCount(), absent: absentParts(m.Method)})
 		}
 	}
 	return nil
@@ -192,7 +192,7 @@ const (
 
 // ways returns the ways in which the experiment is played.
 func (e *Experiment) ways() []way {
-	if e.Both {
+	if e.BothWays {
 		return []way{asPublished, mended}
 	}
 	return []way{asNamed}
@@ -205,13 +205,13 @@ const (
 )
 
 // plan returns the model as it is to be trained in a way, with a scale of the study's size and a seed.
-func (m *Model) plan(w way, scale float64, seed uint64) (*Learned, error) {
+func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	method, err := train.Find(m.Method)
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{
-		Name: m.Name, Way: w, Method: m.Method, Mode: m.Mode, Seed: seed, Defects: []string{}, seeded: len(m.Seeds) > 0,
+	l := &TrainedModel{
+		Name: m.Name, Way: w, Method: m.Method, Mode: m.Mode, Seed: seed, Defects: []string{}, hasSeeds: len(m.Seeds) > 0,
 		method: method, settings: method.Settings(), workers: m.Workers,
 	}
 	given, internal := maps.Clone(m.Settings), map[string]string{"mode": m.Mode, "seed": strconv.FormatUint(seed, 10)}
@@ -224,7 +224,7 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*Learned, error) {
 		if l.data, err = data.plan(asNamed, scale, seed); err != nil {
 			return nil, err
 		}
-		l.Size, l.Study, l.Unit = l.data.Size, l.data.Study, l.data.Unit
+		l.Size, l.StudySize, l.Unit = l.data.Size, l.data.StudySize, l.data.Unit
 	}
 	switch {
 	case m.Defects != "" && method.Defects == nil:
@@ -234,16 +234,16 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*Learned, error) {
 	case m.Defects != "":
 		internal[keyDefects] = m.Defects
 	}
-	return l, l.set(given, internal, scale)
+	return l, l.applySettings(given, internal, scale)
 }
 
-// set makes the settings of the training from those of the model and others, by the names of the
+// applySettings makes the settings of the training from those of the model and others, by the names of the
 // flags of timba-lab train.
-func (l *Learned) set(given, internal map[string]string, scale float64) error {
+func (l *TrainedModel) applySettings(given, internal map[string]string, scale float64) error {
 	var known, named []string
 	for _, param := range l.settings.Params() {
 		value, ok := internal[param.Name]
-		if !ok && !param.Local {
+		if !ok && !param.FlagOnly {
 			known = append(known, param.Name)
 			value, ok = given[param.Name]
 		}
@@ -251,8 +251,8 @@ func (l *Learned) set(given, internal map[string]string, scale float64) error {
 			return fmt.Errorf("%s cannot be %q: try %s", param.Name, value, param.Allowed())
 		}
 		if param.Scaled {
-			all := param.To.(*int)
-			l.Study, l.Unit = *all, l.method.Unit
+			all := param.Target.(*int)
+			l.StudySize, l.Unit = *all, l.method.Unit
 			*all = max(1, int(math.Round(float64(*all)*scale)))
 			l.Size = *all
 		}
@@ -266,19 +266,19 @@ func (l *Learned) set(given, internal map[string]string, scale float64) error {
 		}
 	}
 	if c, ok := l.settings.(*sl.Config); ok {
-		c.Expect(l.data.settings.(*dataset.Config))
-		l.More = fmt.Sprintf(", %d epochs", c.Epochs)
+		c.ExpectData(l.data.settings.(*dataset.Config))
+		l.Extra = fmt.Sprintf(", %d epochs", c.Epochs)
 	}
 	if err := l.settings.Complete(func(name string) bool { return slices.Contains(named, name) }); err != nil {
 		return err
 	}
 	if c, ok := l.settings.(*dataset.Config); ok {
-		combinations := c.Games() / c.Each
-		l.Size, l.Study = combinations*l.Size, combinations*l.Study
+		combinations := c.Games() / c.GamesPerRules
+		l.Size, l.StudySize = combinations*l.Size, combinations*l.StudySize
 	}
 	for _, param := range l.settings.Params() {
 		if param.Name == keyDefects {
-			l.Defects = append(l.Defects, *param.To.(*[]string)...)
+			l.Defects = append(l.Defects, *param.Target.(*[]string)...)
 		}
 	}
 	return nil

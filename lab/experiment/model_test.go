@@ -23,12 +23,12 @@ import (
 func TestNameHasTheVersion(t *testing.T) {
 	e := parsed(t, learned)
 	for i := range e.Models {
-		p := kit.Get[*Learned](t)(e.Models[i].plan(mended, 1, 1))
-		before := p.name()
+		p := kit.Get[*TrainedModel](t)(e.Models[i].plan(mended, 1, 1))
+		before := p.hashedName()
 		p.method.Version++
-		after := p.name()
+		after := p.hashedName()
 		p.method.Version--
-		if before == after || p.name() != before {
+		if before == after || p.hashedName() != before {
 			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method.Name, before, after)
 		}
 	}
@@ -40,7 +40,7 @@ func TestStudyRules(t *testing.T) {
 	for _, e := range kit.Get[[]*Experiment](t)(List()) {
 		for i := range e.Models {
 			m, got := &e.Models[i], cards.NoRules
-			switch c := kit.Get[*Learned](t)(m.plan(e.ways()[0], 1, 1)).settings.(type) {
+			switch c := kit.Get[*TrainedModel](t)(m.plan(e.ways()[0], 1, 1)).settings.(type) {
 			case *rl.Config:
 				got = c.Rules
 				n++
@@ -259,17 +259,17 @@ func TestPlan(t *testing.T) {
 		"GA": {100, 1000, "generations", len(ga.Defects)},
 	} {
 		for _, w := range e.ways() {
-			p := kit.Get[*Learned](t)(e.Models.find(name).plan(w, 0.1, 7))
+			p := kit.Get[*TrainedModel](t)(e.Models.find(name).plan(w, 0.1, 7))
 			n := 0
 			if w == asPublished {
 				n = want.defects
 			}
-			if p.Size != want.size || p.Study != want.study || p.Unit != want.unit || len(p.Defects) != n {
+			if p.Size != want.size || p.StudySize != want.study || p.Unit != want.unit || len(p.Defects) != n {
 				t.Errorf("%s, %s: %+v", name, w, p)
 			}
 		}
 	}
-	p := kit.Get[*Learned](t)(e.Models.find("RL").plan(mended, 1, 7))
+	p := kit.Get[*TrainedModel](t)(e.Models.find("RL").plan(mended, 1, 7))
 	want := rl.Default("brisca2")
 	want.Seed = 7
 	if diff := cmp.Diff(&want, p.settings.(*rl.Config), cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
@@ -295,15 +295,15 @@ func TestPlanNames(t *testing.T) {
 		{"mode", strings.NewReplacer("brisca2", "tute2", `"brisca"`, `"tute"`).Replace(learned), mended, 0.1, 1},
 	} {
 		e := parsed(t, c.text)
-		p := kit.Get[*Learned](t)(e.Models[0].plan(c.way, c.scale, c.seed))
-		if other, ok := seen[p.name()]; ok {
+		p := kit.Get[*TrainedModel](t)(e.Models[0].plan(c.way, c.scale, c.seed))
+		if other, ok := seen[p.hashedName()]; ok {
 			t.Errorf("%s has the name of %s", c.what, other)
 		}
-		seen[p.name()] = c.what
+		seen[p.hashedName()] = c.what
 	}
 	again := parsed(t, strings.Replace(learned, `name = "SL"`, `name = "other"`, 1)[:strings.Index(learned, "[[match]]")+3]+tail)
 	p, err := again.Models[0].plan(mended, 0.1, 1)
-	if err != nil || seen[p.name()] != "mended" {
+	if err != nil || seen[p.hashedName()] != "mended" {
 		t.Errorf("a model of another name is trained again: %v", err)
 	}
 }
@@ -355,7 +355,7 @@ func TestOrders(t *testing.T) {
 // A game that is shared counts for all who share it; partners share no game with each other.
 func TestFirst(t *testing.T) {
 	m := measures["first"]
-	games := []result{{First: []string{"a"}}, {First: []string{"a", "b"}}, {First: []string{"b"}}, {First: []string{"a"}}}
+	games := []result{{FirstRanked: []string{"a"}}, {FirstRanked: []string{"a", "b"}}, {FirstRanked: []string{"b"}}, {FirstRanked: []string{"a"}}}
 	for bot, want := range map[string]float64{"a": 75, "b": 50, "c": 0} {
 		if e := m.estimate(games, bot); e.Value != want {
 			t.Errorf("%s: %v, want %v", bot, e.Value, want)
@@ -370,11 +370,11 @@ func TestRatio(t *testing.T) {
 		f    Figure
 		want string
 	}{
-		{Figure{Games: 100, Ours: time(1), Sample: 1000, Published: time(5000)}, "1/500"},
-		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(25_000)}, "1/2,500"},
-		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(5)}, "2"},
-		{Figure{Games: 1000, Ours: time(10), Sample: 1000, Published: time(math.NaN())}, ""},
-		{Figure{Ours: time(math.NaN()), Sample: 1000, Published: time(5)}, ""},
+		{Figure{Games: 100, OurEstimate: time(1), StudyGames: 1000, PublishedEstimate: time(5000)}, "1/500"},
+		{Figure{Games: 1000, OurEstimate: time(10), StudyGames: 1000, PublishedEstimate: time(25_000)}, "1/2,500"},
+		{Figure{Games: 1000, OurEstimate: time(10), StudyGames: 1000, PublishedEstimate: time(5)}, "2"},
+		{Figure{Games: 1000, OurEstimate: time(10), StudyGames: 1000, PublishedEstimate: time(math.NaN())}, ""},
+		{Figure{OurEstimate: time(math.NaN()), StudyGames: 1000, PublishedEstimate: time(5)}, ""},
 	} {
 		if got := c.f.ratio(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.f, got, c.want)

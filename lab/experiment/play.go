@@ -17,7 +17,7 @@ import (
 )
 
 // findPlayers finds the bots of the matches in each way, by their names: one for each seed of a model.
-func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learned) (map[way]map[string][]player, error) {
+func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []TrainedModel) (map[way]map[string][]player, error) {
 	found := map[way]map[string][]player{}
 	add := func(w way, name, spec, label string, seed uint64) error {
 		p, err := o.Resolver.Resolve(ctx, spec)
@@ -29,7 +29,7 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Learn
 	for _, w := range e.ways() {
 		found[w] = map[string][]player{}
 		for name, spec := range e.Bots {
-			spec = budget(spec, o.TimeScale, o.NodeRate)
+			spec = scaleTime(spec, o.TimeScale, o.NodeRate)
 			if err := add(w, name, spec, spec, 0); err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 	played := 0
 	var left []*block
 	for _, b := range blocks {
-		if b.results = file.results[b.line(o.Seed).Key]; b.results == nil {
+		if b.results = file.results[b.resultsLine(o.Seed).Key]; b.results == nil {
 			left = append(left, b)
 		}
 		played += len(b.results)
@@ -63,7 +63,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
-	run.Each(len(o.Workers), len(left), func(worker, i int) {
+	run.ForEach(len(o.Workers), len(left), func(worker, i int) {
 		if playing.Err() != nil {
 			return
 		}
@@ -73,12 +73,12 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 			defer mu.Unlock()
 			b.results = append(b.results, r)
 			played++
-			o.Progress("", "games", played, report.All)
+			o.Progress("", "games", played, report.TotalGames)
 		})
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			line := b.line(o.Seed)
+			line := b.resultsLine(o.Seed)
 			line.Results = b.results
 			err = file.add(line)
 		}
@@ -94,7 +94,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 		}
 	}
 	// Ctrl-C may end bots as well: an interruption counts more than their faults.
-	return rows, cmp.Or(file.failed, context.Cause(ctx), context.Cause(playing))
+	return rows, cmp.Or(file.writeErr, context.Cause(ctx), context.Cause(playing))
 }
 
 // play plays the games of a block. Its order is that of the bots, so that the referee plays only
@@ -108,7 +108,7 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 		m.Bots = append(m.Bots, p.Bot)
 	}
 	return m.Play(ctx, func(g *referee.Result) error {
-		if err := run.FaultOf(g); err != nil {
+		if err := run.FirstFault(g); err != nil {
 			return err
 		}
 		r, err := resultOf(b.variant, g)
@@ -124,17 +124,17 @@ const copyMark = "#"
 
 // resultOf returns what the measures need of a game.
 func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
-	r := result{Seat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Took: g.Took.Seconds(), Opening: g.Points[0]}
+	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {
 		name, _, _ := strings.Cut(s.Name, copyMark)
 		r.Points[name] += g.Points[seat]
 		seats[name]++
 		if g.Ranks[seat] == 1 {
-			r.Won, r.Seat = name, seat
+			r.Winner, r.WinnerSeat = name, seat
 			firsts[v.Side(seat)] = true
-			if !slices.Contains(r.First, name) {
-				r.First = append(r.First, name)
+			if !slices.Contains(r.FirstRanked, name) {
+				r.FirstRanked = append(r.FirstRanked, name)
 			}
 		}
 	}
@@ -142,9 +142,9 @@ func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
 		r.Points[name] /= n
 	}
 	if len(firsts) > 1 {
-		r.Won, r.Seat, r.Drawn = "", -1, true
+		r.Winner, r.WinnerSeat, r.IsDraw = "", -1, true
 	}
-	r.Nodes, r.Think = thought(g.Moves)
+	r.Nodes, r.MoveSeconds = meanThinking(g.Moves)
 	if v.Game != tebes.Game {
 		return r, nil
 	}
@@ -159,8 +159,8 @@ func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
 	return r, nil
 }
 
-// thought returns the mean nodes of the moves whose info tells them, and the mean seconds of all.
-func thought(moves []referee.ReplayMove) (nodes, seconds float64) {
+// meanThinking returns the mean nodes of the moves whose info tells them, and the mean seconds of all.
+func meanThinking(moves []referee.ReplayMove) (nodes, seconds float64) {
 	told := 0.0
 	for _, m := range moves {
 		seconds += m.MS / 1000

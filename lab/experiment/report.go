@@ -32,7 +32,7 @@ type Summary struct {
 // Summaries returns what the list says about experiments.
 func Summaries(list []*Experiment) (all []Summary) {
 	for _, e := range list {
-		s := Summary{Name: e.Name, Title: e.Title, Games: e.total(&DefaultOptions), Cost: e.Cost, Study: e.Study}
+		s := Summary{Name: e.Name, Title: e.Title, Games: e.totalGames(&DefaultOptions), Cost: e.Cost, Study: e.Study}
 		for _, t := range e.Tables {
 			s.Tables = append(s.Tables, t.Number)
 		}
@@ -48,13 +48,13 @@ func WriteList(w io.Writer, list []*Experiment) {
 	})
 }
 
-// total returns the games of a run.
-func (e *Experiment) total(o *Options) (n int) {
+// totalGames returns the games of a run.
+func (e *Experiment) totalGames(o *Options) (n int) {
 	for _, m := range e.Matches {
-		n += len(e.ways()) * m.trained * o.games(m.Games)
+		n += len(e.ways()) * m.seedCount * o.scaledGames(m.Games)
 	}
 	for _, t := range e.Trainings {
-		n += o.games(t.Games)
+		n += o.scaledGames(t.Games)
 	}
 	return n
 }
@@ -75,16 +75,16 @@ func (r *Report) Write(w io.Writer) {
 	if len(r.Models) > 0 && r.TrainScale != 1 {
 		fmt.Fprintf(w, "  not as in the study: models learn from %g times its games, episodes or generations\n", r.TrainScale)
 	}
-	fmt.Fprintf(w, "  seed %s; %s\n", r.Seed, r.repeats())
+	fmt.Fprintf(w, "  seed %s; %s\n", r.Seed, r.repeatabilityText())
 	state := ""
 	if r.Interrupted {
-		state = fmt.Sprintf(" of %d: interrupted", r.All)
+		state = fmt.Sprintf(" of %d: interrupted", r.TotalGames)
 	}
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-	if r.All == 0 { // models that do not play
+	if r.TotalGames == 0 { // models that do not play
 		fmt.Fprintf(w, "  %s%s\n", took, strings.TrimPrefix(state, " of 0"))
 	} else {
-		fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Drawn, took)
+		fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Draws, took)
 	}
 	r.writeModels(w)
 	for i := range r.Tables {
@@ -105,8 +105,8 @@ func (r *Report) writeModels(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	text.Rows(w, "model||method|mode|learned from|defects|time|run", r.Models, func(m Learned) []any {
-		return []any{m.named(), m.Way, m.Method, m.Mode, m.had(), m.defects(), run.Duration(m.took()), m.entry}
+	text.Rows(w, "model||method|mode|learned from|defects|time|run", r.Models, func(m TrainedModel) []any {
+		return []any{m.title(), m.Way, m.Method, m.Mode, m.sizeText(), m.defectsText(), run.FormatDuration(m.duration()), m.entry}
 	})
 }
 
@@ -118,10 +118,10 @@ func (r *Comparison) heading() string {
 	return r.Title + ", " + string(r.Way)
 }
 
-// thousands returns a number of at least 1 with commas.
-func thousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
+// formatThousands returns a number of at least 1 with commas.
+func formatThousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
 
-func (r *Report) repeats() string {
+func (r *Report) repeatabilityText() string {
 	if r.Timed && r.NodeRate == 0 {
 		return "the clock limits bots, so that the same seed gives other games"
 	}
@@ -135,47 +135,47 @@ func (r *Comparison) write(w io.Writer) {
 		if len(r.Columns) == 1 {
 			column = ""
 		}
-		ours, interval, sample := r.value(f.Ours), r.ends(f.Ours), strconv.Itoa(f.Sample)
+		ours, interval, sample := r.formatEstimate(f.OurEstimate), r.formatInterval(f.OurEstimate), strconv.Itoa(f.StudyGames)
 		if f.Games == 0 {
 			ours, interval = "-", "-"
 		}
-		if math.IsNaN(f.Published.Value) {
+		if math.IsNaN(f.PublishedEstimate.Value) {
 			sample = "-"
 		}
 		last := string(f.Verdict)
-		if measures[r.Measure].kind == ofModels {
+		if measures[r.Measure].kind == kindModels {
 			last = f.ratio()
 		}
-		return []any{f.Row, column, ours, interval, f.Games, r.value(f.Published), r.ends(f.Published), sample, last}
+		return []any{f.Row, column, ours, interval, f.Games, r.formatEstimate(f.PublishedEstimate), r.formatInterval(f.PublishedEstimate), sample, last}
 	})
 	if slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Models > 1 }) {
 		fmt.Fprint(w, "\nwhere models were trained with several seeds, ours is the mean over them, with Student's interval of\n"+
 			"their means: games of one model depend on each other\n")
 	}
-	if r.Agree+r.Differ > 0 {
-		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agree, text.Count(r.Agree+r.Differ, "figure"))
+	if r.Agreements+r.Differences > 0 {
+		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agreements, text.Count(r.Agreements+r.Differences, "figure"))
 	}
 }
 
-// value returns a figure as text, a dash for none.
-func (r *Comparison) value(e stats.Estimate) string {
+// formatEstimate returns a figure as text, a dash for none.
+func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
 	}
-	return r.number(e.Value)
+	return r.formatFigure(e.Value)
 }
 
-// ends returns an interval as text, a dash for none.
-func (r *Comparison) ends(e stats.Estimate) string {
+// formatInterval returns an interval as text, a dash for none.
+func (r *Comparison) formatInterval(e stats.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"
 	}
-	return r.number(e.Low) + " to " + r.number(e.High)
+	return r.formatFigure(e.Low) + " to " + r.formatFigure(e.High)
 }
 
-// number returns a figure: a share and a large number with one decimal at most, a small number
+// formatFigure returns a figure: a share and a large number with one decimal at most, a small number
 // with two digits.
-func (r *Comparison) number(x float64) string {
+func (r *Comparison) formatFigure(x float64) string {
 	size := math.Abs(x)
 	switch share := measures[r.Measure].share; {
 	case size >= 1000:

@@ -21,69 +21,69 @@ type Options struct {
 	TimeScale float64 // of the bots' time for a move
 	NodeRate  int     // nodes that the bots have instead of a second of their time; 0 for the time
 	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
-	TrainScale float64
-	Games      string // the file of the games that were played; "" for none
-	Models     string // the directory of the models that are trained
-	ModelsSize int    // MiB that it may have
-	Seed       rules.Seed
-	Workers    []int // a core for each game that is played at the same time, as match.Resources has them
-	Resolver   program.Resolver
+	TrainScale   float64
+	GamesFile    string // the file of the games that were played; "" for none
+	ModelsDir    string // the directory of the models that are trained
+	MaxModelsMiB int    // MiB that it may have
+	Seed         rules.Seed
+	Workers      []int // a core for each game that is played at the same time, as match.Resources has them
+	Resolver     program.Resolver
 	// Progress tells how much is done, in a unit in the plural: of the training of a model, or of the
 	// games, where model is "". One call at a time; nil for none.
 	Progress func(model, unit string, done, all int)
 }
 
 // DefaultOptions are those of a whole run.
-var DefaultOptions = Options{Scale: 1, TimeScale: 1, ModelsSize: 16 << 10}
+var DefaultOptions = Options{Scale: 1, TimeScale: 1, MaxModelsMiB: 16 << 10}
 
 // Params returns the options that users set.
 func (o *Options) Params() []run.Param {
 	return []run.Param{
-		{Name: "scale", To: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
-		{Name: "time-scale", To: &o.TimeScale, Min: 0.0001, Max: 100, Help: "how many times the study's time for a move the bots have"},
-		{Name: "train-scale", To: &o.TrainScale, Min: 0.00001, Max: 100,
+		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
+		{Name: "time-scale", Target: &o.TimeScale, Min: 0.0001, Max: 100, Help: "how many times the study's time for a move the bots have"},
+		{Name: "train-scale", Target: &o.TrainScale, Min: 0.00001, Max: 100,
 			Help: "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)"},
-		{Name: "nodes-per-second", To: &o.NodeRate, Min: 1, Max: 10_000_000,
+		{Name: "nodes-per-second", Target: &o.NodeRate, Min: 1, Max: 10_000_000,
 			Help: "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)"},
-		{Name: "models", To: &o.Models, Help: "keep the models that are trained in this `DIR` (default: that of the user's cache)"},
-		{Name: "models-size", To: &o.ModelsSize, Min: 1, Max: 1 << 24,
+		{Name: "models", Target: &o.ModelsDir, Help: "keep the models that are trained in this `DIR` (default: that of the user's cache)"},
+		{Name: "models-size", Target: &o.MaxModelsMiB, Min: 1, Max: 1 << 24,
 			Help: "MiB that they may take: the ones that were used longest ago are removed"},
 	}
 }
 
-// games returns how many games a row of so many has at the scale.
-func (o *Options) games(study int) int {
+// scaledGames returns how many games a row of so many has at the scale.
+func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
 
 // Report is what an experiment has found.
 type Report struct {
-	Experiment  string       `json:"experiment"`
-	Title       string       `json:"title"`
-	Study       string       `json:"study"`
-	Remark      string       `json:"remark"`
-	Seed        string       `json:"seed"`
-	Scale       float64      `json:"scale"`
-	TimeScale   float64      `json:"time_scale"`
-	NodeRate    int          `json:"nodes_per_second"` // instead of time; 0 for time
-	TrainScale  float64      `json:"train_scale"`
-	Timed       bool         `json:"timed"` // some bot's limit is a time
-	Interrupted bool         `json:"interrupted"`
-	Games       int          `json:"games"`
-	All         int          `json:"all"` // games, of a whole run
-	Drawn       int          `json:"drawn"`
-	Seconds     float64      `json:"seconds"`
-	Tables      []Comparison `json:"tables"`
-	Models      []Learned    `json:"models"`
-	Notes       []string     `json:"notes"`
-	Curves      []Curve      `json:"curves"`
+	Experiment  string         `json:"experiment"`
+	Title       string         `json:"title"`
+	Study       string         `json:"study"`
+	Remark      string         `json:"remark"`
+	Seed        string         `json:"seed"`
+	Scale       float64        `json:"scale"`
+	TimeScale   float64        `json:"time_scale"`
+	NodeRate    int            `json:"nodes_per_second"` // instead of time; 0 for time
+	TrainScale  float64        `json:"train_scale"`
+	Timed       bool           `json:"timed"` // some bot's limit is a time
+	Interrupted bool           `json:"interrupted"`
+	Games       int            `json:"games"`
+	TotalGames  int            `json:"all"` // games, of a whole run
+	Draws       int            `json:"drawn"`
+	Seconds     float64        `json:"seconds"`
+	Tables      []Comparison   `json:"tables"`
+	Models      []TrainedModel `json:"models"`
+	Notes       []string       `json:"notes"`
+	Curves      []Curve        `json:"curves"`
 }
 
 // Curve is how a training went: the share of games that were won, by the games played.
 type Curve struct {
-	Name  string    `json:"name"`
-	Games []int     `json:"games"`
-	Won   []float64 `json:"won"` // percent of the games since the last point
+	Name       string    `json:"name"`
+	Games      []int     `json:"games"`
+	WinPercent []float64 `json:"won"` // percent of the games since the last point
 }
 
 // Run plays an experiment. When the context ends, it returns the report of what there is, and the
@@ -96,8 +96,8 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	r := &Report{
 		Experiment: e.Name, Title: e.Title, Study: e.Study, Remark: e.Remark, Seed: fmt.Sprint(referee.Hex(o.Seed)),
-		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), All: e.total(&o),
-		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
+		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), TotalGames: e.totalGames(&o),
+		Models: []TrainedModel{}, Notes: []string{}, Curves: []Curve{},
 	}
 	rows, err := e.results(ctx, &o, r)
 	if err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) {
@@ -105,10 +105,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r.Interrupted = err != nil
 	r.Seconds = time.Since(began).Seconds()
-	if e.kind() != ofModels {
+	if e.kind() != kindModels {
 		for _, g := range slices.Concat(rows...) {
 			r.Games++
-			r.Drawn += int(one(g.Drawn))
+			r.Draws += int(indicator(g.IsDraw))
 		}
 	}
 	if len(rows) == 0 { // it has ended before the first game
@@ -126,29 +126,29 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 // are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
 	var games *resultsFile
-	if e.kind() == ofMatches { // before models learn, so that a damaged file is known in time
+	if e.kind() == kindMatches { // before models learn, so that a damaged file is known in time
 		var err error
-		if games, err = openResults(o.Games); err != nil {
+		if games, err = openResults(o.GamesFile); err != nil {
 			return nil, err
 		}
 		defer games.close()
 	}
 	if len(e.Models) > 0 {
-		c, err := openCache(o.Models, o.ModelsSize)
+		c, err := openCache(o.ModelsDir, o.MaxModelsMiB)
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
-		err = e.learn(ctx, o, c, r)
-		if e.kind() == ofModels {
-			return e.learnedRows(r.Models), err
+		err = e.trainModels(ctx, o, c, r)
+		if e.kind() == kindModels {
+			return e.modelRows(r.Models), err
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if e.kind() == ofTrainings {
-		return e.train(ctx, o, r)
+	if e.kind() == kindTrainings {
+		return e.runTrainings(ctx, o, r)
 	}
 	return e.play(ctx, o, r, games)
 }

@@ -26,7 +26,7 @@ func TestTeekoStudy(t *testing.T) {
 				continue
 			}
 			if seen++; f.Verdict != want {
-				t.Errorf("%s, %s: %+v %s, want %s", name, f.Row, f.Ours, f.Verdict, want)
+				t.Errorf("%s, %s: %+v %s, want %s", name, f.Row, f.OurEstimate, f.Verdict, want)
 			}
 		}
 		if seen != len(rows) {

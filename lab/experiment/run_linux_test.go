@@ -44,7 +44,7 @@ func TestInterrupted(t *testing.T) {
 func keeping(t *testing.T) (o Options) {
 	t.Helper()
 	o = options(1)
-	o.Games = filepath.Join(t.TempDir(), "games.jsonl")
+	o.GamesFile = filepath.Join(t.TempDir(), "games.jsonl")
 	return o
 }
 
@@ -95,7 +95,7 @@ func TestGamesKeepTheLastBlock(t *testing.T) {
 	if _, err := parse(t, tiny).Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(kit.Get[[]byte](t)(os.ReadFile(o.Games)), []byte{'\n'}); n != 1 {
+	if n := bytes.Count(kit.Get[[]byte](t)(os.ReadFile(o.GamesFile)), []byte{'\n'}); n != 1 {
 		t.Errorf("%d blocks are kept, not 1", n)
 	}
 }
@@ -136,8 +136,8 @@ func TestGamesKept(t *testing.T) {
 	}
 	want := timeless(t, run(tiny, 40))
 	run(tiny, 0)
-	data := kit.Get[[]byte](t)(os.ReadFile(o.Games))
-	kit.Must(t, os.WriteFile(o.Games, data[:len(data)-5], 0o644))
+	data := kit.Get[[]byte](t)(os.ReadFile(o.GamesFile))
+	kit.Must(t, os.WriteFile(o.GamesFile, data[:len(data)-5], 0o644))
 	if got := timeless(t, run(tiny, 10)); got != want {
 		t.Error(cmp.Diff(want, got))
 	}
@@ -145,12 +145,12 @@ func TestGamesKept(t *testing.T) {
 	if got := timeless(t, run(tiny, 0)); got != want {
 		t.Error(cmp.Diff(want, got))
 	}
-	lock := kit.Get[*resultsFile](t)(openResults(o.Games))
+	lock := kit.Get[*resultsFile](t)(openResults(o.GamesFile))
 	if _, err := parse(t, tiny).Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "in use by another experiment") {
 		t.Error(err)
 	}
 	lock.close()
-	kit.Must(t, os.WriteFile(o.Games, append(data[:len(data)/2:len(data)/2], data...), 0o644))
+	kit.Must(t, os.WriteFile(o.GamesFile, append(data[:len(data)/2:len(data)/2], data...), 0o644))
 	if _, err := parse(t, tiny).Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "is damaged: remove it") {
 		t.Error(err)
 	}
@@ -195,19 +195,19 @@ published = [[1, 1], [1, 1]]
 `)
 	r, err := e.Run(t.Context(), options(2))
 	kit.Must(t, err)
-	if shallow, deep := r.Tables[2].Figures[0].Ours.Value, r.Tables[2].Figures[3].Ours.Value; shallow < 5 || deep < 5*shallow {
+	if shallow, deep := r.Tables[2].Figures[0].OurEstimate.Value, r.Tables[2].Figures[3].OurEstimate.Value; shallow < 5 || deep < 5*shallow {
 		t.Errorf("depth 1 has %v nodes, depth 3 %v", shallow, deep)
 	}
 	for row := range 4 {
 		sum := 0.0
 		for column := range 3 {
-			sum += r.Tables[1].Figures[3*row+column].Ours.Value
+			sum += r.Tables[1].Figures[3*row+column].OurEstimate.Value
 		}
-		if sum+float64(r.Drawn) < 99.9 || sum > 100.1 {
+		if sum+float64(r.Draws) < 99.9 || sum > 100.1 {
 			t.Errorf("row %d: the endings are %v %% of the games", row, sum)
 		}
 	}
-	if time := r.Tables[3].Figures[0]; time.Ours.Value <= 0 || time.Verdict != NotCompared {
+	if time := r.Tables[3].Figures[0]; time.OurEstimate.Value <= 0 || time.Verdict != NotCompared {
 		t.Errorf("the time is %+v", time)
 	}
 	dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestTrainings(t *testing.T) {
 	if r.Games != 4000 || len(r.Curves) != 8 || len(r.Curves[0].Games) != 5 || len(r.Notes) != 8 {
 		t.Errorf("%d games, %d curves, %q", r.Games, len(r.Curves), r.Notes)
 	}
-	if won := r.Tables[0].Figures[3]; won.Row != "mu 0.01" || won.Column != "won" || won.Ours.Value < 90 {
+	if won := r.Tables[0].Figures[3]; won.Row != "mu 0.01" || won.Column != "won" || won.OurEstimate.Value < 90 {
 		t.Errorf("%+v", won)
 	}
 	dir := t.TempDir()
@@ -277,16 +277,16 @@ measure = "first"
 of = ["greedy", "random"]
 `)
 	r := kit.Get[*Report](t)(e.Run(t.Context(), options(2)))
-	if r.Games != 48 || r.Drawn > 6 {
-		t.Errorf("%d of %d games are drawn", r.Drawn, r.Games)
+	if r.Games != 48 || r.Draws > 6 {
+		t.Errorf("%d of %d games are drawn", r.Draws, r.Games)
 	}
 	won, first := r.Tables[0].Figures, r.Tables[1].Figures
-	if sum := won[0].Ours.Value + won[1].Ours.Value; sum < 80 || sum > 100.001 || won[0].Ours.Value < won[1].Ours.Value {
-		t.Errorf("the teams won %v %% and %v %%", won[0].Ours.Value, won[1].Ours.Value)
+	if sum := won[0].OurEstimate.Value + won[1].OurEstimate.Value; sum < 80 || sum > 100.001 || won[0].OurEstimate.Value < won[1].OurEstimate.Value {
+		t.Errorf("the teams won %v %% and %v %%", won[0].OurEstimate.Value, won[1].OurEstimate.Value)
 	}
 	for i := range won {
-		if first[i].Ours.Value < won[i].Ours.Value {
-			t.Errorf("%+v: alone more often than at all, %v %%", first[i], won[i].Ours.Value)
+		if first[i].OurEstimate.Value < won[i].OurEstimate.Value {
+			t.Errorf("%+v: alone more often than at all, %v %%", first[i], won[i].OurEstimate.Value)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (r *Report) Save(dir string) (files []string, err error) {
 			files = append(files, path)
 		}
 	}
-	save(r.Experiment+".csv", r.saveCSV)
+	save(r.Experiment+".csv", r.writeCSV)
 	for i, t := range r.Tables {
 		if t.plot {
 			save(fmt.Sprintf("%s-%d.svg", r.Experiment, i+1), t.draw)
@@ -40,7 +40,7 @@ func (r *Report) Save(dir string) (files []string, err error) {
 	return files, nil
 }
 
-func (r *Report) saveCSV(path string) error {
+func (r *Report) writeCSV(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -51,9 +51,9 @@ func (r *Report) saveCSV(path string) error {
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
 			w.Write([]string{
-				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), finite(g.Ours.Value), finite(g.Ours.Low), finite(g.Ours.High),
-				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.Sample),
-				finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), string(t.Way),
+				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), formatFinite(g.OurEstimate.Value), formatFinite(g.OurEstimate.Low), formatFinite(g.OurEstimate.High),
+				strconv.Itoa(max(1, g.Models)), strconv.Itoa(g.StudyGames),
+				formatFinite(g.PublishedEstimate.Value), formatFinite(g.PublishedEstimate.Low), formatFinite(g.PublishedEstimate.High), string(g.Verdict), string(t.Way),
 			})
 		}
 	}
@@ -64,23 +64,23 @@ func (r *Report) saveCSV(path string) error {
 	return f.Close()
 }
 
-// finite returns a number as text, "" for none.
-func finite(x float64) string {
+// formatFinite returns a number as text, "" for none.
+func formatFinite(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// bars are figures with their intervals, as gonum/plot draws them.
-type bars struct {
+// errorBars are figures with their intervals, as gonum/plot draws them.
+type errorBars struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
 // draw draws the figures of a table beside the published ones.
 func (r *Comparison) draw(path string) error {
-	var ours, published bars
+	var ours, published errorBars
 	var labels []string
 	for i, f := range r.Figures {
 		label := f.Row
@@ -89,14 +89,14 @@ func (r *Comparison) draw(path string) error {
 		}
 		labels = append(labels, label)
 		if f.Games > 0 {
-			ours.add(float64(i), f.Ours)
-			published.add(float64(i)+0.2, f.Published)
+			ours.add(float64(i), f.OurEstimate)
+			published.add(float64(i)+0.2, f.PublishedEstimate)
 		}
 	}
 	p := plot.New()
 	p.Title.Text, p.Y.Label.Text = "table "+r.Number+": "+r.heading(), r.Unit
 	p.Add(plotter.NewGrid())
-	for i, b := range []bars{ours, published} {
+	for i, b := range []errorBars{ours, published} {
 		if len(b.XYs) == 0 {
 			continue
 		}
@@ -123,7 +123,7 @@ func (r *Comparison) draw(path string) error {
 }
 
 // add adds a figure, without a bar to an end that is unbounded, unless there is none.
-func (b *bars) add(x float64, e stats.Estimate) {
+func (b *errorBars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {
 		return
 	}
@@ -147,7 +147,7 @@ func (r *Report) drawCurves(path string) error {
 	for _, c := range r.Curves {
 		points := make(plotter.XYs, len(c.Games))
 		for i := range points {
-			points[i] = plotter.XY{X: float64(c.Games[i]), Y: c.Won[i]}
+			points[i] = plotter.XY{X: float64(c.Games[i]), Y: c.WinPercent[i]}
 		}
 		lines = append(lines, c.Name, points)
 	}

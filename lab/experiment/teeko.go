@@ -22,8 +22,8 @@ type Training struct {
 	lms.Training
 }
 
-// weights are the weights by name that a training can begin with, besides those of earlier trainings.
-var weights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
+// namedWeights are the weights by name that a training can begin with, besides those of earlier trainings.
+var namedWeights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
 	opponentRandom = "random"
@@ -54,20 +54,20 @@ func (e *Experiment) completeTrainings() error {
 		}
 		known = append(known, t.Name)
 		if !t.Hidden {
-			e.rows = append(e.rows, row{name: t.Name, games: t.Games, trained: 1})
+			e.rows = append(e.rows, row{name: t.Name, games: t.Games, seedCount: 1})
 		}
 	}
 	return nil
 }
 
-// train plays the trainings one after another.
-func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (rows [][]result, err error) {
-	learned := maps.Clone(weights)
+// runTrainings plays the trainings one after another.
+func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Report) (rows [][]result, err error) {
+	learned := maps.Clone(namedWeights)
 	played := 0
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
 		training := t.Training
-		training.Games, training.Seed = o.games(t.Games), binary.BigEndian.Uint64(seed[:])
+		training.Games, training.Seed = o.scaledGames(t.Games), binary.BigEndian.Uint64(seed[:])
 		training.Start, training.Self = learned[t.From], t.Opponent == opponentSelf
 		if w, ok := learned[t.Opponent]; ok {
 			training.Rival = &w
@@ -76,9 +76,9 @@ func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (row
 		last := lms.Report{}
 		training.Progress = func(now lms.Report) {
 			curve.Games = append(curve.Games, now.Games())
-			curve.Won = append(curve.Won, 100*float64(now.Won-last.Won)/float64(now.Games()-last.Games()))
+			curve.WinPercent = append(curve.WinPercent, 100*float64(now.Wins-last.Wins)/float64(now.Games()-last.Games()))
 			last = now
-			o.Progress("", "games", played+now.Games(), report.All)
+			o.Progress("", "games", played+now.Games(), report.TotalGames)
 		}
 		var found lms.Report
 		if err == nil {
@@ -93,17 +93,17 @@ func (e *Experiment) train(ctx context.Context, o *Options, report *Report) (row
 			}
 		}
 		if !t.Hidden {
-			rows = append(rows, gamesOf(found))
+			rows = append(rows, resultsOf(found))
 		}
 	}
 	return rows, err
 }
 
-// gamesOf returns a result for each game of a training.
-func gamesOf(r lms.Report) (list []result) {
-	for i, n := range []int{r.Won, r.Lost, r.Drawn} {
+// resultsOf returns a result for each game of a training.
+func resultsOf(r lms.Report) (list []result) {
+	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
 		for range n {
-			list = append(list, result{Seat: -1, Ending: outcomes[i], Drawn: outcomes[i] == "drawn"})
+			list = append(list, result{WinnerSeat: -1, Ending: outcomes[i], IsDraw: outcomes[i] == "drawn"})
 		}
 	}
 	return list

@@ -27,17 +27,17 @@ func TestRun(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if first.Games != 40 || first.All != 40 || first.Interrupted {
-		t.Errorf("%d games of %d", first.Games, first.All)
+	if first.Games != 40 || first.TotalGames != 40 || first.Interrupted {
+		t.Errorf("%d games of %d", first.Games, first.TotalGames)
 	}
 	figures := first.Tables[0].Figures
-	if won, lost := figures[0].Ours.Value, figures[1].Ours.Value; won < 60 || won+lost > 100 || figures[0].Games != 20 {
+	if won, lost := figures[0].OurEstimate.Value, figures[1].OurEstimate.Value; won < 60 || won+lost > 100 || figures[0].Games != 20 {
 		t.Errorf("greedy won %v %%, random %v %%", won, lost)
 	}
 	if n := len(first.Tables[0].Figures); n != 3 {
 		t.Errorf("%d figures where greedy plays in one row and random in two", n)
 	}
-	if total := first.Tables[1].Figures[2]; total.Row != totalRow || total.Games != 40 || total.Sample != 40 {
+	if total := first.Tables[1].Figures[2]; total.Row != totalRow || total.Games != 40 || total.StudyGames != 40 {
 		t.Errorf("the total is %+v", total)
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 // Method is a way to pair bots and to rate them.
 type Method struct {
-	Name     string
-	Arrivals bool // worth a look at newcomers
-	pair     pairing
-	rate     rater
-	fit      bool // look at the maximum-likelihood ratings, too
+	Name          string
+	WithNewcomers bool // worth a look at newcomers
+	pair          pairing
+	rate          rater
+	withFit       bool // look at the maximum-likelihood ratings, too
 }
 
 // Curve is how well a method's ratings agree with the truth, by matches a bot.
@@ -32,7 +32,7 @@ type Point struct {
 	Spearman Band    `json:"spearman"` // rank correlation
 	Kendall  Band    `json:"kendall"`  // the share of pairs in order less that out of order
 	Error    float64 `json:"error"`    // root mean square in Elo, about the mean of all
-	Scale    float64 `json:"scale"`    // mean Elo less the true mean, the anchor being at its own
+	Bias     float64 `json:"scale"`    // mean Elo less the true mean, the anchor being at its own
 }
 
 // Band is the mean over the runs, and the least and the greatest of them.
@@ -42,10 +42,10 @@ type Band struct {
 	High float64 `json:"high"`
 }
 
-// Reaches returns the matches a bot, between two checkpoints where need be, from
+// MatchesTo returns the matches a bot, between two checkpoints where need be, from
 // which on the mean rank correlation is at least so much; +Inf where the curve
 // ends below it.
-func (c Curve) Reaches(spearman float64) float64 {
+func (c Curve) MatchesTo(spearman float64) float64 {
 	at := math.Inf(1)
 	for i := len(c.Points) - 1; i >= 0; i-- {
 		p := c.Points[i]
@@ -62,64 +62,64 @@ func (c Curve) Reaches(spearman float64) float64 {
 	return at
 }
 
-// ours is the ladder's own method.
-var ours = Method{Name: "timba", Arrivals: true, pair: byPool, rate: byOutcome, fit: true}
+// ladderMethod is the ladder's own method.
+var ladderMethod = Method{Name: "timba", WithNewcomers: true, pair: pairByPool, rate: rateByOutcome, withFit: true}
 
 // Methods returns the ladder's own and those that it is compared with.
 func Methods() []Method {
 	methods := []Method{
-		ours,
-		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byOutcome, fit: true},
-		{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
-		{Name: "TrueSkill a game, timba's pairing", pair: byPool, rate: trueSkill},
+		ladderMethod,
+		{Name: "timba's Elo, random pairing", WithNewcomers: true, pair: pairAtRandom, rate: rateByOutcome, withFit: true},
+		{Name: "TrueSkill a game, random pairing", WithNewcomers: true, pair: pairAtRandom, rate: rateByTrueSkill},
+		{Name: "TrueSkill a game, timba's pairing", pair: pairByPool, rate: rateByTrueSkill},
 	}
 	for _, k := range []float64{20, 32, 64, 128, 256} {
 		name := fmt.Sprintf("Elo K=%v a match, ", k)
 		methods = append(methods,
-			Method{Name: name + "random pairing", Arrivals: true, pair: random, rate: byMatch(k)},
-			Method{Name: name + "timba's pairing", pair: byPool, rate: byMatch(k)})
+			Method{Name: name + "random pairing", WithNewcomers: true, pair: pairAtRandom, rate: rateByMatch(k)},
+			Method{Name: name + "timba's pairing", pair: pairByPool, rate: rateByMatch(k)})
 	}
 	for _, k := range []float64{4, 10, 20, 32} {
-		methods = append(methods, Method{Name: fmt.Sprintf("Elo K=%v a game, random pairing", k), pair: random, rate: byGame(k)})
+		methods = append(methods, Method{Name: fmt.Sprintf("Elo K=%v a game, random pairing", k), pair: pairAtRandom, rate: rateByGame(k)})
 	}
 	return methods
 }
 
-// Converge plays new ladders by a method. The curves are of its Elo and, where
+// SimulateConvergence plays new ladders by a method. The curves are of its Elo and, where
 // the method has it, of the maximum-likelihood ratings of the same matches.
-func Converge(ctx context.Context, c Config, m Method) ([]Curve, error) {
+func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
-	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
-		w, err := newWorld(play, c.ladder(), draw(truth, c.Bots))
+	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
+		w, err := newWorld(play, c.ladder(), drawStrengths(truth, c.Bots))
 		if err == nil {
-			looks[run], fits[run], err = c.watch(ctx, w, m)
+			looks[run], fits[run], err = c.sampleLadder(ctx, w, m)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	curves := []Curve{{Name: m.Name, Points: c.points(looks)}}
-	if m.fit {
-		curves = append(curves, Curve{Name: m.Name + ", fit", Points: c.points(fits)})
+	curves := []Curve{{Name: m.Name, Points: c.curvePoints(looks)}}
+	if m.withFit {
+		curves = append(curves, Curve{Name: m.Name + ", fit", Points: c.curvePoints(fits)})
 	}
 	return curves, nil
 }
 
 // snapshot is one ladder at one checkpoint.
-type snapshot struct{ spearman, kendall, err, scale float64 }
+type snapshot struct{ spearman, kendall, err, bias float64 }
 
-func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
+func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
-		for 2*w.finished < at*c.Bots {
+		for 2*w.matches < at*c.Bots {
 			w.step(m)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		looks = append(looks, snapshotOf(w.truth, w.elos()))
-		if m.fit {
-			fits = append(fits, snapshotOf(w.truth, w.fit().Elo))
+		looks = append(looks, snapshotOf(w.strengths, w.elos()))
+		if m.withFit {
+			fits = append(fits, snapshotOf(w.strengths, w.fit().Elo))
 		}
 	}
 	return looks, fits, nil
@@ -129,13 +129,13 @@ func snapshotOf(truth, elos []float64) snapshot {
 	l := snapshot{
 		spearman: stat.Correlation(ranks(truth), ranks(elos), nil),
 		kendall:  stat.Kendall(truth, elos, nil),
-		scale:    stat.Mean(elos, nil) - stat.Mean(truth, nil),
+		bias:     stat.Mean(elos, nil) - stat.Mean(truth, nil),
 	}
 	if math.IsNaN(l.spearman) { // all are equal, as before the first match
 		l.spearman = 0
 	}
 	for i, x := range elos {
-		d := x - truth[i] - l.scale
+		d := x - truth[i] - l.bias
 		l.err += d * d
 	}
 	l.err = math.Sqrt(l.err / float64(len(elos)))
@@ -163,7 +163,7 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-func (c Config) points(runs [][]snapshot) []Point {
+func (c Config) curvePoints(runs [][]snapshot) []Point {
 	var points []Point
 	for i, at := range c.checkpoints() {
 		p := Point{Matches: at}
@@ -172,7 +172,7 @@ func (c Config) points(runs [][]snapshot) []Point {
 			l := looks[i]
 			spearman, kendall = append(spearman, l.spearman), append(kendall, l.kendall)
 			p.Error += l.err / float64(len(runs))
-			p.Scale += l.scale / float64(len(runs))
+			p.Bias += l.bias / float64(len(runs))
 		}
 		p.Spearman, p.Kendall = band(spearman), band(kendall)
 		points = append(points, p)

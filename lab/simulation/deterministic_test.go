@@ -13,8 +13,8 @@ import (
 func TestDeterministic(t *testing.T) {
 	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
 	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
-		first := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
-		again, _ := Converge(context.Background(), c, method(t, name))
+		first := kit.Get[[]Curve](t)(SimulateConvergence(context.Background(), c, method(t, name)))
+		again, _ := SimulateConvergence(context.Background(), c, method(t, name))
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

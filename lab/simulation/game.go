@@ -17,20 +17,20 @@ import (
 // a deal's mean 0.094, which are those of Brisca for two, measured for the table
 // in lab/results/duplicates.csv.
 const (
-	luck  = 0.509
-	noise = 0.861
-	tie   = 0.1225
+	luckWeight  = 0.509
+	noiseWeight = 0.861
+	tieMargin   = 0.1225
 )
 
 // maxDiff is beyond any difference of Elo that is asked for.
 const maxDiff = 4000
 
-// skills has the skill at which the expected score is that of a difference of
+// skillByElo has the skill at which the expected score is that of a difference of
 // 0, 1, 2... Elo. It is made when it is asked for: every start of the program, and
 // of every sandbox, would wait for it.
-var skills = sync.OnceValue(func() []float64 {
+var skillByElo = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
-	score := func(skill float64) float64 { return (n.CDF(skill-tie) + n.CDF(skill+tie)) / 2 }
+	score := func(skill float64) float64 { return (n.CDF(skill-tieMargin) + n.CDF(skill+tieMargin)) / 2 }
 	byElo := make([]float64, maxDiff+2)
 	low := 0.0
 	for elo := range byElo {
@@ -51,29 +51,29 @@ var skills = sync.OnceValue(func() []float64 {
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
-	byElo := skills()
+	byElo := skillByElo()
 	s := byElo[i] + (x-float64(i))*(byElo[i+1]-byElo[i])
 	return math.Copysign(s, diff)
 }
 
-// game returns one game's score, on a deal with the luck given.
-func game(r *rand.Rand, skill, luck float64) float64 {
-	switch lead := skill + luck + noise*r.NormFloat64(); {
-	case lead > tie:
+// playGame returns one game's score, on a deal with the luck given.
+func playGame(r *rand.Rand, skill, luck float64) float64 {
+	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
+	case lead > tieMargin:
 		return 1
-	case lead < -tie:
+	case lead < -tieMargin:
 		return 0
 	}
 	return 0.5
 }
 
-// deal plays one deal with both rotations and returns the first bot's mean score.
-func deal(r *rand.Rand, skill float64) float64 {
-	l := luck * r.NormFloat64()
-	return (game(r, skill, l) + game(r, skill, -l)) / 2
+// playDeal plays one deal with both rotations and returns the first bot's mean score.
+func playDeal(r *rand.Rand, skill float64) float64 {
+	l := luckWeight * r.NormFloat64()
+	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// single plays one game on its own deal and returns the first bot's score.
-func single(r *rand.Rand, skill float64) float64 {
-	return game(r, skill, luck*r.NormFloat64())
+// playSingle plays one game on its own deal and returns the first bot's score.
+func playSingle(r *rand.Rand, skill float64) float64 {
+	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

@@ -11,16 +11,16 @@ import (
 
 // Newcomers is how fast bots that come to an established ladder find their Elo.
 type Newcomers struct {
-	Name   string    `json:"name"`
-	Median []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
-	Ninety []float64 `json:"ninety"` // nine of ten are within it
+	Name       string    `json:"name"`
+	Median     []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
+	Quantile90 []float64 `json:"ninety"` // nine of ten are within it
 	// Shift is by how much the mean Elo of the others moved while they came.
 	Shift float64 `json:"shift"`
 }
 
-// Within returns after how many matches the median error is below so many Elo for
+// MatchesWithin returns after how many matches the median error is below so many Elo for
 // good; infinity where it never is.
-func (n Newcomers) Within(elos float64) float64 {
+func (n Newcomers) MatchesWithin(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
 		at = float64(i)
@@ -29,38 +29,38 @@ func (n Newcomers) Within(elos float64) float64 {
 }
 
 const (
-	newcomers        = 50  // to a ladder, one after the other
-	newcomerPlay     = 30  // matches for which each is watched
-	establishedAfter = 60  // matches a bot before the first arrives
-	everyMatches     = 100 // the ladder's matches between two arrivals
+	newcomersPerLadder = 50  // to a ladder, one after the other
+	newcomerMatches    = 30  // matches for which each is watched
+	establishedAfter   = 60  // matches a bot before the first arrives
+	arrivalInterval    = 100 // the ladder's matches between two arrivals
 )
 
-// Arrive lets bots come to established ladders.
-func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
+// SimulateNewcomers lets bots come to established ladders.
+func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
-	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
-		w, err := newWorld(play, c.ladder(), draw(truth, c.Bots))
+	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
+		w, err := newWorld(play, c.ladder(), drawStrengths(truth, c.Bots))
 		if err != nil {
 			return err
 		}
-		for 2*w.finished < establishedAfter*c.Bots {
+		for 2*w.matches < establishedAfter*c.Bots {
 			w.step(m)
 		}
-		runs[run] = watchArrivals(w, m, truth)
+		runs[run] = simulateArrivals(w, m, truth)
 		return ctx.Err()
 	})
 	if err != nil {
 		return out, err
 	}
-	for n := range newcomerPlay + 1 {
+	for n := range newcomerMatches + 1 {
 		var all []float64
 		for _, r := range runs {
 			all = append(all, r.errs[n]...)
 		}
 		slices.Sort(all)
 		out.Median = append(out.Median, stat.Quantile(0.5, stat.Empirical, all, nil))
-		out.Ninety = append(out.Ninety, stat.Quantile(0.9, stat.Empirical, all, nil))
+		out.Quantile90 = append(out.Quantile90, stat.Quantile(0.9, stat.Empirical, all, nil))
 	}
 	for _, r := range runs {
 		out.Shift += r.shift / float64(c.Runs)
@@ -74,38 +74,38 @@ type arrivals struct {
 	shift float64
 }
 
-// watchArrivals lets newcomers come. Errors are relative to how the ladder's
+// simulateArrivals lets newcomers come. Errors are relative to how the ladder's
 // other bots stand on average, as only that can be measured by playing them.
-func watchArrivals(w *world, m Method, truth *rand.Rand) arrivals {
-	others := len(w.truth)
+func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
+	others := len(w.strengths)
 	shift := func() (sum float64) {
 		for i, e := range w.entries[:others] {
-			sum += (e.Elo - w.truth[i]) / float64(others)
+			sum += (e.Elo - w.strengths[i]) / float64(others)
 		}
 		return sum
 	}
 	before := shift()
-	res := arrivals{errs: make([][]float64, newcomerPlay+1)}
+	res := arrivals{errs: make([][]float64, newcomerMatches+1)}
 	note := func(i int) {
 		n := w.entries[i].Matches
-		if i < others || n > newcomerPlay {
+		if i < others || n > newcomerMatches {
 			return
 		}
-		res.errs[n] = append(res.errs[n], math.Abs(w.entries[i].Elo-w.truth[i]-shift()))
+		res.errs[n] = append(res.errs[n], math.Abs(w.entries[i].Elo-w.strengths[i]-shift()))
 	}
 	step := func() {
 		for _, i := range w.step(m) {
 			note(i)
 		}
 	}
-	for range newcomers {
-		i := w.add(Mean + Spread*truth.NormFloat64())
+	for range newcomersPerLadder {
+		i := w.addBot(Mean + Deviation*truth.NormFloat64())
 		note(i)
-		for range everyMatches {
+		for range arrivalInterval {
 			step()
 		}
 	}
-	for len(res.errs[newcomerPlay]) < newcomers {
+	for len(res.errs[newcomerMatches]) < newcomersPerLadder {
 		step()
 	}
 	res.shift = shift() - before

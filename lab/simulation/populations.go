@@ -14,11 +14,11 @@ import (
 
 // population is a ladder as competitions have them.
 type population struct {
-	name     string
-	ladder   string                       // of the default configuration
-	deals    int                          // of a match; 0: those of the ladder
-	truth    func(r *rand.Rand) []float64 // the true strength by bot, that of the anchor first
-	versions int                          // the first bot that has a new version after every newVersion matches; 0: none
+	name           string
+	ladder         string                       // of the default configuration
+	deals          int                          // of a match; 0: those of the ladder
+	strengths      func(r *rand.Rand) []float64 // the true strength by bot, that of the anchor first
+	firstVersioned int                          // the first bot that has a new version after every newVersion matches; 0: none
 }
 
 // newVersion is after how many matches a bot that has many versions has the next one.
@@ -28,20 +28,20 @@ const newVersion = 10
 const demoDeals = 2
 
 var populations = []population{
-	{name: "demo", ladder: "brisca-2", deals: demoDeals, truth: starters(0)},
-	{name: "demo, wide gap", ladder: "tebes-6-random", deals: demoDeals, truth: starters(400)},
-	{name: "demo, four seats", ladder: "podrida-4", deals: demoDeals, truth: starters(0)},
-	{name: "demo, two teams", ladder: "brisca-4-teams", deals: demoDeals, truth: starters(0)},
-	{name: "default", ladder: "brisca-2", truth: starters(0)},
-	{name: "default, wide gap", ladder: "tebes-6-random", truth: starters(400)},
-	{name: "default, two teams", ladder: "brisca-4-teams", truth: starters(0)},
-	{name: "50 different bots", ladder: "brisca-2", truth: different(50)},
-	{name: "20 bots, new versions of 5", ladder: "brisca-2", truth: different(20), versions: 15},
+	{name: "demo", ladder: "brisca-2", deals: demoDeals, strengths: demoStrengths(0)},
+	{name: "demo, wide gap", ladder: "tebes-6-random", deals: demoDeals, strengths: demoStrengths(400)},
+	{name: "demo, four seats", ladder: "podrida-4", deals: demoDeals, strengths: demoStrengths(0)},
+	{name: "demo, two teams", ladder: "brisca-4-teams", deals: demoDeals, strengths: demoStrengths(0)},
+	{name: "default", ladder: "brisca-2", strengths: demoStrengths(0)},
+	{name: "default, wide gap", ladder: "tebes-6-random", strengths: demoStrengths(400)},
+	{name: "default, two teams", ladder: "brisca-4-teams", strengths: demoStrengths(0)},
+	{name: "50 different bots", ladder: "brisca-2", strengths: normalStrengths(50)},
+	{name: "20 bots, new versions of 5", ladder: "brisca-2", strengths: normalStrengths(20), firstVersioned: 15},
 }
 
-// starters returns what the demo has: the anchor and a weak house bot, thirteen equal starters, and six
+// demoStrengths returns what the demo has: the anchor and a weak house bot, thirteen equal starters, and six
 // house bots that are stronger, by some Elo more than usual.
-func starters(gap float64) func(*rand.Rand) []float64 {
+func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
 		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
 		for _, strength := range []float64{1400, 1600, 1800, 1900, 2000, 2200} {
@@ -51,9 +51,9 @@ func starters(gap float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// different returns that many bots of normal strength.
-func different(bots int) func(*rand.Rand) []float64 {
-	return func(r *rand.Rand) []float64 { return draw(r, bots) }
+// normalStrengths returns that many bots of normal strength.
+func normalStrengths(bots int) func(*rand.Rand) []float64 {
+	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
 // Population is what ratings are worth on a ladder as competitions have them.
@@ -71,69 +71,69 @@ type Agreement struct {
 	Matches int      `json:"matches"`
 	Elo     Accuracy `json:"elo"`
 	Fit     Accuracy `json:"fit"`
-	// Covered is the share of the fit's intervals that have the truth.
-	Covered stats.Estimate `json:"covered"`
+	// Coverage is the share of the fit's intervals that have the truth.
+	Coverage stats.Estimate `json:"covered"`
 }
 
 // Accuracy is that of ratings.
 type Accuracy struct {
-	Wrong    stats.Estimate `json:"wrong"`    // the share of the pairs of unequal bots in the wrong order
-	Distance stats.Estimate `json:"distance"` // the mean rating less the true mean, the anchor being at its own
-	Error    stats.Estimate `json:"error"`    // root mean square in Elo
+	WrongOrder stats.Estimate `json:"wrong"`    // the share of the pairs of unequal bots in the wrong order
+	Bias       stats.Estimate `json:"distance"` // the mean rating less the true mean, the anchor being at its own
+	Error      stats.Estimate `json:"error"`    // root mean square in Elo
 }
 
-// smallLadders is how many ladders of a population are played for one of Config.Runs: they are small.
-const smallLadders = 10
+// smallLadderFactor is how many ladders of a population are played for one of Config.Runs: they are small.
+const smallLadderFactor = 10
 
-// agreements are the matches a bot after which a population is looked at.
-var agreements = []int{3, 7, 10, 30, 100}
+// agreementMatches are the matches a bot after which a population is looked at.
+var agreementMatches = []int{3, 7, 10, 30, 100}
 
-// agreed is what one ladder shows at one time.
-type agreed struct {
+// agreementSample is what one ladder shows at one time.
+type agreementSample struct {
 	elo, fit accuracy
-	covered  float64
+	coverage float64
 }
 
-type accuracy struct{ wrong, distance, err float64 }
+type accuracy struct{ wrongOrder, bias, err float64 }
 
-// Populate plays ladders with every population.
-func Populate(ctx context.Context, c Config) (out []Population, err error) {
-	c.Runs *= smallLadders
+// SimulatePopulations plays ladders with every population.
+func SimulatePopulations(ctx context.Context, c Config) (out []Population, err error) {
+	c.Runs *= smallLadderFactor
 	ladders := config.Default().Ladders
 	for _, p := range populations {
 		l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Name == p.ladder })]
 		if p.deals > 0 {
 			l.Deals = p.deals
 		}
-		runs := make([][]agreed, c.Runs)
-		err := c.each(ctx, func(run int, truth, play *rand.Rand) (err error) {
-			runs[run], err = p.watch(ctx, l, truth, play)
+		runs := make([][]agreementSample, c.Runs)
+		err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) (err error) {
+			runs[run], err = p.sampleLadder(ctx, l, truth, play)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		result := Population{Name: p.name, Slots: l.Bots, Deals: l.Deals, Bots: len(p.truth(rand.New(rand.NewPCG(0, 0))))}
-		for i, matches := range agreements {
-			mean := func(of func(agreed) float64) stats.Estimate {
+		result := Population{Name: p.name, Slots: l.Bots, Deals: l.Deals, Bots: len(p.strengths(rand.New(rand.NewPCG(0, 0))))}
+		for i, matches := range agreementMatches {
+			mean := func(of func(agreementSample) float64) stats.Estimate {
 				values := make([]float64, len(runs))
 				for run := range runs {
 					values[run] = of(runs[run][i])
 				}
 				return stats.Mean(values)
 			}
-			accuracies := func(of func(agreed) accuracy) Accuracy {
+			accuracies := func(of func(agreementSample) accuracy) Accuracy {
 				return Accuracy{
-					Wrong:    mean(func(a agreed) float64 { return of(a).wrong }),
-					Distance: mean(func(a agreed) float64 { return of(a).distance }),
-					Error:    mean(func(a agreed) float64 { return of(a).err }),
+					WrongOrder: mean(func(a agreementSample) float64 { return of(a).wrongOrder }),
+					Bias:       mean(func(a agreementSample) float64 { return of(a).bias }),
+					Error:      mean(func(a agreementSample) float64 { return of(a).err }),
 				}
 			}
 			result.Points = append(result.Points, Agreement{
-				Matches: matches,
-				Elo:     accuracies(func(a agreed) accuracy { return a.elo }),
-				Fit:     accuracies(func(a agreed) accuracy { return a.fit }),
-				Covered: mean(func(a agreed) float64 { return a.covered }),
+				Matches:  matches,
+				Elo:      accuracies(func(a agreementSample) accuracy { return a.elo }),
+				Fit:      accuracies(func(a agreementSample) accuracy { return a.fit }),
+				Coverage: mean(func(a agreementSample) float64 { return a.coverage }),
 			})
 		}
 		out = append(out, result)
@@ -141,21 +141,21 @@ func Populate(ctx context.Context, c Config) (out []Population, err error) {
 	return out, nil
 }
 
-// watch plays one ladder.
-func (p *population) watch(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreed, err error) {
-	w, err := newWorld(play, l, p.truth(truth))
+// sampleLadder plays one ladder.
+func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreementSample, err error) {
+	w, err := newWorld(play, l, p.strengths(truth))
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range agreements {
-		for len(w.sides)*w.finished < at*len(w.live) {
-			for _, i := range w.step(ours) {
-				if p.versions > 0 && i >= p.versions && w.entries[i].Matches == newVersion {
-					w.replace(i, w.truth[i]+20+50*truth.NormFloat64())
+	for _, at := range agreementMatches {
+		for len(w.sides)*w.matches < at*len(w.live) {
+			for _, i := range w.step(ladderMethod) {
+				if p.firstVersioned > 0 && i >= p.firstVersioned && w.entries[i].Matches == newVersion {
+					w.replace(i, w.strengths[i]+20+50*truth.NormFloat64())
 				}
 			}
 		}
-		look, err := w.agree()
+		look, err := w.sampleAgreement()
 		if err != nil {
 			return nil, err
 		}
@@ -167,8 +167,8 @@ func (p *population) watch(ctx context.Context, l ladder.Ladder, truth, play *ra
 	return looks, nil
 }
 
-// agree compares the ratings of those who play with the truth.
-func (w *world) agree() (a agreed, err error) {
+// sampleAgreement compares the ratings of those who play with the truth.
+func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {
 		return a, err
@@ -178,8 +178,8 @@ func (w *world) agree() (a agreed, err error) {
 		fits[i] = e.Value
 	}
 	for _, i := range w.live {
-		if i > 0 && fitted[i].Low <= w.truth[i] && w.truth[i] <= fitted[i].High {
-			a.covered += 1 / float64(len(w.live)-1)
+		if i > 0 && fitted[i].Low <= w.strengths[i] && w.strengths[i] <= fitted[i].High {
+			a.coverage += 1 / float64(len(w.live)-1)
 		}
 	}
 	a.elo, a.fit = w.accuracy(w.elos()), w.accuracy(fits)
@@ -190,21 +190,21 @@ func (w *world) agree() (a agreed, err error) {
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // without the anchor
 	for _, i := range w.live {
-		d := ratings[i] - w.truth[i]
-		a.distance += d / others
+		d := ratings[i] - w.strengths[i]
+		a.bias += d / others
 		a.err += d * d / others
 		for _, j := range w.live {
-			if w.truth[i] <= w.truth[j] {
+			if w.strengths[i] <= w.strengths[j] {
 				continue
 			}
 			pairs++
 			if ratings[i] < ratings[j] {
-				a.wrong++
+				a.wrongOrder++
 			} else if ratings[i] == ratings[j] {
-				a.wrong += 0.5
+				a.wrongOrder += 0.5
 			}
 		}
 	}
-	a.wrong, a.err = a.wrong/pairs, math.Sqrt(a.err)
+	a.wrongOrder, a.err = a.wrongOrder/pairs, math.Sqrt(a.err)
 	return a
 }

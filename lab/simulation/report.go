@@ -23,15 +23,15 @@ func Measure(ctx context.Context, c Config, log io.Writer) (*Report, error) {
 	r := &Report{Bots: c.Bots, Deals: c.Deals, Runs: c.Runs, Seed: c.Seed}
 	for _, m := range Methods() {
 		fmt.Fprintf(log, "playing ladders: %s\n", m.Name)
-		curves, err := Converge(ctx, c, m)
+		curves, err := SimulateConvergence(ctx, c, m)
 		if err != nil {
 			return nil, err
 		}
 		r.Curves = append(r.Curves, curves...)
-		if !m.Arrivals {
+		if !m.WithNewcomers {
 			continue
 		}
-		n, err := Arrive(ctx, c, m)
+		n, err := SimulateNewcomers(ctx, c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -39,6 +39,6 @@ func Measure(ctx context.Context, c Config, log io.Writer) (*Report, error) {
 	}
 	fmt.Fprintln(log, "playing ladders as competitions have them")
 	var err error
-	r.Populations, err = Populate(ctx, c)
+	r.Populations, err = SimulatePopulations(ctx, c)
 	return r, err
 }

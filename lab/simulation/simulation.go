@@ -16,8 +16,8 @@ import (
 
 // The bots' true strength is normal. The anchor is one of them, at its own Elo.
 const (
-	Mean   = 1300.0
-	Spread = 300.0
+	Mean      = 1300.0
+	Deviation = 300.0
 )
 
 // Config is what to simulate; the same one gives the same figures anywhere.
@@ -49,10 +49,10 @@ func (c Config) checkpoints() []int {
 	return at
 }
 
-// each does the runs side by side. A run has randomness of its own, so it does
+// forEachRun does the runs side by side. A run has randomness of its own, so it does
 // not matter which processor takes it: one source for the bots' strength, which
 // is the same for every method, and one for what they play.
-func (c Config) each(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
+func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for run := range c.Runs {
@@ -67,11 +67,11 @@ func (c Config) each(ctx context.Context, do func(run int, truth, play *rand.Ran
 	return group.Wait()
 }
 
-// draw returns the true strength of a ladder's bots; bot 0 is the anchor.
-func draw(r *rand.Rand, bots int) []float64 {
+// drawStrengths returns the true strength of a ladder's bots; bot 0 is the anchor.
+func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {
-		truth[i] = Mean + Spread*r.NormFloat64()
+		truth[i] = Mean + Deviation*r.NormFloat64()
 	}
 	truth[0] = rating.Current.Anchor
 	return truth

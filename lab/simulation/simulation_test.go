@@ -23,7 +23,7 @@ func TestGame(t *testing.T) {
 		var deals, games, square, gameSquare float64
 		s := skill(diff)
 		for range n {
-			d, g := deal(r, s), single(r, s)
+			d, g := playDeal(r, s), playSingle(r, s)
 			deals, games, square, gameSquare = deals+d, games+g, square+d*d, gameSquare+g*g
 		}
 		want := stats.Score(diff)
@@ -48,10 +48,10 @@ func TestOursIsFaster(t *testing.T) {
 	c := Config{Bots: 80, Deals: 10, Matches: 35, Runs: 3, Seed: 1}
 	reaches := map[string]float64{}
 	for _, name := range []string{"timba", "timba's Elo, random pairing", "Elo K=32 a match, random pairing", "Elo K=128 a match, random pairing", "Elo K=20 a game, random pairing"} {
-		curves := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
+		curves := kit.Get[[]Curve](t)(SimulateConvergence(context.Background(), c, method(t, name)))
 		for _, curve := range curves {
-			reaches[curve.Name] = curve.Reaches(0.98)
-			t.Logf("%s: 0.98 after %.1f matches", curve.Name, curve.Reaches(0.98))
+			reaches[curve.Name] = curve.MatchesTo(0.98)
+			t.Logf("%s: 0.98 after %.1f matches", curve.Name, curve.MatchesTo(0.98))
 		}
 	}
 	ours := reaches["timba"]
@@ -69,10 +69,10 @@ func TestOursIsFaster(t *testing.T) {
 
 // A newcomer is placed in a few matches, and does not move the others.
 func TestNewcomers(t *testing.T) {
-	n, err := Arrive(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
+	n, err := SimulateNewcomers(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
 	kit.Must(t, err)
-	t.Logf("within 25 Elo after %v matches, shift %+.1f", n.Within(25), n.Shift)
-	if n.Within(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerPlay] > 25 {
+	t.Logf("within 25 Elo after %v matches, shift %+.1f", n.MatchesWithin(25), n.Shift)
+	if n.MatchesWithin(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerMatches] > 25 {
 		t.Errorf("median errors %.0f, shift %+.1f", n.Median, n.Shift)
 	}
 }
@@ -91,7 +91,7 @@ func TestReaches(t *testing.T) {
 	}{
 		{curve(0.5, 0.8, 1), 2.5}, {curve(0.95, 0.96), 1}, {curve(0.5, 0.6), math.Inf(1)}, {curve(0.95, 0.8, 0.9), 3}, {curve(1, 0.8), math.Inf(1)},
 	} {
-		if got := c.curve.Reaches(0.9); math.Abs(got-c.want) > 1e-9 {
+		if got := c.curve.MatchesTo(0.9); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v reaches 0.9 after %v, want %v", c.curve.Points, got, c.want)
 		}
 	}
@@ -133,15 +133,15 @@ func TestSurprise(t *testing.T) {
 // distance from the anchor, and in its intervals.
 func TestFitIsNearer(t *testing.T) {
 	kit.Slow(t)
-	populations := kit.Get[[]Population](t)(Populate(context.Background(), Config{Runs: 1, Seed: 2}))
+	populations := kit.Get[[]Population](t)(SimulatePopulations(context.Background(), Config{Runs: 1, Seed: 2}))
 	for _, p := range populations {
 		last := p.Points[len(p.Points)-1]
-		t.Logf("%s: wrong %.3f and %.3f, distance %+.0f and %+.0f, error %.0f and %.0f, the intervals hold %.3f", p.Name, last.Elo.Wrong.Value, last.Fit.Wrong.Value,
-			last.Elo.Distance.Value, last.Fit.Distance.Value, last.Elo.Error.Value, last.Fit.Error.Value, last.Covered.Value)
-		if last.Fit.Error.Value > 1.25*last.Elo.Error.Value || last.Fit.Wrong.Value > last.Elo.Wrong.Value+0.01 {
+		t.Logf("%s: wrong %.3f and %.3f, distance %+.0f and %+.0f, error %.0f and %.0f, the intervals hold %.3f", p.Name, last.Elo.WrongOrder.Value, last.Fit.WrongOrder.Value,
+			last.Elo.Bias.Value, last.Fit.Bias.Value, last.Elo.Error.Value, last.Fit.Error.Value, last.Coverage.Value)
+		if last.Fit.Error.Value > 1.25*last.Elo.Error.Value || last.Fit.WrongOrder.Value > last.Elo.WrongOrder.Value+0.01 {
 			t.Errorf("%s: Elo is nearer than the fit", p.Name)
 		}
-		if math.Abs(last.Fit.Distance.Value) > 30 || last.Covered.Value < 0.8 {
+		if math.Abs(last.Fit.Bias.Value) > 30 || last.Coverage.Value < 0.8 {
 			t.Errorf("%s: the fit is not what the ladder promises", p.Name)
 		}
 	}

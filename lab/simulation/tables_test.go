@@ -37,20 +37,20 @@ func TestTables(t *testing.T) {
 			var order, scale, fitScale, covered float64
 			for run := range runs {
 				r := rand.New(rand.NewPCG(uint64(run), 7))
-				w := kit.Get[*world](t)(newWorld(r, c.ladder, draw(r, bots)))
+				w := kit.Get[*world](t)(newWorld(r, c.ladder, drawStrengths(r, bots)))
 				for range c.matches * bots / 4 {
-					w.step(ours)
+					w.step(ladderMethod)
 				}
 				var fitted []float64
 				for i, e := range kit.Get[[]stats.Estimate](t)(w.fit().Intervals()) {
 					fitted = append(fitted, e.Value)
-					if i > 0 && e.Low <= w.truth[i] && w.truth[i] <= e.High {
+					if i > 0 && e.Low <= w.strengths[i] && w.strengths[i] <= e.High {
 						covered += 1.0 / (bots - 1) / runs
 					}
 				}
-				order += snapshotOf(w.truth, w.elos()).spearman / runs
-				scale += slope(w.truth, w.elos()) / runs
-				fitScale += slope(w.truth, fitted) / runs
+				order += snapshotOf(w.strengths, w.elos()).spearman / runs
+				scale += slope(w.strengths, w.elos()) / runs
+				fitScale += slope(w.strengths, fitted) / runs
 			}
 			t.Logf("rank correlation %.4f, scale %.2f, of the fit %.2f, whose intervals hold %.3f", order, scale, fitScale, covered)
 			if order < c.spearman || math.Abs(scale-1) > 0.2 || math.Abs(fitScale-1) > 0.05 || covered < 0.88 {

@@ -13,35 +13,35 @@ import (
 // has them, on the scale of Elo: beta is the deviation of a performance, at which
 // the curve is nearest to Elo's.
 const (
-	performance = 209.0           // beta
-	unknown     = 2 * performance // sigma of a newcomer
-	drift       = unknown / 100   // tau
-	drawMargin  = 0.1257 * math.Sqrt2 * performance
+	beta         = 209.0              // beta
+	initialSigma = 2 * beta           // sigma of a newcomer
+	tau          = initialSigma / 100 // tau
+	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// trueSkill plays as many games as a match has, on a deal each. The variance is
+// rateByTrueSkill plays as many games as a match has, on a deal each. The variance is
 // kept as the uncertainty of package ladder/rating, in the unit of a match's noise.
-func trueSkill(w *world, bots []int) {
-	s := w.skill(bots)
+func rateByTrueSkill(w *world, bots []int) {
+	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	va, vb := variance(a), variance(b)
 	for range 2 * w.deals {
-		va, vb = va+drift*drift, vb+drift*drift
+		va, vb = va+tau*tau, vb+tau*tau
 		if a.Fixed {
 			va = 0
 		}
 		if b.Fixed {
 			vb = 0
 		}
-		c2 := 2*performance*performance + va + vb
+		c2 := 2*beta*beta + va + vb
 		c := math.Sqrt(c2)
-		shift, shrink := corrections((a.Elo-b.Elo)/c, drawMargin/c, single(w.r, s))
+		shift, shrink := corrections((a.Elo-b.Elo)/c, drawMargin/c, playSingle(w.r, s))
 		a.Elo += va / c * shift
 		b.Elo -= vb / c * shift
 		va *= 1 - va/c2*shrink
 		vb *= 1 - vb/c2*shrink
 	}
-	a.Uncertainty, b.Uncertainty = va/unit, vb/unit
+	a.Uncertainty, b.Uncertainty = va/noiseVariance, vb/noiseVariance
 	a.Matches++
 	b.Matches++
 }
@@ -49,13 +49,13 @@ func trueSkill(w *world, bots []int) {
 // variance returns that of a bot's Elo before a match.
 func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
-		return unknown * unknown
+		return initialSigma * initialSigma
 	}
-	return e.Uncertainty * unit
+	return e.Uncertainty * noiseVariance
 }
 
-// unit is the variance of a match's noise in Elo: that of a mean of ten deals.
-const unit = 67.0 * 67.0
+// noiseVariance is the variance of a match's noise in Elo: that of a mean of ten deals.
+const noiseVariance = 67.0 * 67.0
 
 // corrections returns the mean and the loss of variance of a lead of t, cut to what a
 // score says of it: v and w of the paper.

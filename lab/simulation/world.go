@@ -16,18 +16,18 @@ import (
 
 // world is one simulated ladder. Bots have numbers from 0, which are their versions; bot 0 is the anchor.
 type world struct {
-	r        *rand.Rand
-	variant  *rules.Variant
-	sides    []int // by slot
-	deals    int
-	truth    []float64      // by bot
-	entries  []rating.Entry // by bot
-	live     []int          // the bots that play
-	pool     *matchmaking.Pool
-	finished int
-	pairs    map[[2]int64]stats.Pair // of opponents, for the fit
-	bouts    []stats.Bout            // of teams
-	round    []int                   // random pairing: who is left of this round
+	r         *rand.Rand
+	variant   *rules.Variant
+	sides     []int // by slot
+	deals     int
+	strengths []float64      // by bot
+	entries   []rating.Entry // by bot
+	live      []int          // the bots that play
+	pool      *matchmaking.Pool
+	matches   int
+	pairs     map[[2]int64]stats.Pair // of opponents, for the fit
+	bouts     []stats.Bout            // of teams
+	roundBots []int                   // random pairing: who is left of this round
 }
 
 // newWorld returns a ladder of new bots with a true strength each, whose matches are those of a ladder.
@@ -43,47 +43,47 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	w.pool = matchmaking.NewPool(w.sides, 0, nil)
 	var players []matchmaking.Player
 	for _, t := range truth {
-		players = append(players, w.enter(t, nil))
+		players = append(players, w.addEntry(t, nil))
 	}
-	w.join(players, nil)
+	w.changePool(players, nil)
 	return w, nil
 }
 
-// enter makes a bot with a true strength and a predecessor, nil for none.
-func (w *world) enter(truth float64, predecessor *rating.Entry) matchmaking.Player {
-	id := len(w.truth)
+// addEntry makes a bot with a true strength and a predecessor, nil for none.
+func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Player {
+	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
-	w.truth, w.entries, w.live = append(w.truth, truth), append(w.entries, e), append(w.live, id)
-	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.finished}
+	w.strengths, w.entries, w.live = append(w.strengths, truth), append(w.entries, e), append(w.live, id)
+	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
-// join lets bots play, and others no more.
-func (w *world) join(players []matchmaking.Player, leave []int64) {
+// changePool lets bots play, and others no more.
+func (w *world) changePool(players []matchmaking.Player, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
 		w.pool.SetMeetings(p.ID, nil)
 	}
 }
 
-// add adds a bot with a true strength.
-func (w *world) add(truth float64) (bot int) {
-	w.join([]matchmaking.Player{w.enter(truth, nil)}, nil)
-	return len(w.truth) - 1
+// addBot adds a bot with a true strength.
+func (w *world) addBot(truth float64) (bot int) {
+	w.changePool([]matchmaking.Player{w.addEntry(truth, nil)}, nil)
+	return len(w.strengths) - 1
 }
 
 // replace lets a new version play in place of a bot.
 func (w *world) replace(bot int, truth float64) {
 	before := w.entries[bot]
-	successor := w.enter(truth, &before)
+	successor := w.addEntry(truth, &before)
 	w.live = slices.DeleteFunc(w.live, func(i int) bool { return i == bot })
-	w.join([]matchmaking.Player{successor}, []int64{before.VersionID})
+	w.changePool([]matchmaking.Player{successor}, []int64{before.VersionID})
 }
 
 // pairing chooses the bots of a match, by slot.
 type pairing func(w *world) []int
 
-// byPool pairs bots by the ladder's own rule.
-func byPool(w *world) (bots []int) {
+// pairByPool pairs bots by the ladder's own rule.
+func pairByPool(w *world) (bots []int) {
 	slots, _ := w.pool.Next(matchmaking.Constraints{}, w.r) // all meetings are known
 	for _, id := range slots {
 		bots = append(bots, int(id))
@@ -91,21 +91,21 @@ func byPool(w *world) (bots []int) {
 	return bots
 }
 
-// random pairs bots in rounds in which each plays once; every round is drawn anew.
-func random(w *world) (bots []int) {
+// pairAtRandom pairs bots in rounds in which each plays once; every round is drawn anew.
+func pairAtRandom(w *world) (bots []int) {
 	n := len(w.sides)
-	if len(w.round) < n {
-		w.round = w.r.Perm(len(w.truth))
+	if len(w.roundBots) < n {
+		w.roundBots = w.r.Perm(len(w.strengths))
 	}
-	bots, w.round = w.round[:n], w.round[n:]
+	bots, w.roundBots = w.roundBots[:n], w.roundBots[n:]
 	return bots
 }
 
 // rater plays a match and moves the Elo of its bots.
 type rater func(w *world, bots []int)
 
-// byOutcome plays duplicate deals and does what the store does with their games.
-func byOutcome(w *world, bots []int) {
+// rateByOutcome plays duplicate deals and does what the store does with their games.
+func rateByOutcome(w *world, bots []int) {
 	before := make([]rating.Entry, len(bots))
 	for slot, i := range bots {
 		before[slot] = w.entries[i]
@@ -117,8 +117,8 @@ func byOutcome(w *world, bots []int) {
 	for slot, i := range bots {
 		w.entries[i] = out.Entries[slot]
 	}
-	if w.teams() {
-		w.bout(bots, out.Changes[0].Score)
+	if w.hasTeams() {
+		w.addBout(bots, out.Changes[0].Score)
 		return
 	}
 	for _, p := range out.Pairs {
@@ -128,11 +128,11 @@ func byOutcome(w *world, bots []int) {
 	}
 }
 
-// teams reports whether some slots are partners.
-func (w *world) teams() bool { return w.variant.Sides < len(w.sides) }
+// hasTeams reports whether some slots are partners.
+func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// bout keeps a match between teams for the fit, given the score of the first.
-func (w *world) bout(bots []int, score float64) {
+// addBout keeps a match between teams for the fit, given the score of the first.
+func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
 		if w.sides[slot] == w.sides[0] {
@@ -148,14 +148,14 @@ func (w *world) bout(bots []int, score float64) {
 func (w *world) play(bots []int) []ladder.Game {
 	var games []ladder.Game
 	for d := range w.deals {
-		l := luck * w.r.NormFloat64()
+		l := luckWeight * w.r.NormFloat64()
 		for rotation := range bots {
 			g := ladder.Game{Deal: d, Rotation: rotation, Seats: make([]ladder.GameSeat, w.variant.Players)}
 			strength := make([]float64, w.variant.Sides) // the mean of the side's seats
 			for seat := range g.Seats {
 				slot := rules.BotAt(seat, rotation, len(bots))
 				g.Seats[seat] = ladder.GameSeat{Seat: seat, Slot: slot}
-				strength[w.variant.Side(seat)] += w.truth[bots[slot]] * float64(w.variant.Sides) / float64(w.variant.Players)
+				strength[w.variant.Side(seat)] += w.strengths[bots[slot]] * float64(w.variant.Sides) / float64(w.variant.Players)
 			}
 			ranks := w.ranks(strength, l)
 			for seat := range g.Seats {
@@ -172,7 +172,7 @@ func (w *world) play(bots []int) []ladder.Game {
 // two of them.
 func (w *world) ranks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
-		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[game(w.r, skill(strength[0]-strength[1]), luck)]
+		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
 	}
 	lead := make([]float64, len(strength))
 	for side, s := range strength {
@@ -190,34 +190,36 @@ func (w *world) ranks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// byMatch returns Elo with a fixed K on the mean score of duplicate deals.
-func byMatch(k float64) rater {
+// rateByMatch returns Elo with a fixed K on the mean score of duplicate deals.
+func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
-		s, sum := w.skill(bots), 0.0
+		s, sum := w.skillDifference(bots), 0.0
 		for range w.deals {
-			sum += deal(w.r, s)
+			sum += playDeal(w.r, s)
 		}
-		w.move(bots, k, sum/float64(w.deals))
-		w.count(bots)
+		w.updateElo(bots, k, sum/float64(w.deals))
+		w.countMatch(bots)
 	}
 }
 
-// byGame returns Elo with a fixed K after each of as many games, on a deal each.
-func byGame(k float64) rater {
+// rateByGame returns Elo with a fixed K after each of as many games, on a deal each.
+func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
-		s := w.skill(bots)
+		s := w.skillDifference(bots)
 		for range 2 * w.deals {
-			w.move(bots, k, single(w.r, s))
+			w.updateElo(bots, k, playSingle(w.r, s))
 		}
-		w.count(bots)
+		w.countMatch(bots)
 	}
 }
 
-// skill returns the difference of skill of two bots.
-func (w *world) skill(bots []int) float64 { return skill(w.truth[bots[0]] - w.truth[bots[1]]) }
+// skillDifference returns the difference of skill of two bots.
+func (w *world) skillDifference(bots []int) float64 {
+	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
+}
 
-// move is what Elo with a fixed K does to two bots.
-func (w *world) move(bots []int, k, score float64) {
+// updateElo is what Elo with a fixed K does to two bots.
+func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
 	if !a.Fixed {
@@ -228,8 +230,8 @@ func (w *world) move(bots []int, k, score float64) {
 	}
 }
 
-// count counts a match of bots. A ladder whose K is fixed knows no more of their uncertainty.
-func (w *world) count(bots []int) {
+// countMatch counts a match of bots. A ladder whose K is fixed knows no more of their uncertainty.
+func (w *world) countMatch(bots []int) {
 	for _, i := range bots {
 		e := &w.entries[i]
 		e.Matches++
@@ -243,13 +245,13 @@ func (w *world) count(bots []int) {
 func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)
-	w.finished++
+	w.matches++
 	var moved []matchmaking.PlayerResult
 	for _, i := range bots {
 		e := w.entries[i]
 		moved = append(moved, matchmaking.PlayerResult{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
 	}
-	w.pool.Finish(0, w.finished, moved)
+	w.pool.Finish(0, w.matches, moved)
 	return bots
 }
 
@@ -264,11 +266,11 @@ func (w *world) elos() (out []float64) {
 // fit returns the maximum-likelihood ratings of the matches so far.
 func (w *world) fit() *stats.Fit {
 	anchor := &stats.Anchor{Bot: 0, Elo: rating.Current.Anchor}
-	if w.teams() {
-		return stats.FitBouts(len(w.truth), w.bouts, anchor)
+	if w.hasTeams() {
+		return stats.FitBouts(len(w.strengths), w.bouts, anchor)
 	}
 	pairs := slices.SortedFunc(maps.Values(w.pairs), func(p, q stats.Pair) int {
 		return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
 	})
-	return stats.FitPairs(len(w.truth), pairs, anchor)
+	return stats.FitPairs(len(w.strengths), pairs, anchor)
 }

@@ -37,7 +37,7 @@ func read(t testing.TB, path string) []byte {
 // Every mode has games of every combination of rules; Load checks each game against the rules.
 func TestEveryMode(t *testing.T) {
 	for _, m := range cards.Modes() {
-		p := &Config{Mode: m.String(), Each: 30, Seed: 1}
+		p := &Config{Mode: m.String(), GamesPerRules: 30, Seed: 1}
 		path := write(t, p)
 		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
@@ -45,12 +45,12 @@ func TestEveryMode(t *testing.T) {
 		for i := range set.Header.Games {
 			set.Game(i, &g)
 			count[g.Rules]++
-			if int(g.N) != set.Len(i) {
-				t.Fatalf("%v: game %d has %d moves, not %d", m, i, g.N, set.Len(i))
+			if int(g.NumMoves) != set.Len(i) {
+				t.Fatalf("%v: game %d has %d moves, not %d", m, i, g.NumMoves, set.Len(i))
 			}
 		}
 		for bits, n := range count {
-			if n != p.Each || set.Header.Games != p.Games() {
+			if n != p.GamesPerRules || set.Header.Games != p.Games() {
 				t.Errorf("%v: %d games of rules %b of %d in all", m, n, bits, set.Header.Games)
 			}
 		}
@@ -62,7 +62,7 @@ func TestEveryMode(t *testing.T) {
 
 // The seed alone decides the file: neither the workers nor an interruption change a byte.
 func TestSameFile(t *testing.T) {
-	p := Config{Mode: "tute2", Each: 400, Seed: 5}
+	p := Config{Mode: "tute2", GamesPerRules: 400, Seed: 5}
 	want := read(t, write(t, &p))
 	for _, workers := range []int{1, 3} {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -94,7 +94,7 @@ func TestSameFile(t *testing.T) {
 
 // A run whose games are not there any more does not go on behind nothing.
 func TestResumeWithoutGames(t *testing.T) {
-	dir, p := filepath.Join(t.TempDir(), "run"), &Config{Mode: "brisca2", Each: 200, Seed: 1}
+	dir, p := filepath.Join(t.TempDir(), "run"), &Config{Mode: "brisca2", GamesPerRules: 200, Seed: 1}
 	ctx, cancel := context.WithCancel(t.Context())
 	run.Run(ctx, dir, p, run.Input{Workers: 1}, false, func(games, _ int) {
 		if games > 0 {
@@ -109,7 +109,7 @@ func TestResumeWithoutGames(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	p := &Config{Mode: "brisca3", Each: 20, Seed: 1}
+	p := &Config{Mode: "brisca3", GamesPerRules: 20, Seed: 1}
 	good := read(t, write(t, p))
 	head := bytes.IndexByte(good[len(magic):], '\n') + len(magic) + 1
 	for _, test := range []struct {
@@ -138,17 +138,17 @@ func TestErrors(t *testing.T) {
 			t.Errorf("byte %d changed: no error", i)
 		}
 	}
-	p.Each = MaxGames
+	p.GamesPerRules = MaxGames
 	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "each") {
-		t.Errorf("%d games each: %v", p.Each, err)
+		t.Errorf("%d games each: %v", p.GamesPerRules, err)
 	}
 }
 
 // A game that does not keep to the rules is an error.
 func TestCheck(t *testing.T) {
 	m := mode(t, "tute2")
-	p := &Config{Mode: m.String(), Each: 1, Seed: 3}
-	raw := kit.Get[[]byte](t)(random(p)(t.Context(), 0, 1, nil))
+	p := &Config{Mode: m.String(), GamesPerRules: 1, Seed: 3}
+	raw := kit.Get[[]byte](t)(randomGames(p)(t.Context(), 0, 1, nil))
 	for _, test := range []struct {
 		change func(*Game)
 		want   string
@@ -157,14 +157,14 @@ func TestCheck(t *testing.T) {
 		{func(g *Game) { g.Rules = 16 }, "the rules 16"},
 		{func(g *Game) { g.Pack[0] = g.Pack[1] }, "a card twice"},
 		{func(g *Game) { g.Moves[3] = g.Moves[0] }, "is not legal"},
-		{func(g *Game) { g.N-- }, "before its end"},
+		{func(g *Game) { g.NumMoves-- }, "before its end"},
 	} {
 		var g Game
 		if n, err := g.Decode(raw); err != nil || n != len(raw) {
 			t.Fatal(n, err)
 		}
 		test.change(&g)
-		err := Check(m, m.Rules(), &g)
+		err := CheckGame(m, m.Rules(), &g)
 		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v", test.want, err)
 		}
@@ -172,7 +172,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	p := &Config{Mode: "brisca2", Each: 8000, Seed: 1}
+	p := &Config{Mode: "brisca2", GamesPerRules: 8000, Seed: 1}
 	c, err := run.Estimate(t.Context(), "games", p, run.Input{Workers: 2})
 	if err != nil || c.Work != 128000 || c.Time <= 0 || c.Disk < 5<<20 || c.Disk > 20<<20 {
 		t.Errorf("%+v, %v", c, err)
@@ -180,14 +180,14 @@ func TestCost(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(read(f, write(f, &Config{Mode: "brisca2", Each: 1, Seed: 1})))
+	f.Add(read(f, write(f, &Config{Mode: "brisca2", GamesPerRules: 1, Seed: 1})))
 	f.Fuzz(func(_ *testing.T, data []byte) { Read(bytes.NewReader(data), 100) })
 }
 
 func BenchmarkRandom(b *testing.B) {
 	for _, name := range []string{"brisca2", "tute2"} {
 		b.Run(name, func(b *testing.B) {
-			games := random(&Config{Mode: name, Each: 1, Seed: 1})
+			games := randomGames(&Config{Mode: name, GamesPerRules: 1, Seed: 1})
 			var memory []byte
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -32,42 +32,42 @@ type Header struct {
 
 // Game is a game of a data set.
 type Game struct {
-	Rules uint8                          // cards.RuleBits
-	Pack  [baraja.TableCards]baraja.Card // shuffled, before the deal
-	N     uint8                          // moves
-	Moves [MaxMoves]uint8                // as cards.Action numbers them
+	Rules    uint8                          // cards.RuleBits
+	Pack     [baraja.TableCards]baraja.Card // shuffled, before the deal
+	NumMoves uint8                          // moves
+	Moves    [MaxMoves]uint8                // as cards.Action numbers them
 }
 
 // Append appends the bytes of a game: rules, number of moves, pack, moves.
 func (g *Game) Append(dst []byte) []byte {
-	dst = append(dst, g.Rules, g.N)
+	dst = append(dst, g.Rules, g.NumMoves)
 	for _, c := range g.Pack {
 		dst = append(dst, uint8(cards.Index(c)))
 	}
-	return append(dst, g.Moves[:g.N]...)
+	return append(dst, g.Moves[:g.NumMoves]...)
 }
 
-const fixed = 2 + baraja.TableCards // bytes of a game before its moves
+const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
 // Decode sets the game to the one that the bytes begin with and returns how many it has. The
 // game is not checked against the rules: see Check.
 func (g *Game) Decode(b []byte) (int, error) {
-	if len(b) < fixed || int(b[1]) > MaxMoves || len(b) < fixed+int(b[1]) {
+	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
 	}
-	g.Rules, g.N = b[0], b[1]
+	g.Rules, g.NumMoves = b[0], b[1]
 	for i := range g.Pack {
 		if b[2+i] >= baraja.TableCards {
 			return 0, fmt.Errorf("%d is not a card", b[2+i])
 		}
 		g.Pack[i] = cards.CardAt(int(b[2+i]))
 	}
-	copy(g.Moves[:], b[fixed:fixed+int(g.N)])
-	return fixed + int(g.N), nil
+	copy(g.Moves[:], b[fixedBytes:fixedBytes+int(g.NumMoves)])
+	return fixedBytes + int(g.NumMoves), nil
 }
 
-// Check returns why the game is not one of a mode that was played to its end.
-func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
+// CheckGame returns why the game is not one of a mode that was played to its end.
+func CheckGame(m cards.Mode, list []baraja.TableRules, g *Game) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
 	}
@@ -77,7 +77,7 @@ func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
 	var p cards.Position
 	p.Layout(m, list[g.Rules], g.Pack)
 	var memory [MaxMoves]rules.Move
-	for i, action := range g.Moves[:g.N] {
+	for i, action := range g.Moves[:g.NumMoves] {
 		move, ok := cards.FindMove(int(action), p.Legal(memory[:0]))
 		if !ok {
 			return fmt.Errorf("move %d, action %d, is not legal", i, action)
@@ -85,7 +85,7 @@ func Check(m cards.Mode, list []baraja.TableRules, g *Game) error {
 		p.Apply(move, nil)
 	}
 	if p.Turn() >= 0 {
-		return fmt.Errorf("the game ends after %d moves, before its end", g.N)
+		return fmt.Errorf("the game ends after %d moves, before its end", g.NumMoves)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// seats returns the bots by seat: as they are given, or the only one for every seat.
-func seats(m cards.Mode, given []string) ([]string, error) {
+// botsBySeat returns the bots by seat: as they are given, or the only one for every seat.
+func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
 		return given, nil
@@ -29,13 +29,13 @@ func seats(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// Played makes games of the bots of a plan, each combination of rules in a match of its own. A deal
+// BotGames makes games of the bots of a plan, each combination of rules in a match of its own. A deal
 // is played once, with the bots rotated by one seat from a deal to the next. A fault is an error.
-func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) {
+func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
 	bots := make([]match.Bot, len(c.Bots))
 	for i, spec := range c.Bots {
 		var err error
-		if bots[i], err = bot(ctx, spec, r); err != nil {
+		if bots[i], err = findBot(ctx, spec, r); err != nil {
 			return nil, err
 		}
 		bots[i].Name = fmt.Sprintf("%s#%d", spec, i)
@@ -51,8 +51,8 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 				at = append(at, i-from)
 			}
 			var seed rules.Seed
-			binary.LittleEndian.PutUint64(seed[:], run.Derive(c.Seed, "games", first))
-			if err := play(ctx, m, bits, list[bits], bots, seed, games, at); err != nil {
+			binary.LittleEndian.PutUint64(seed[:], run.DeriveSeed(c.Seed, "games", first))
+			if err := playGames(ctx, m, bits, list[bits], bots, seed, games, at); err != nil {
 				return dst, err
 			}
 		}
@@ -63,8 +63,8 @@ func (c *Config) Played(ctx context.Context, r program.Resolver) (Piece, error) 
 	}, nil
 }
 
-// bot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
-func bot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error) {
+// findBot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
+func findBot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.CanonicalSpec(name)
 		return match.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
@@ -76,9 +76,9 @@ func bot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error
 	return found.Bot, nil
 }
 
-// play plays games with one combination of rules and stores them in the places at. Rotation r of
+// playGames plays games with one combination of rules and stores them in the places at. Rotation r of
 // the bots plays the deals r, r+n, ... of its own match of one rotation.
-func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Bot, seed rules.Seed, games []Game, at []int) error {
+func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Bot, seed rules.Seed, games []Game, at []int) error {
 	n := len(bots)
 	for rotation := range n {
 		deals := (len(at) - rotation + n - 1) / n
@@ -92,10 +92,10 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 		v := m.Variant(r)
 		match := &match.Match{Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation))}
 		err := match.Play(ctx, func(g *referee.Result) error {
-			if err := run.FaultOf(g); err != nil {
+			if err := run.FirstFault(g); err != nil {
 				return err
 			}
-			return record(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
+			return recordGame(v, bits, g, &games[at[rotation+g.Match.Deal*n]])
 		})
 		if err != nil {
 			return err
@@ -104,16 +104,16 @@ func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots
 	return nil
 }
 
-// record makes a game of a data set of one that was played.
-func record(v *rules.Variant, bits int, g *referee.Result, to *Game) error {
+// recordGame makes a game of a data set of one that was played.
+func recordGame(v *rules.Variant, bits int, g *referee.Result, to *Game) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
-	to.Begin(bits, cards.Table(v.Deal(&src)))
+	to.SetDeal(bits, cards.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {
 		if err != nil {
 			return err
 		}
 		if step.Next != nil {
-			to.Add(step.Move)
+			to.AddMove(step.Move)
 		}
 	}
 	return nil

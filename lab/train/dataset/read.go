@@ -17,10 +17,10 @@ import (
 
 // Set is a data set in memory.
 type Set struct {
-	Header Header // with the number of games that were read
-	Mode   cards.Mode
-	bytes  []byte
-	start  []uint32 // of each game in bytes, by 1
+	Header  Header // with the number of games that were read
+	Mode    cards.Mode
+	bytes   []byte
+	offsets []uint32 // of each game in bytes, by 1
 }
 
 // Load reads a data set, whose path or that of its run is given, and no more than so many of its games
@@ -92,23 +92,23 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 func (s *Set) readGames(r io.Reader, games int) error {
 	list := s.Mode.Rules()
 	var game Game
-	var memory [fixed + MaxMoves]byte
+	var memory [fixedBytes + MaxMoves]byte
 	for i := range games {
-		_, err := io.ReadFull(r, memory[:fixed])
+		_, err := io.ReadFull(r, memory[:fixedBytes])
 		if err == nil && memory[1] <= MaxMoves {
-			_, err = io.ReadFull(r, memory[fixed:fixed+int(memory[1])])
+			_, err = io.ReadFull(r, memory[fixedBytes:fixedBytes+int(memory[1])])
 		}
 		if err != nil {
 			return fmt.Errorf("game %d of %d: %w", i+1, s.Header.Games, err)
 		}
 		n, err := game.Decode(memory[:])
 		if err == nil {
-			err = Check(s.Mode, list, &game)
+			err = CheckGame(s.Mode, list, &game)
 		}
 		if err != nil {
 			return fmt.Errorf("game %d of %d: %w", i+1, s.Header.Games, err)
 		}
-		s.start = append(s.start, uint32(len(s.bytes)/align))
+		s.offsets = append(s.offsets, uint32(len(s.bytes)/align))
 		s.bytes = append(s.bytes, memory[:n]...)
 		for len(s.bytes)%align != 0 {
 			s.bytes = append(s.bytes, 0)
@@ -122,17 +122,17 @@ const align = 4
 
 // Game sets g to a game of the set.
 func (s *Set) Game(i int, g *Game) {
-	if _, err := g.Decode(s.bytes[int(s.start[i])*align:]); err != nil {
+	if _, err := g.Decode(s.bytes[int(s.offsets[i])*align:]); err != nil {
 		panic(err) // Read has decoded it
 	}
 }
 
 // Len returns the number of moves of a game.
-func (s *Set) Len(i int) int { return int(s.bytes[int(s.start[i])*align+1]) }
+func (s *Set) Len(i int) int { return int(s.bytes[int(s.offsets[i])*align+1]) }
 
 // Sum returns the SHA-256 of the games, by which a training knows them again: the header does not
 // say what bots have played, and bots change.
 func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
 // Memory returns the bytes that the set takes.
-func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.start)) }
+func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.offsets)) }

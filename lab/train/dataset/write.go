@@ -24,8 +24,8 @@ import (
 // File is the name of a data set in the directory of a run.
 const File = "games.timba"
 
-// piece is how many games are made, compressed and written together: a frame of the file.
-const piece = 1000
+// pieceGames is how many games are made, compressed and written together: a frame of the file.
+const pieceGames = 1000
 
 // Method is the making of data sets.
 var Method = run.Method{
@@ -36,22 +36,24 @@ var Method = run.Method{
 		"that play, one for all seats or one for each. They change seats from deal to deal.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train data --mode tute2 --bot @greedy:noise=20 --each 500 --out strong",
-	Settings: func() run.Settings { return &Config{Train: "data", Mode: run.DefaultMode, Each: 8000, Seed: 1} },
+	Settings: func() run.Settings {
+		return &Config{Train: "data", Mode: run.DefaultMode, GamesPerRules: 8000, Seed: 1}
+	},
 }
 
 // Config is what decides the games, as config.json of a run has it.
 type Config struct {
-	Train string   `json:"train"` // always "data"
-	Mode  string   `json:"mode"`
-	Each  int      `json:"each"` // games of each combination of the optional rules
-	Seed  uint64   `json:"seed"`
-	Bots  []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
+	Train         string   `json:"train"` // always "data"
+	Mode          string   `json:"mode"`
+	GamesPerRules int      `json:"each"` // games of each combination of the optional rules
+	Seed          uint64   `json:"seed"`
+	Bots          []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
 }
 
 func (c *Config) Params() []run.Param {
-	return append(run.Common(&c.Mode, &c.Seed),
-		run.Param{Name: "each", To: &c.Each, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
-		run.Param{Name: "bot", To: &c.Bots, Repeated: true, Local: true,
+	return append(run.CommonParams(&c.Mode, &c.Seed),
+		run.Param{Name: "each", Target: &c.GamesPerRules, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
+		run.Param{Name: "bot", Target: &c.Bots, Repeated: true, FlagOnly: true,
 			Help: "a `BOT` that plays, for all seats or, given often, for each (default: random moves)"},
 	)
 }
@@ -61,13 +63,13 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	c.Bots, err = seats(c.mode(), c.Bots)
+	c.Bots, err = botsBySeat(c.mode(), c.Bots)
 	return err
 }
 
 func (c *Config) Check() error {
-	if most := MaxGames >> c.mode().RuleCount(); c.Each > most {
-		return fmt.Errorf("each cannot be \"%d\": try 1 to %d games of each combination of rules", c.Each, most)
+	if most := MaxGames >> c.mode().RuleCount(); c.GamesPerRules > most {
+		return fmt.Errorf("each cannot be \"%d\": try 1 to %d games of each combination of rules", c.GamesPerRules, most)
 	}
 	return nil
 }
@@ -79,29 +81,29 @@ func (c *Config) mode() cards.Mode {
 }
 
 // Games returns the number of games.
-func (c *Config) Games() int { return c.Each << c.mode().RuleCount() }
+func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// Piece makes games number from to to-1 of a plan and appends them in the form of the file. It is
+// GenerateFunc makes games number from to to-1 of a plan and appends them in the form of the file. It is
 // called by several workers at once. Game i has the rules i modulo the number of combinations.
-type Piece func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
+type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
-// random returns how games of random moves are made.
-func random(c *Config) Piece {
+// randomGames returns how games of random moves are made.
+func randomGames(c *Config) GenerateFunc {
 	m := c.mode()
 	list := m.Rules()
 	return func(_ context.Context, from, to int, dst []byte) ([]byte, error) {
 		var at cards.Position
 		var g Game
 		var memory [MaxMoves]rules.Move
-		r := rules.NewRand(run.Derive(c.Seed, "data", from))
+		r := rules.NewRand(run.DeriveSeed(c.Seed, "data", from))
 		src := rules.FastStream(r)
 		for i := from; i < to; i++ {
 			at.Deal(m, list[i%len(list)], &src)
-			g.Begin(i%len(list), at.Board())
+			g.SetDeal(i%len(list), at.Board())
 			for at.Turn() >= 0 {
 				legal := at.Legal(memory[:0])
 				move := legal[r.Below(len(legal))]
-				g.Add(move)
+				g.AddMove(move)
 				at.Apply(move, nil)
 			}
 			dst = g.Append(dst)
@@ -110,33 +112,33 @@ func random(c *Config) Piece {
 	}
 }
 
-// Begin sets the rules and the pack to those of a first position.
-func (g *Game) Begin(ruleBits int, t *baraja.Table) {
+// SetDeal sets the rules and the pack to those of a first position.
+func (g *Game) SetDeal(ruleBits int, t *baraja.Table) {
 	// The trump card lay behind the cards that were dealt.
 	n := int(t.Next)
 	copy(g.Pack[:n], t.Pack[:n])
 	g.Pack[n] = t.Trump
 	copy(g.Pack[n+1:], t.Pack[n:])
-	g.Rules, g.N = uint8(ruleBits), 0
+	g.Rules, g.NumMoves = uint8(ruleBits), 0
 }
 
-// Add adds a move.
-func (g *Game) Add(m rules.Move) {
-	g.Moves[g.N] = uint8(cards.Action(m))
-	g.N++
+// AddMove adds a move.
+func (g *Game) AddMove(m rules.Move) {
+	g.Moves[g.NumMoves] = uint8(cards.Action(m))
+	g.NumMoves++
 }
 
 // writer is a data set as it is made.
 type writer struct {
 	*Config
-	workers int
-	make    Piece
-	zip     *zstd.Encoder
-	raws    [][]byte // of the workers
-	at      Result
-	frames  [][]byte // that are still to be written
-	path    string   // of the file, once something was written
-	sample  Result   // what Sample has made, before it is compressed
+	workers  int
+	generate GenerateFunc
+	zip      *zstd.Encoder
+	raws     [][]byte // of the workers
+	progress Result
+	frames   [][]byte // that are still to be written
+	path     string   // of the file, once something was written
+	sample   Result   // what Sample has made, before it is compressed
 }
 
 // Result is how far a data set is.
@@ -149,11 +151,11 @@ func (r Result) String() string {
 	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
 }
 
-// Begin finds the bots. The config is valid.
-func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
+// Prepare finds the bots. The config is valid.
+func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
 	w := &writer{Config: c, workers: in.Workers, raws: make([][]byte, in.Workers)}
-	if w.make = random(c); len(c.Bots) > 0 {
-		if w.make, err = c.Played(ctx, in.Resolver); err != nil {
+	if w.generate = randomGames(c); len(c.Bots) > 0 {
+		if w.generate, err = c.BotGames(ctx, in.Resolver); err != nil {
 			return nil, err
 		}
 	}
@@ -163,14 +165,14 @@ func (c *Config) Begin(ctx context.Context, in run.Input) (_ run.Trainer, err er
 	return w, err
 }
 
-func (w *writer) Progress() (done, all int) { return w.at.Games, w.Games() }
+func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
 // Step makes a piece for each worker.
 func (w *writer) Step(ctx context.Context) error {
-	all, from := w.Games(), w.at.Games/piece
+	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
-	err := run.InOrder(ctx, w.workers, from, min(from+w.workers, (all+piece-1)/piece), func(worker, k int) ([]byte, error) {
-		raw, err := w.make(ctx, k*piece, min(all, (k+1)*piece), w.raws[worker][:0])
+	err := run.BuildInOrder(ctx, w.workers, from, min(from+w.workers, (all+pieceGames-1)/pieceGames), func(worker, k int) ([]byte, error) {
+		raw, err := w.generate(ctx, k*pieceGames, min(all, (k+1)*pieceGames), w.raws[worker][:0])
 		w.raws[worker] = raw
 		return w.zip.EncodeAll(raw, nil), err
 	}, func(_ int, frame []byte) error {
@@ -178,14 +180,14 @@ func (w *writer) Step(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		w.at.Games, w.frames = min(all, (from+len(frames))*piece), frames
+		w.progress.Games, w.frames = min(all, (from+len(frames))*pieceGames), frames
 	}
 	return err
 }
 
 // Report writes what the last step has made.
 func (w *writer) Report(f *run.Folder) error {
-	if w.at.Bytes == 0 {
+	if w.progress.Bytes == 0 {
 		line, err := json.Marshal(Header{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
 		if err != nil {
 			return err
@@ -199,20 +201,20 @@ func (w *writer) Report(f *run.Folder) error {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err == nil && info.Size() < w.at.Bytes {
-		err = fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", w.path, info.Size(), w.at.Bytes)
+	if err == nil && info.Size() < w.progress.Bytes {
+		err = fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", w.path, info.Size(), w.progress.Bytes)
 	}
 	if err == nil {
-		err = file.Truncate(w.at.Bytes)
+		err = file.Truncate(w.progress.Bytes)
 	}
 	if err != nil {
 		return err
 	}
 	for _, frame := range w.frames {
-		if _, err := file.WriteAt(frame, w.at.Bytes); err != nil {
+		if _, err := file.WriteAt(frame, w.progress.Bytes); err != nil {
 			return err
 		}
-		w.at.Bytes += int64(len(frame))
+		w.progress.Bytes += int64(len(frame))
 	}
 	return file.Close()
 }
@@ -228,18 +230,18 @@ func (w *writer) Save(to io.Writer) error {
 			return err
 		}
 	}
-	return json.NewEncoder(to).Encode(w.at)
+	return json.NewEncoder(to).Encode(w.progress)
 }
 
-func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.at) }
+func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.progress) }
 
-func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.at, nil }
+func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.progress, nil }
 
 // Sample makes some games with one worker: a step of slow bots would take too long.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
-	for n := 1 << w.mode().RuleCount(); n <= piece && time.Since(began) < most; n *= 2 {
-		raw, err := w.make(ctx, 0, n, nil)
+	for n := 1 << w.mode().RuleCount(); n <= pieceGames && time.Since(began) < most; n *= 2 {
+		raw, err := w.generate(ctx, 0, n, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -251,8 +253,8 @@ func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err 
 // Size returns the bytes of the pieces of all workers and of the file, by the sample.
 func (w *writer) Size() (memory, disk int64) {
 	games := int64(w.sample.Games)
-	return int64(3*w.workers*piece) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * packed / 100
+	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100
 }
 
-// packed is what remains of a hundred bytes after compression.
-const packed = 70
+// compressedPercent is what remains of a hundred bytes after compression.
+const compressedPercent = 70

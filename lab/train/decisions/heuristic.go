@@ -14,29 +14,29 @@ type Heuristic struct {
 	tute  bool
 	legal baraja.Set // the cards that may be played
 
-	trumps    baraja.Suit
-	trumpSet  baraja.Set
-	leading   bool
-	led       baraja.Suit
-	wins      baraja.Set // the cards that would be winning the trick; all when leading
-	big       bool       // an ace or a three is in the trick
-	canHigh   bool       // the trick has no trump, and an ace or a three of the suit led would win it
-	canSuit   bool       // the same with any card of the suit led
-	canTrump  bool       // a trump would win from the trick's best trump, or be its first
-	low       bool       // a card that is no trump is worth less than 4
-	three     bool       // the best trump of the trick is the three
-	partner   bool       // the partner is winning the trick
-	lastMate  bool       // and the seat is the last to play
-	heavy     [suits]int // aces and threes played, by suit
-	most      int        // of them
-	ourSongs  uint8      // suits of songs of the seat and its partner
-	rivalSong uint8      // suits of songs of the others
+	trumps              baraja.Suit
+	trumpSet            baraja.Set
+	leading             bool
+	led                 baraja.Suit
+	winners             baraja.Set // the cards that would be winning the trick; all when leading
+	hasHeavyCard        bool       // an ace or a three is in the trick
+	canHigh             bool       // the trick has no trump, and an ace or a three of the suit led would win it
+	canSuit             bool       // the same with any card of the suit led
+	canTrump            bool       // a trump would win from the trick's best trump, or be its first
+	hasCheapPlain       bool       // a card that is no trump is worth less than 4
+	isThreeBest         bool       // the best trump of the trick is the three
+	isPartnerWinning    bool       // the partner is winning the trick
+	playsLastForPartner bool       // and the seat is the last to play
+	heavyPlayed         [suits]int // aces and threes played, by suit
+	maxHeavy            int        // of them
+	ourSongs            uint8      // suits of songs of the seat and its partner
+	rivalSong           uint8      // suits of songs of the others
 }
 
 var (
 	suitSets  = func() (s [suits]baraja.Set) { return suitsOf(baraja.SetOf(baraja.Pack40)) }()
-	heavySet  = ofValue(func(v int) bool { return v >= 10 })
-	cheapSet  = ofValue(func(v int) bool { return v < 4 })
+	heavySet  = cardsByValue(func(v int) bool { return v >= 10 })
+	cheapSet  = cardsByValue(func(v int) bool { return v < 4 })
 	lessSets  = setsBy(func(v, w int) bool { return w < v })
 	atMostSet = setsBy(func(v, w int) bool { return w <= v })
 )
@@ -48,8 +48,8 @@ func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	return s
 }
 
-// ofValue returns the cards whose value is as wanted.
-func ofValue(wanted func(int) bool) (s baraja.Set) {
+// cardsByValue returns the cards whose value is as wanted.
+func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	for _, c := range baraja.Pack40 {
 		if wanted(baraja.Value(c)) {
 			s = s.With(c)
@@ -61,43 +61,43 @@ func ofValue(wanted func(int) bool) (s baraja.Set) {
 // setsBy returns, by the value of a card, the cards whose value is as wanted.
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
-		sets[v] = ofValue(func(w int) bool { return wanted(v, w) })
+		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
 	}
 	return sets
 }
 
-// Read sets the position, in which a seat is to play a card.
-func (h *Heuristic) Read(p *cards.Position) {
+// SetPosition sets the position, in which a seat is to play a card.
+func (h *Heuristic) SetPosition(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
 	*h = Heuristic{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
-	h.low = h.legal&^h.trumpSet&cheapSet != 0
+	h.hasCheapPlain = h.legal&^h.trumpSet&cheapSet != 0
 	if h.leading {
-		h.readLead(p, seat)
+		h.setLead(p, seat)
 		return
 	}
 	trick := t.Trick()
 	lying := baraja.SetOf(trick)
 	h.led = trick[0].Suit()
-	h.wins = baraja.BeatingCards(h.trumps, t.Best)
-	h.big = lying&heavySet != 0
+	h.winners = baraja.BeatingCards(h.trumps, t.Best)
+	h.hasHeavyCard = lying&heavySet != 0
 	trumped := lying&h.trumpSet != 0
-	if follow := h.legal & suitSets[h.led] & h.wins; !trumped {
+	if follow := h.legal & suitSets[h.led] & h.winners; !trumped {
 		h.canHigh, h.canSuit = follow&heavySet != 0, follow != 0
 		h.canTrump = h.legal&h.trumpSet != 0
 	} else {
-		h.canTrump = h.legal&h.trumpSet&h.wins != 0
+		h.canTrump = h.legal&h.trumpSet&h.winners != 0
 	}
-	h.three = t.Best == baraja.CardOf(3, h.trumps)
-	h.partner = m.Teams && int(t.Winner)%2 == seat%2
-	h.lastMate = h.partner && t.InTrick == t.Players-1
+	h.isThreeBest = t.Best == baraja.CardOf(3, h.trumps)
+	h.isPartnerWinning = m.Teams && int(t.Winner)%2 == seat%2
+	h.playsLastForPartner = h.isPartnerWinning && t.InTrick == t.Players-1
 }
 
-func (h *Heuristic) readLead(p *cards.Position, seat int) {
+func (h *Heuristic) setLead(p *cards.Position, seat int) {
 	m, songs := p.Mode, p.Songs()
-	for suit := range h.heavy {
-		h.heavy[suit] = (p.History.PlayedCards & heavySet & suitSets[suit]).Len()
-		h.most = max(h.most, h.heavy[suit])
+	for suit := range h.heavyPlayed {
+		h.heavyPlayed[suit] = (p.History.PlayedCards & heavySet & suitSets[suit]).Len()
+		h.maxHeavy = max(h.maxHeavy, h.heavyPlayed[suit])
 	}
 	if !m.Tute {
 		return
@@ -117,13 +117,13 @@ func (h *Heuristic) Worth(c baraja.Card) int {
 		return h.leadWorth(c)
 	}
 	v := baraja.Value(c)
-	trump, wins := c.Suit() == h.trumps, h.wins.Has(c)
-	worth := h.overThree(c) + h.mate(v) + h.trick(c, v, trump, wins)
-	if !wins && !h.partner && (h.legal&lessSets[v] != 0 || h.canHigh || h.canSuit || h.canTrump) {
+	trump, wins := c.Suit() == h.trumps, h.winners.Has(c)
+	worth := h.aceOverThreeValue(c) + h.partnerTrickValue(v) + h.trickValue(c, v, trump, wins)
+	if !wins && !h.isPartnerWinning && (h.legal&lessSets[v] != 0 || h.canHigh || h.canSuit || h.canTrump) {
 		worth -= v
 	}
-	if trump && h.low {
-		if !h.big {
+	if trump && h.hasCheapPlain {
+		if !h.hasHeavyCard {
 			worth -= 30
 		}
 		if !h.canHigh && !h.canTrump {
@@ -144,9 +144,9 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 		worth -= 10
 	}
 	switch {
-	case h.most > 0 && h.heavy[suit] < h.most && plain&h.ofMost() != 0:
+	case h.maxHeavy > 0 && h.heavyPlayed[suit] < h.maxHeavy && plain&h.heaviestSuits() != 0:
 		worth -= 5
-	case h.heavy[suit] == h.most && suit != h.trumps:
+	case h.heavyPlayed[suit] == h.maxHeavy && suit != h.trumps:
 		worth += 5
 	}
 	switch {
@@ -160,10 +160,10 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// ofMost returns the cards of the suits of which most aces and threes are played.
-func (h *Heuristic) ofMost() (s baraja.Set) {
-	for suit, n := range h.heavy {
-		if n == h.most {
+// heaviestSuits returns the cards of the suits of which most aces and threes are played.
+func (h *Heuristic) heaviestSuits() (s baraja.Set) {
+	for suit, n := range h.heavyPlayed {
+		if n == h.maxHeavy {
 			s |= suitSets[suit]
 		}
 	}
@@ -179,11 +179,11 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// overThree values the ace of trumps where the three may be taken with it.
-func (h *Heuristic) overThree(c baraja.Card) int {
+// aceOverThreeValue values the ace of trumps where the three may be taken with it.
+func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {
-	case !h.three:
+	case !h.isThreeBest:
 	case c == ace:
 		return 5
 	case h.legal.Has(ace):
@@ -192,9 +192,9 @@ func (h *Heuristic) overThree(c baraja.Card) int {
 	return 0
 }
 
-// mate values points for a partner who wins the trick, when nobody plays behind.
-func (h *Heuristic) mate(v int) int {
-	if !h.lastMate {
+// partnerTrickValue values points for a partner who wins the trick, when nobody plays behind.
+func (h *Heuristic) partnerTrickValue(v int) int {
+	if !h.playsLastForPartner {
 		return 0
 	}
 	dearest := 0
@@ -207,21 +207,21 @@ func (h *Heuristic) mate(v int) int {
 	return v
 }
 
-// trick values winning or losing the trick as it lies.
-func (h *Heuristic) trick(c baraja.Card, v int, trump, wins bool) int {
+// trickValue values winning or losing the trick as it lies.
+func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {
-	case !wins && h.big:
+	case !wins && h.hasHeavyCard:
 		switch {
-		case h.canHigh, h.canTrump && !h.partner:
+		case h.canHigh, h.canTrump && !h.isPartnerWinning:
 			return -10
-		case h.canSuit && !h.partner:
+		case h.canSuit && !h.isPartnerWinning:
 			return -4
 		}
 		return 0
 	case !wins && h.canHigh:
 		return -10
-	case wins && h.big:
+	case wins && h.hasHeavyCard:
 		switch {
 		case h.canHigh && heavy && suitLed:
 			return 10
@@ -238,7 +238,7 @@ func (h *Heuristic) trick(c baraja.Card, v int, trump, wins bool) int {
 		return -10
 	case wins && trump:
 		cheapest := v
-		for s := h.legal & h.trumpSet & h.wins; s != 0; s &= s - 1 {
+		for s := h.legal & h.trumpSet & h.winners; s != 0; s &= s - 1 {
 			cheapest = min(cheapest, baraja.Value(s.First()))
 		}
 		return -(v - cheapest)

@@ -56,7 +56,7 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 		}
 	}
 	j := new(Heuristic)
-	j.Read(p)
+	j.SetPosition(p)
 	return j
 }
 

@@ -19,15 +19,15 @@ type Decision struct {
 
 // Follower follows a game move by move and notes its decisions.
 type Follower struct {
-	Position  cards.Position
-	Decisions []Decision // of the game so far
-	heuristic Heuristic
-	first     int // the first decision of the trick
+	Position   cards.Position
+	Decisions  []Decision // of the game so far
+	heuristic  Heuristic
+	trickStart int // the first decision of the trick
 }
 
-// Begin begins a game of a mode with optional rules and a shuffled pack.
-func (f *Follower) Begin(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
-	f.Decisions, f.first = f.Decisions[:0], 0
+// Start begins a game of a mode with optional rules and a shuffled pack.
+func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
+	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)
 }
 
@@ -35,12 +35,12 @@ func (f *Follower) Begin(m cards.Mode, r baraja.TableRules, pack [baraja.TableCa
 func (f *Follower) Step(m rules.Move) {
 	p := &f.Position
 	t := p.Board()
-	d := Decision{Seat: t.Mover, Rest: -f.side(t.Mover)}
+	d := Decision{Seat: t.Mover, Rest: -f.sidePoints(t.Mover)}
 	done := p.Songs().ScoredSuits
 	points, complete := int16(0), false
 	if m < baraja.SwapMove {
 		c := baraja.Card(m)
-		f.heuristic.Read(p)
+		f.heuristic.SetPosition(p)
 		d.Heuristic = int16(f.heuristic.Worth(c))
 		points = int16(t.Pot) + int16(baraja.Value(c))
 		complete = t.InTrick == t.Players-1
@@ -54,28 +54,28 @@ func (f *Follower) Step(m rules.Move) {
 		if scored := p.Songs().ScoredSuits &^ done; scored != 0 {
 			points += p.Song(baraja.Suit(bits.TrailingZeros8(scored)))
 		}
-		f.collect(int(t.Winner), points)
+		f.assignPoints(int(t.Winner), points)
 	}
 	if t.Mover < 0 {
 		for i := range f.Decisions {
 			d := &f.Decisions[i]
 			d.Standing = int8(p.Outcome(int(d.Seat)))
-			d.Rest = max(0, d.Rest+f.side(d.Seat)) // who loses at once loses all points
+			d.Rest = max(0, d.Rest+f.sidePoints(d.Seat)) // who loses at once loses all points
 		}
 	}
 }
 
-// side returns the points of a seat's side.
-func (f *Follower) side(seat int8) int16 {
+// sidePoints returns the points of a seat's side.
+func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// collect gives the points of a trick to the decisions of the side that won it.
-func (f *Follower) collect(winner int, points int16) {
-	for i := f.first; i < len(f.Decisions); i++ {
+// assignPoints gives the points of a trick to the decisions of the side that won it.
+func (f *Follower) assignPoints(winner int, points int16) {
+	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {
 			d.Points = points
 		}
 	}
-	f.first = len(f.Decisions)
+	f.trickStart = len(f.Decisions)
 }

@@ -26,7 +26,7 @@ func randomGame(t *rapid.T, m cards.Mode) {
 	src := rules.FastStream(r)
 	rules.Shuffle(&src, pack[:])
 	var f Follower
-	f.Begin(m, option, pack)
+	f.Start(m, option, pack)
 	p := &f.Position
 	var memory [rules.MaxMoves]rules.Move
 	for p.Turn() >= 0 {

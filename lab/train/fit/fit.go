@@ -14,19 +14,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Shard is the rows that are passed through a net together. Gradients are summed by shard, in
+// ShardRows is the rows that are passed through a net together. Gradients are summed by shard, in
 // their order, so that the result does not depend on the number of workers.
-const Shard = 16
+const ShardRows = 16
 
 // Sample is a row to learn from: inputs, and the class or the outputs that are wanted.
 type Sample struct {
 	net.Inputs
-	Class int       // the wanted class of a softmax
-	Want  []float32 // the wanted outputs of other nets; Any where nothing is wanted
+	Class   int       // the wanted class of a softmax
+	Targets []float32 // the wanted outputs of other nets; Any where nothing is wanted
 }
 
-// Any stands for an output that is not learned from.
-var Any = float32(math.Inf(1))
+// NoTarget stands for an output that is not learned from.
+var NoTarget = float32(math.Inf(1))
 
 // The parameters of Kingma and Ba (2015), with the values of the paper but for epsilon, which is that of
 // Keras.
@@ -48,13 +48,13 @@ type Trainer struct {
 	shards  []*shard
 }
 
-// Begin returns a trainer of a net of random weights, which the seed decides.
-func Begin(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*Trainer, error) {
+// NewRandomTrainer returns a trainer of a net of random weights, which the seed decides.
+func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*Trainer, error) {
 	n, err := net.New(sizes, out)
 	if err != nil {
 		return nil, err
 	}
-	n.Randomize(rules.NewRand(run.Derive(seed, "weights", 0)))
+	n.Randomize(rules.NewRand(run.DeriveSeed(seed, "weights", 0)))
 	return NewTrainer(n, rate, workers), nil
 }
 
@@ -83,7 +83,7 @@ func (t *Trainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
 	}
-	return t.each(func(x []float32) error { return model.WriteFloats(w, x) })
+	return t.forEachVector(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
 // Load sets the progress, the trainer and its net to what Save wrote.
@@ -94,11 +94,11 @@ func (t *Trainer) Load(r io.Reader, progress any) error {
 		return err
 	}
 	t.steps = at.Steps
-	return t.each(func(x []float32) error { return model.ReadFloats(b, x) })
+	return t.forEachVector(func(x []float32) error { return model.ReadFloats(b, x) })
 }
 
-// each calls do with all numbers of the training: the weights, then the moments.
-func (t *Trainer) each(do func(x []float32) error) error {
+// forEachVector calls do with all numbers of the training: the weights, then the moments.
+func (t *Trainer) forEachVector(do func(x []float32) error) error {
 	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
 			if err := do(x); err != nil {
@@ -119,10 +119,10 @@ type shard struct {
 }
 
 func newShard(n *net.Net) *shard {
-	p := &shard{samples: make([]Sample, Shard), grads: zeros(n)}
+	p := &shard{samples: make([]Sample, ShardRows), grads: zeros(n)}
 	for _, size := range n.Sizes[1:] {
-		p.acts = append(p.acts, make([]float32, Shard*size))
-		p.deltas = append(p.deltas, make([]float32, Shard*size))
+		p.acts = append(p.acts, make([]float32, ShardRows*size))
+		p.deltas = append(p.deltas, make([]float32, ShardRows*size))
 	}
 	return p
 }
@@ -130,17 +130,17 @@ func newShard(n *net.Net) *shard {
 // Step learns from a batch: fill sets sample i of it and may be called by several workers at
 // once, each of which has a number below that of the workers. It returns the mean loss before.
 func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
-	n := (size + Shard - 1) / Shard
+	n := (size + ShardRows - 1) / ShardRows
 	for len(t.shards) < n {
 		t.shards = append(t.shards, newShard(t.Net))
 	}
-	run.Each(t.workers, n, func(worker, k int) {
+	run.ForEach(t.workers, n, func(worker, k int) {
 		p := t.shards[k]
-		rows := min(Shard, size-k*Shard)
+		rows := min(ShardRows, size-k*ShardRows)
 		for i := range rows {
 			s := &p.samples[i]
 			s.Reset()
-			fill(worker, k*Shard+i, s)
+			fill(worker, k*ShardRows+i, s)
 		}
 		gradient(t.Net, p, rows)
 	})
@@ -152,17 +152,17 @@ func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	return loss / float64(size)
 }
 
-// pieces is how many parts of the weights are updated at once.
-const pieces = 4
+// updatePieces is how many parts of the weights are updated at once.
+const updatePieces = 4
 
 // update adds the gradients in the order of their shards and changes the weights.
 func (t *Trainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
 	rate := t.Rate * math.Sqrt(1-math.Pow(beta2, float64(t.steps))) / (1 - math.Pow(beta1, float64(t.steps)))
-	run.Each(min(t.workers, pieces), pieces, func(_, piece int) {
+	run.ForEach(min(t.workers, updatePieces), updatePieces, func(_, piece int) {
 		for k, genes := range t.Net.Genes() {
-			from, to := piece*len(genes)/pieces, (piece+1)*len(genes)/pieces
+			from, to := piece*len(genes)/updatePieces, (piece+1)*len(genes)/updatePieces
 			sum := t.shards[0].grads[k][from:to]
 			for _, p := range t.shards[1:shards] {
 				axpy(1, p.grads[k][from:to], sum)
@@ -251,8 +251,8 @@ func forward(n *net.Net, p *shard, rows int) {
 	}
 }
 
-// tiny keeps logarithms finite.
-const tiny = 1e-12
+// logOffset keeps logarithms finite.
+const logOffset = 1e-12
 
 // outputDeltas sets the derivatives of the loss by the sums of the last layer, and returns the loss.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
@@ -263,26 +263,26 @@ func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 		s := &p.samples[i]
 		row := p.deltas[last][i*out : (i+1)*out]
 		if n.Output == net.Softmax {
-			loss -= math.Log(float64(row[s.Class]) + tiny)
+			loss -= math.Log(float64(row[s.Class]) + logOffset)
 			row[s.Class] -= 1
 			continue
 		}
-		for j, want := range s.Want {
-			if want == Any {
+		for j, want := range s.Targets {
+			if want == NoTarget {
 				row[j] = 0
 				continue
 			}
-			loss -= wantLoss(n, row[j], want)
+			loss -= negatedLoss(n, row[j], want)
 			row[j] -= want
 		}
 	}
 	return loss
 }
 
-// wantLoss returns less the loss of an output of a net that is no softmax.
-func wantLoss(n *net.Net, x, want float32) float64 {
+// negatedLoss returns less the loss of an output of a net that is no softmax.
+func negatedLoss(n *net.Net, x, want float32) float64 {
 	if n.Output == net.Sigmoid {
-		return float64(want)*math.Log(float64(x)+tiny) + float64(1-want)*math.Log(1-float64(x)+tiny)
+		return float64(want)*math.Log(float64(x)+logOffset) + float64(1-want)*math.Log(1-float64(x)+logOffset)
 	}
 	return -float64(x-want) * float64(x-want) / 2
 }

@@ -44,7 +44,7 @@ func TestGradients(t *testing.T) {
 							samples[i].Add(input, float32(uniform(r)))
 						}
 					}
-					samples[i].Class, samples[i].Want = r.Below(4), []float32{0.2, 0.1, 0.6, 0.1}
+					samples[i].Class, samples[i].Targets = r.Below(4), []float32{0.2, 0.1, 0.6, 0.1}
 				}
 				p := newShard(n)
 				copy(p.samples, samples)
@@ -113,7 +113,7 @@ func TestLearnsFunctions(t *testing.T) {
 		x, y := uniform(r), uniform(r)
 		s.Add(0, float32(x))
 		s.Add(1, float32(y))
-		s.Want = []float32{float32(x * y)}
+		s.Targets = []float32{float32(x * y)}
 	})
 	if end > 0.005 { // half the mean squared error; that of always 0 is 1/18
 		t.Errorf("the product's loss is %v", end)
@@ -156,7 +156,7 @@ func TestAny(t *testing.T) {
 	before := n.Clone().Genes()[1]
 	loss := trainer.Step(5, func(_, i int, s *Sample) {
 		s.Add(i%3, 1)
-		s.Want = []float32{Any, n.Forward(n.NewWorkspace(), new(net.Inputs))[1] + 100}
+		s.Targets = []float32{NoTarget, n.Forward(n.NewWorkspace(), new(net.Inputs))[1] + 100}
 	})
 	after := n.Genes()[1]
 	for i := range after { // rows of two weights, and the biases

@@ -16,58 +16,58 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// agents is the species of GA-RL. An individual learns from the games that it plays in its
+// agentSpecies is the species of GA-RL. An individual learns from the games that it plays in its
 // generation; its children inherit what it has learned.
-type agents struct {
+type agentSpecies struct {
 	*Config
 	keys       policy.Keys
 	crossovers []dictionaryCrossover
 }
 
-// newAgents returns the species of a valid configuration.
-func newAgents(c *Config, _ cards.Mode) species[*dictionary] {
-	a := &agents{Config: c}
+// newAgentSpecies returns the species of a valid configuration.
+func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
+	a := &agentSpecies{Config: c}
 	a.keys, _ = policy.ParseKeys(c.Keys)
-	a.crossovers, _ = named("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
+	a.crossovers, _ = selectNamed("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
 	return a
 }
 
-// tables returns how many tables a search of so many individuals has at a time, at most: those of
+// maxTables returns how many tables a search of so many individuals has at a time, at most: those of
 // a generation and of the next, and four for each parent. Two of these are what the parents of two
 // generations have sorted, which is larger than a table.
-func tables(population, best int) int { return 2*population + 4*best }
+func maxTables(population, best int) int { return 2*population + 4*best }
 
 // tableMemory returns the limit of a table.
 func (c *Config) tableMemory() int64 {
-	return int64(c.Memory) << 20 / int64(tables(c.Population, c.Best))
+	return int64(c.Memory) << 20 / int64(maxTables(c.Population, c.Parents))
 }
 
-func (a *agents) newDictionary() *dictionary {
+func (a *agentSpecies) newDictionary() *dictionary {
 	t := rl.NewTable(a.tableMemory())
-	t.Zero = a.Untried == rl.Zero
+	t.UntriedAsZero = a.UntriedRule == rl.UntriedZero
 	return &dictionary{table: t}
 }
 
-// first returns agents that know nothing.
-func (a *agents) first(n int, _ *rules.Rand) (members []*dictionary) {
+// firstGeneration returns agents that know nothing.
+func (a *agentSpecies) firstGeneration(n int, _ *rules.Rand) (members []*dictionary) {
 	for range n {
 		members = append(members, a.newDictionary())
 	}
 	return members
 }
 
-func (a *agents) player() player[*dictionary] {
+func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// trained returns the agent with what it has learned, sorted for its children.
-func (a *agents) trained(d *dictionary, lessons []rl.Update) *dictionary {
-	grown := &dictionary{table: d.table.Clone(), drawn: maps.Clone(d.drawn)}
+// applyLessons returns the agent with what it has learned, sorted for its children.
+func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
+	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
 		grown.table.Learn(u.Key, u.Action, u.Value, 0)
-		delete(grown.drawn, u.Key)
+		delete(grown.drawnPlaces, u.Key)
 	}
-	grown.pairs = grown.sorted()
+	grown.pairs = grown.sortedPairs()
 	return grown
 }
 
@@ -75,17 +75,17 @@ func (a *agents) trained(d *dictionary, lessons []rl.Update) *dictionary {
 // drawn anew from the legal ones.
 const resetting = "reset"
 
-func (a *agents) children(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
+func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
 	x, y = a.newDictionary(), a.newDictionary()
 	born := &offspring{children: [...]*dictionary{x, y}}
 	var c *dictionaryCrossover
-	if unit(r) < o.crossover {
+	if uniform(r) < o.crossover {
 		c = &a.crossovers[r.Below(len(a.crossovers))]
 		counts[c.name]++
 	}
-	for i := range born.reset {
-		if unit(r) < o.mutation {
-			born.reset[i] = mutatedShare * unit(r)
+	for i := range born.resetRates {
+		if uniform(r) < o.mutation {
+			born.resetRates[i] = mutatedShare * uniform(r)
 			counts[resetting]++
 		}
 	}
@@ -97,13 +97,13 @@ func (a *agents) children(p, q *dictionary, o *outcome, counts map[string]int, r
 			return
 		}
 		n := max(countStates(p.pairs), countStates(q.pairs))
-		born.cross(p.pairs, q.pairs, c.begin(n, o.crossover, born.rand))
+		born.cross(p.pairs, q.pairs, c.newMix(n, o.crossover, born.rand))
 	}
 }
 
 // release collects the garbage that large tables are, so that all together take no more than their
 // limit.
-func (a *agents) release(old []*dictionary) {
+func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
 	size := int64(0)
 	for _, d := range old {
@@ -114,22 +114,22 @@ func (a *agents) release(old []*dictionary) {
 	}
 }
 
-// figures returns how many pairs of a state and an action an agent has in the mean, and in which
+// metrics returns how many pairs of a state and an action an agent has in the mean, and in which
 // part of the states that the best agent and another of the elite know they differ.
-func (a *agents) figures(members []*dictionary, elite []int) (values []run.Value, turned uint64) {
+func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
 		pairs += d.table.Len()
-		turned += d.table.Turned()
+		turned += d.table.Rejections()
 	}
 	best, spread := members[elite[0]].table, 0.0
 	for _, i := range elite {
 		spread += disagreement(best, members[i].table)
 	}
-	return []run.Value{
-		{Name: "pairs", X: float64(pairs) / float64(len(members))},
-		{Name: "turned_away", X: float64(turned)},
-		{Name: "spread", X: spread / float64(len(elite))},
+	return []run.Metric{
+		{Name: "pairs", Value: float64(pairs) / float64(len(members))},
+		{Name: "turned_away", Value: float64(turned)},
+		{Name: "spread", Value: spread / float64(len(elite))},
 	}, turned
 }
 
@@ -156,38 +156,38 @@ func disagreement(t, other *rl.Table) float64 {
 	return float64(differ) / float64(max(1, both))
 }
 
-func (a *agents) plots(f *run.Folder) error {
+func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	return errors.Join(
 		f.Plot("pairs", "What an agent knows", "generation", "pairs of a state and an action", "pairs"),
 		f.Plot("spread", "Distance of the best agents", "generation", "part of the states known to both", "spread"),
 	)
 }
 
-// memory supposes that the tables grow as they have so far.
-func (a *agents) memory(members []*dictionary, growth float64) (bytes, disk int64) {
+// memoryUse supposes that the tables grow as they have so far.
+func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
 		all += d.table.Bytes()
 	}
 	each := min(float64(a.tableMemory()), growth*float64(all)/float64(len(members)))
-	return int64(each * float64(tables(a.Population, a.Best))), int64(each * float64(a.Population))
+	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
 // save writes the table, and then what was drawn: the number of states, and the key and the place of
 // each.
-func (a *agents) save(w io.Writer, d *dictionary) error {
+func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
 	}
-	b := binary.LittleEndian.AppendUint32(nil, uint32(len(d.drawn)))
-	for _, k := range slices.Sorted(maps.Keys(d.drawn)) {
-		b = append(binary.LittleEndian.AppendUint64(b, uint64(k)), d.drawn[k])
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(d.drawnPlaces)))
+	for _, k := range slices.Sorted(maps.Keys(d.drawnPlaces)) {
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(k)), d.drawnPlaces[k])
 	}
 	_, err := w.Write(b)
 	return err
 }
 
-func (a *agents) load(r io.Reader) (*dictionary, error) {
+func (a *agentSpecies) load(r io.Reader) (*dictionary, error) {
 	d := a.newDictionary()
 	if err := d.table.Load(r); err != nil {
 		return nil, err
@@ -204,22 +204,22 @@ func (a *agents) load(r io.Reader) (*dictionary, error) {
 		if err := binary.Read(r, binary.LittleEndian, &drawn); err != nil {
 			return nil, err
 		}
-		d.set(rl.Pair{Key: policy.Key(drawn.Key), Action: drawing, Count: uint16(drawn.Place)})
+		d.store(rl.Pair{Key: policy.Key(drawn.Key), Action: drawnMarker, Count: uint16(drawn.Place)})
 	}
 	return d, nil
 }
 
-func (a *agents) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
+func (a *agentSpecies) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
 	h.Encoding = a.Keys
 	r.Pairs = d.table.Len()
 	for _, m := range members {
-		r.Turned += m.table.Turned()
+		r.Rejections += m.table.Rejections()
 	}
 }
 
-// body writes the best action of each state.
-func (a *agents) body(w io.Writer, d *dictionary, r *Report) (err error) {
-	r.States, err = rl.WritePolicy(w, d.table, 1, d.drawn)
+// writeModel writes the best action of each state.
+func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *Report) (err error) {
+	r.States, err = rl.WritePolicy(w, d.table, 1, d.drawnPlaces)
 	return err
 }
 
@@ -237,13 +237,13 @@ type explorer struct {
 	updates []rl.Update
 }
 
-func (e *explorer) use(d *dictionary, learns bool) {
+func (e *explorer) setIndividual(d *dictionary, learns bool) {
 	e.agent.States, e.learns, e.updates = d, learns, nil
 }
 
 func (e *explorer) Begin(r *rules.Rand) {
 	e.rand = r
-	e.trace.Begin()
+	e.trace.Reset()
 }
 
 // Choose returns the move that the agent makes.
@@ -253,15 +253,15 @@ func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 		action, _ := e.agent.Choose(&e.view, e.rand)
 		return e.view.Move(action)
 	}
-	action, _, _ := rl.Explore(&e.agent, &e.view, e.epsilon, e.rand)
+	action, _, _ := rl.EpsilonGreedy(&e.agent, &e.view, e.epsilon, e.rand)
 	e.seat = p.Turn()
 	e.trace.Add(&e.view, action, p.PointLead(e.seat))
 	return e.view.Move(action)
 }
 
-func (e *explorer) end(p *cards.Position) {
+func (e *explorer) observeEnd(p *cards.Position) {
 	if e.learns {
-		e.updates = e.trace.End(p.PointLead(e.seat), e.updates)
+		e.updates = e.trace.AppendUpdates(p.PointLead(e.seat), e.updates)
 	}
 }
 

@@ -28,7 +28,7 @@ func (k known) dictionary() *dictionary {
 	d := &dictionary{table: rl.NewTable(1 << 20)}
 	for state, actions := range k {
 		for action, v := range actions {
-			d.set(rl.Pair{Key: policy.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
+			d.store(rl.Pair{Key: policy.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
 		}
 	}
 	return d
@@ -36,7 +36,7 @@ func (k known) dictionary() *dictionary {
 
 func knownOf(d *dictionary) known {
 	k := known{}
-	for _, p := range d.sorted() {
+	for _, p := range d.sortedPairs() {
 		if k[int(p.Key)] == nil {
 			k[int(p.Key)] = map[uint8][2]float32{}
 		}
@@ -71,7 +71,7 @@ var (
 // crossed returns the children of two dictionaries.
 func crossed(a, b known, m mix) (x, y known) {
 	born := offspring{children: empty(), rand: rules.NewRand(1)}
-	born.cross(a.dictionary().sorted(), b.dictionary().sorted(), m)
+	born.cross(a.dictionary().sortedPairs(), b.dictionary().sortedPairs(), m)
 	return knownOf(born.children[0]), knownOf(born.children[1])
 }
 
@@ -79,9 +79,9 @@ func crossed(a, b known, m mix) (x, y known) {
 func TestReportedStates(t *testing.T) {
 	var r Report
 	var body bytes.Buffer
-	a, d := &agents{Config: &Config{}}, knownA.dictionary()
+	a, d := &agentSpecies{Config: &Config{}}, knownA.dictionary()
 	a.describe(d, nil, &model.Header{}, &r)
-	kit.Must(t, a.body(&body, d, &r))
+	kit.Must(t, a.writeModel(&body, d, &r))
 	p := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
 	if n := p.Len(); n != 1 || r.States != n {
 		t.Errorf("%d states in the model, %d in the report", n, r.States)
@@ -132,7 +132,7 @@ func someDictionary(seed uint64, states int) known {
 		key := int(policy.NewKey(rules.NewRand(uint64(n)).Uint64()))
 		k[key] = map[uint8][2]float32{}
 		for range 1 + r.Below(3) {
-			k[key][uint8(r.Below(6))] = [2]float32{float32(unit(r)), float32(1 + r.Below(9))}
+			k[key][uint8(r.Below(6))] = [2]float32{float32(uniform(r)), float32(1 + r.Below(9))}
 		}
 	}
 	return k
@@ -144,7 +144,7 @@ func someDictionary(seed uint64, states int) known {
 func TestDictionariesAreMerged(t *testing.T) {
 	a, b := someDictionary(1, 3000), someDictionary(2, 3000)
 	for _, c := range dictionaryCrossovers {
-		x, y := crossed(a, b, c.begin(1000, 0.5, rules.NewRand(3)))
+		x, y := crossed(a, b, c.newMix(1000, 0.5, rules.NewRand(3)))
 		all := maps.Clone(a)
 		maps.Copy(all, b)
 		if len(x) != len(all) || len(y) != len(all) {
@@ -189,14 +189,14 @@ func TestDictionariesAreMerged(t *testing.T) {
 // places are for; what is known of them stays, and so do the other states and the other child.
 func TestReset(t *testing.T) {
 	a, b := someDictionary(1, 9000), someDictionary(2, 9000)
-	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{0.05, 0}}
-	born.copy(a.dictionary().sorted(), b.dictionary().sorted())
+	born := offspring{children: empty(), rand: rules.NewRand(1), resetRates: [...]float64{0.05, 0}}
+	born.copy(a.dictionary().sortedPairs(), b.dictionary().sortedPairs())
 	x, y := born.children[0], born.children[1]
-	if drawn := float64(len(x.drawn)) / float64(len(a)); drawn < 0.03 || drawn > 0.07 {
+	if drawn := float64(len(x.drawnPlaces)) / float64(len(a)); drawn < 0.03 || drawn > 0.07 {
 		t.Errorf("in %.3f of the states an action is drawn, not in 0.05", drawn)
 	}
 	taken := map[uint8]int{}
-	for key, place := range x.drawn {
+	for key, place := range x.drawnPlaces {
 		action, known := x.Best(key, 0b1111)
 		if taken[action]++; !known || action != place/32 {
 			t.Errorf("state %d, place %d: action %d, known %t", key, place, action, known)
@@ -216,8 +216,8 @@ func TestReset(t *testing.T) {
 // its state.
 func TestDrawn(t *testing.T) {
 	const s20, s30, s40 = 20 << 30, 30 << 30, 40 << 30 // keys that differ in the bits that a policy has
-	a := known{s20: {0: {5, 3}, drawing: {0, 96}}, s30: {1: {2, 2}, drawing: {0, 32}}}
-	b := known{s30: {1: {4, 2}}, s40: {3: {1, 1}, drawing: {0, 64}}}
+	a := known{s20: {0: {5, 3}, drawnMarker: {0, 96}}, s30: {1: {2, 2}, drawnMarker: {0, 32}}}
+	b := known{s30: {1: {4, 2}}, s40: {3: {1, 1}, drawnMarker: {0, 64}}}
 	for _, test := range []struct {
 		name string
 		mix  mix
@@ -226,7 +226,7 @@ func TestDrawn(t *testing.T) {
 		{"an exchange", segments([]policy.Key{25 << 30}, []bool{false, true}),
 			known{s20: a[s20], s30: b[s30], s40: b[s40]}, known{s20: a[s20], s30: a[s30], s40: b[s40]}},
 		{"means", blend(func() (x, y float32) { return 0.5, 0.5 }),
-			known{s20: a[s20], s30: {1: {3, 2}, drawing: {0, 32}}, s40: b[s40]}, known{s20: a[s20], s30: {1: {3, 2}}, s40: b[s40]}},
+			known{s20: a[s20], s30: {1: {3, 2}, drawnMarker: {0, 32}}, s40: b[s40]}, known{s20: a[s20], s30: {1: {3, 2}}, s40: b[s40]}},
 	} {
 		if x, y := crossed(a, b, test.mix); !x.equal(test.x) || !y.equal(test.y) {
 			t.Errorf("%s: children\n%v and\n%v, want\n%v and\n%v", test.name, x, y, test.x, test.y)
@@ -234,7 +234,7 @@ func TestDrawn(t *testing.T) {
 	}
 
 	c := DefaultAgents("brisca2")
-	species := newAgents(&c, cards.Mode{Players: 2}).(*agents)
+	species := newAgentSpecies(&c, cards.Mode{Players: 2}).(*agentSpecies)
 	d := a.dictionary()
 	var file bytes.Buffer
 	kit.Must(t, species.save(&file, d))
@@ -248,7 +248,7 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 	var body bytes.Buffer
-	kit.Must(t, species.body(&body, d, new(Report)))
+	kit.Must(t, species.writeModel(&body, d, new(Report)))
 	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
 	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
 		got, known := d.Best(state, 0b1111)
@@ -258,13 +258,13 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 
-	grown := species.trained(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
+	grown := species.applyLessons(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
 	if want := (known{s20: {0: {6, 4}}, s30: a[s30]}); !knownOf(grown).equal(want) || !knownOf(d).equal(a) {
 		t.Errorf("after a lesson %v, want %v; before it %v", knownOf(grown), want, knownOf(d))
 	}
-	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{1, 1}}
+	born := offspring{children: empty(), rand: rules.NewRand(1), resetRates: [...]float64{1, 1}}
 	born.copy(grown.pairs, grown.pairs)
-	if n := len(born.children[0].drawn); n != 2 || knownOf(born.children[0])[s30][1] != a[s30][1] {
+	if n := len(born.children[0].drawnPlaces); n != 2 || knownOf(born.children[0])[s30][1] != a[s30][1] {
 		t.Errorf("another mutation comes to %v", knownOf(born.children[0]))
 	}
 }
@@ -272,13 +272,13 @@ func TestDrawn(t *testing.T) {
 // smallAgents returns a search for agents that takes a moment.
 func smallAgents(mode string) Config {
 	c := DefaultAgents(mode)
-	c.Population, c.Best, c.Games, c.Generations, c.Final, c.Memory = 8, 3, 6, 6, 20, 4
+	c.Population, c.Parents, c.Games, c.Generations, c.FinalGames, c.Memory = 8, 3, 6, 6, 20, 4
 	return c
 }
 
 func newBriscaAgents(t testing.TB, c Config, workers int) *search[*dictionary] {
 	t.Helper()
-	s, err := newSearch(c, workers, nil, newAgents)
+	s, err := newSearch(c, workers, nil, newAgentSpecies)
 	kit.Must(t, err)
 	return s
 }
@@ -286,9 +286,9 @@ func newBriscaAgents(t testing.TB, c Config, workers int) *search[*dictionary] {
 // TestAgentsDeterministic checks searches for agents.
 func TestAgentsDeterministic(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
-		"brisca2":      func(c *Config) { c.Double = true },
+		"brisca2":      func(c *Config) { c.SecondRound = true },
 		"brisca3":      func(c *Config) { c.Rival = RandomRival },
-		"tute-teams":   func(c *Config) { c.Elite = false },
+		"tute-teams":   func(c *Config) { c.KeepElite = false },
 		"follow4":      func(c *Config) { c.Keys = policy.Hand },
 		"tute2":        func(c *Config) { c.Keys, c.Rules = policy.OneState, "1010" },
 		"brisca-teams": func(c *Config) { c.Policy = policyHalf },
@@ -303,11 +303,11 @@ func TestAgentsDeterministic(t *testing.T) {
 // generations.
 func TestAgentsLearn(t *testing.T) {
 	c := smallAgents("brisca2")
-	c.Population, c.Best, c.Games, c.Generations = 8, 2, 300, 20
+	c.Population, c.Parents, c.Games, c.Generations = 8, 2, 300, 20
 	s := newBriscaAgents(t, c, 2)
 	share := func() float64 {
-		fit := kit.Get[Fitness](t)(s.test(context.Background(), s.members[0], 2000, rules.NewRand(1)))
-		return fit.Share()
+		fit := kit.Get[Fitness](t)(s.testAgainstRandom(context.Background(), s.members[0], 2000, rules.NewRand(1)))
+		return fit.WinShare()
 	}
 	first := share()
 	for range c.Generations {
@@ -379,7 +379,7 @@ func TestAgentModel(t *testing.T) {
 func TestTablesAreFull(t *testing.T) {
 	c := smallAgents("tute4")
 	c.Keys, c.Memory, c.Games, c.Generations = policy.OneState, 1, 200, 4
-	s, err := newSearch(c, 2, nil, newAgents)
+	s, err := newSearch(c, 2, nil, newAgentSpecies)
 	kit.Must(t, err)
 	turned := uint64(0)
 	for range c.Generations {
@@ -388,10 +388,10 @@ func TestTablesAreFull(t *testing.T) {
 		for _, d := range s.members {
 			all += d.table.Bytes()
 		}
-		if all > int64(c.Memory)<<20*int64(c.Population)/int64(tables(c.Population, c.Best)) {
+		if all > int64(c.Memory)<<20*int64(c.Population)/int64(maxTables(c.Population, c.Parents)) {
 			t.Fatalf("the tables of a generation take %d bytes", all)
 		}
-		turned = o.turned
+		turned = o.rejections
 	}
 	if turned == 0 {
 		t.Error("no pair is turned away")
@@ -401,7 +401,7 @@ func TestTablesAreFull(t *testing.T) {
 // TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
 func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },
+		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Parents, c.Memory = 1000, 100, 62 },
 		`games cannot be "40000": all agents together play 320000 in a generation, more`:  func(c *Config) { c.Games = 40_000 },
 		`positions cannot be "5": agents learn from games: try variant xn`:                func(c *Config) { c.Positions = 5 },
 		`crossover "x" does not exist: try some of one-point,several-points,uniform,aver`: func(c *Config) { c.Crossovers = []string{"x"} },

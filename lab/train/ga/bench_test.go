@@ -12,10 +12,10 @@ import (
 
 // BenchmarkGame measures a game of Brisca between two nets of the study's layers.
 func BenchmarkGame(b *testing.B) {
-	s, err := newSearch(Default("brisca2"), 1, nil, newNets)
+	s, err := newSearch(Default("brisca2"), 1, nil, newNetSpecies)
 	kit.Must(b, err)
 	d := s.workers[0]
-	agents := d.seat(s.members, pairing{0, 1}, false)
+	agents := d.seatAgents(s.members, pairing{0, 1}, false)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		d.play(agents, uint64(i/2), i%2)
@@ -41,11 +41,11 @@ func BenchmarkAgents(b *testing.B) {
 
 // BenchmarkDictionaries crosses two dictionaries of 10,000 states, of which they share a third.
 func BenchmarkDictionaries(b *testing.B) {
-	p, q := someDictionary(1, 30_000).dictionary().sorted(), someDictionary(2, 30_000).dictionary().sorted()
+	p, q := someDictionary(1, 30_000).dictionary().sortedPairs(), someDictionary(2, 30_000).dictionary().sortedPairs()
 	r := rules.NewRand(1)
 	for b.Loop() {
 		born := offspring{children: empty(), rand: r}
-		born.cross(p, q, dictionaryCrossovers[2].begin(len(p), 0.5, r))
+		born.cross(p, q, dictionaryCrossovers[2].newMix(len(p), 0.5, r))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(p)+len(q)), "ns/pair")
 }

@@ -29,7 +29,7 @@ var Method = run.Method{
 		"  timba match brisca @ga:model=run/model.timba @greedy --deals 10",
 	Settings: func() run.Settings {
 		c, d := Default(run.DefaultMode), DefaultAgents("")
-		c.layers, c.Keys, c.Epsilon, c.Untried, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.Untried, d.Memory
+		c.layersText, c.Keys, c.Epsilon, c.UntriedRule, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.UntriedRule, d.Memory
 		return &c
 	},
 }
@@ -42,15 +42,15 @@ type Config struct {
 	Layers      []int    `json:"layers,omitempty"`  // of nets: units of the hidden layers
 	Keys        string   `json:"keys,omitempty"`    // of agents: what a state is
 	Epsilon     float64  `json:"epsilon,omitempty"` // of agents: how often an action is random
-	Untried     string   `json:"untried,omitempty"` // of agents: what an action counts that was never tried in a state
+	UntriedRule string   `json:"untried,omitempty"` // of agents: what an action counts that was never tried in a state
 	Memory      int      `json:"memory,omitempty"`  // of agents: of all tables together, in MiB
 	Population  int      `json:"population"`
-	Best        int      `json:"best"`                // individuals that have children
-	Elite       bool     `json:"elite"`               // the best stay in the next generation
+	Parents     int      `json:"best"`                // individuals that have children
+	KeepElite   bool     `json:"elite"`               // the best stay in the next generation
 	Positions   int      `json:"positions,omitempty"` // fitness by so many positions; 0 for games
 	Playouts    int      `json:"playouts,omitempty"`  // of each move of a position
-	Value       string   `json:"value,omitempty"`     // what a move in a position is worth
-	Double      bool     `json:"double"`              // the best are chosen from twice as many that play again
+	MoveValue   string   `json:"value,omitempty"`     // what a move in a position is worth
+	SecondRound bool     `json:"double"`              // the best are chosen from twice as many that play again
 	Games       int      `json:"games"`               // of a pairing
 	Generations int      `json:"generations"`
 	Rival       string   `json:"rival"` // a house bot that all play against; "" for each other
@@ -59,11 +59,11 @@ type Config struct {
 	Mutation    float64  `json:"mutation"`  // ratio of the policy custom
 	Crossovers  []string `json:"crossovers"`
 	Mutations   []string `json:"mutations"`
-	Final       int      `json:"final"` // games of each of the last elite for the choice of the model; 0 for none
+	FinalGames  int      `json:"final"` // games of each of the last elite for the choice of the model; 0 for none
 	Seed        uint64   `json:"seed"`
 	Defects     []string `json:"defects,omitempty"` // of the study that are kept
 
-	layers string // Layers, as users write it
+	layersText string // Layers, as users write it
 }
 
 // Defects are those of the study's code that a search can keep.
@@ -85,15 +85,15 @@ const (
 	defectTuned  = "tuned"
 )
 
-// keeps reports whether the search keeps a defect.
-func (c *Config) keeps(defect string) bool { return slices.Contains(c.Defects, defect) }
+// hasDefect reports whether the search keeps a defect.
+func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
 // Default returns the parameters of the study for nets of a mode.
 func Default(mode string) Config {
 	return Config{
-		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Best: 6, Elite: true,
-		Games: 10, Generations: 1000, Policy: policyILM, Crossovers: CrossoverNames(), Mutations: publishedMutations,
-		Final: 1000, Playouts: 100, Value: ValueGame, Seed: 1,
+		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
+		Games: 10, Generations: 1000, Policy: policyILM, Crossovers: CrossoverNames(), Mutations: studyMutations,
+		FinalGames: 1000, Playouts: 100, MoveValue: ValueGame, Seed: 1,
 	}
 }
 
@@ -101,88 +101,90 @@ func Default(mode string) Config {
 // agents whose states have all that a player knows hardly ever meet one again.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
-	c.Variant, c.Layers, c.Playouts, c.Value = Agents, nil, 0, ""
-	c.Keys, c.Epsilon, c.Untried, c.Memory = policy.Kinds, 0.05, rl.Zero, rl.Default(mode).Memory
-	c.Population, c.Best, c.Mutations = 200, 20, []string{resetting}
+	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
+	c.Keys, c.Epsilon, c.UntriedRule, c.Memory = policy.Kinds, 0.05, rl.UntriedZero, rl.Default(mode).Memory
+	c.Population, c.Parents, c.Mutations = 200, 20, []string{resetting}
 	return c
 }
 
 // The bounds of a search. Memory is that of all nets twice, or Config.Memory; time is that of all
 // games.
 const (
-	MaxPopulation = 1000
-	MaxGames      = 1_000_000 // of a pairing
-	maxGenes      = 1 << 28   // of a population
-	maxLearned    = 1 << 18   // games of all agents in a generation, which are kept until all have been played
+	MaxPopulation    = 1000
+	MaxGames         = 1_000_000 // of a pairing
+	maxGenes         = 1 << 28   // of a population
+	maxLearningGames = 1 << 18   // games of all agents in a generation, which are kept until all have been played
 )
 
-func (c *Config) Params() []run.Param { return slices.Concat(c.common(), c.ofNets(), c.ofAgents()) }
+func (c *Config) Params() []run.Param {
+	return slices.Concat(c.commonParams(), c.netParams(), c.agentParams())
+}
 
-// common returns the settings of both variants.
-func (c *Config) common() []run.Param {
+// commonParams returns the settings of both variants.
+func (c *Config) commonParams() []run.Param {
 	d := DefaultAgents("")
-	return append(run.Common(&c.Mode, &c.Seed),
-		run.Published(&c.Defects, Defects),
-		run.Param{Name: "variant", To: &c.Variant, Words: Variants(),
+	return append(run.CommonParams(&c.Mode, &c.Seed),
+		run.DefectsParam(&c.Defects, Defects),
+		run.Param{Name: "variant", Target: &c.Variant, Choices: Variants(),
 			Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
-		run.Rules(&c.Rules, "by chance"),
-		run.Param{Name: "rival", To: &c.Rival, Help: "a house `BOT` that all play against, or random (default: each other)"},
-		run.Param{Name: "elite", To: &c.Elite, Help: "the best stay in the next generation"},
-		run.Param{Name: "double", To: &c.Double, Help: "the best are chosen from twice as many that play a second time"},
-		run.Word("policy", &c.Policy, PolicyNames, "how likely crossover and mutation are"),
-		run.Param{Name: "crossovers", To: &c.Crossovers, Help: "the crossovers, a `LIST` joined by commas"},
-		run.Param{Name: "mutations", To: &c.Mutations, Help: "the mutations, a `LIST` joined by commas of " + strings.Join(MutationNames(), ", ")},
-		run.Param{Name: "crossover", To: &c.Crossover, Max: 1, Help: "how likely crossover is with --policy custom"},
-		run.Param{Name: "mutation", To: &c.Mutation, Max: 1, Help: "how likely mutation is with --policy custom"},
-		run.Param{Name: "population", To: &c.Population, Min: 2, Max: MaxPopulation,
+		run.RulesParam(&c.Rules, "by chance"),
+		run.Param{Name: "rival", Target: &c.Rival, Help: "a house `BOT` that all play against, or random (default: each other)"},
+		run.Param{Name: "elite", Target: &c.KeepElite, Help: "the best stay in the next generation"},
+		run.Param{Name: "double", Target: &c.SecondRound, Help: "the best are chosen from twice as many that play a second time"},
+		run.ChoiceParam("policy", &c.Policy, PolicyNames, "how likely crossover and mutation are"),
+		run.Param{Name: "crossovers", Target: &c.Crossovers, Help: "the crossovers, a `LIST` joined by commas"},
+		run.Param{Name: "mutations", Target: &c.Mutations, Help: "the mutations, a `LIST` joined by commas of " + strings.Join(MutationNames(), ", ")},
+		run.Param{Name: "crossover", Target: &c.Crossover, Max: 1, Help: "how likely crossover is with --policy custom"},
+		run.Param{Name: "mutation", Target: &c.Mutation, Max: 1, Help: "how likely mutation is with --policy custom"},
+		run.Param{Name: "population", Target: &c.Population, Min: 2, Max: MaxPopulation,
 			Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
-		run.Param{Name: "best", To: &c.Best, Min: 2, Max: MaxPopulation,
-			Help: fmt.Sprintf("nets that have children; %d agents by default", d.Best)},
-		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
-		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
-		run.Param{Name: "final", To: &c.Final, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
+		run.Param{Name: "best", Target: &c.Parents, Min: 2, Max: MaxPopulation,
+			Help: fmt.Sprintf("nets that have children; %d agents by default", d.Parents)},
+		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
+		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
+		run.Param{Name: "final", Target: &c.FinalGames, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
 	)
 }
 
-// ofNets returns the settings of nets alone.
-func (c *Config) ofNets() []run.Param {
+// netParams returns the settings of nets alone.
+func (c *Config) netParams() []run.Param {
 	return []run.Param{
-		fit.Layers(&c.layers),
-		{Name: "positions", To: &c.Positions, Max: 100_000, Help: "compare nets by their moves in so many positions, not by games"},
-		{Name: "playouts", To: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
-		{Name: "value", To: &c.Value, Words: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
+		fit.LayersParam(&c.layersText),
+		{Name: "positions", Target: &c.Positions, Max: 100_000, Help: "compare nets by their moves in so many positions, not by games"},
+		{Name: "playouts", Target: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
+		{Name: "value", Target: &c.MoveValue, Choices: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
 			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
 	}
 }
 
-// ofAgents returns the settings of agents alone.
-func (c *Config) ofAgents() []run.Param {
+// agentParams returns the settings of agents alone.
+func (c *Config) agentParams() []run.Param {
 	return []run.Param{
-		run.Word("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
-		{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
-		rl.Untried(&c.Untried, "of variant rl: "),
-		rl.Memory(&c.Memory, "of variant rl: MiB that all tables together may take"),
+		run.ChoiceParam("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
+		{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
+		rl.UntriedParam(&c.UntriedRule, "of variant rl: "),
+		rl.MemoryParam(&c.Memory, "of variant rl: MiB that all tables together may take"),
 	}
 }
 
 // Complete gives the settings that were not given the defaults of the variant. It returns an error
 // for a setting or a defect that only the other has.
 func (c *Config) Complete(given func(name string) bool) (err error) {
-	others, defaults, defects := c.ofAgents(), Default(c.Mode), Defects
+	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
-		others, defaults, defects = c.ofNets(), DefaultAgents(c.Mode), Defects[2:] // defectTuned
+		others, defaults, defects = c.netParams(), DefaultAgents(c.Mode), Defects[2:] // defectTuned
 	}
 	if given("population") {
-		defaults.Best = min(defaults.Best, c.Population)
+		defaults.Parents = min(defaults.Parents, c.Population)
 	}
 	for _, p := range others {
 		if given(p.Name) {
 			return fmt.Errorf("%s is not for variant %s: leave it out", p.Name, c.Variant)
 		}
 	}
-	defaults.Variant, defaults.Seed, defaults.layers = c.Variant, c.Seed, c.layers
-	run.Default(c.Params(), defaults.Params(), given)
-	if c.Defects, err = run.Kept(c.Defects, defects); err != nil {
+	defaults.Variant, defaults.Seed, defaults.layersText = c.Variant, c.Seed, c.layersText
+	run.ApplyDefaults(c.Params(), defaults.Params(), given)
+	if c.Defects, err = run.SelectDefects(c.Defects, defects); err != nil {
 		return err
 	}
 	if c.Layers = nil; c.Variant == Nets {
@@ -190,7 +192,7 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 		if err != nil {
 			return err
 		}
-		if c.Layers, err = fit.ParseLayers(c.layers, m, features.Genetic); err != nil {
+		if c.Layers, err = fit.ParseLayers(c.layersText, m, features.Genetic); err != nil {
 			return err
 		}
 	}
@@ -202,10 +204,10 @@ func (c *Config) Check() error {
 		return err
 	}
 	mode, _ := cards.ParseMode(c.Mode)
-	if err := run.Within("population", c.Population, mode.Players, MaxPopulation); err != nil {
+	if err := run.CheckRange("population", c.Population, mode.Players, MaxPopulation); err != nil {
 		return err
 	}
-	if err := run.Within("best", c.Best, 2, c.Population); err != nil {
+	if err := run.CheckRange("best", c.Parents, 2, c.Population); err != nil {
 		return err
 	}
 	if c.Variant == Agents {
@@ -227,36 +229,36 @@ func (c *Config) checkNets(mode cards.Mode) error {
 		return fmt.Errorf("population cannot be \"%d\": its nets have %d genes, more than %d: try fewer individuals or units",
 			c.Population, genes, maxGenes)
 	}
-	if _, err := named("crossover", c.Crossovers, crossovers, func(o crossover) string { return o.name }); err != nil {
+	if _, err := selectNamed("crossover", c.Crossovers, crossovers, func(o crossover) string { return o.name }); err != nil {
 		return err
 	}
-	_, err = named("mutation", c.Mutations, mutations, func(o mutation) string { return o.name })
+	_, err = selectNamed("mutation", c.Mutations, mutations, func(o mutation) string { return o.name })
 	return err
 }
 
 // checkAgents returns why there is no such search for agents.
 func (c *Config) checkAgents() error {
-	n := tables(c.Population, c.Best)
-	if err := run.Within("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
+	n := maxTables(c.Population, c.Parents)
+	if err := run.CheckRange("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
 		return fmt.Errorf("%w, for %d tables", err, n)
 	}
-	if games := c.Population * c.Games; games > maxLearned {
+	if games := c.Population * c.Games; games > maxLearningGames {
 		return fmt.Errorf("games cannot be \"%d\": all agents together play %d in a generation, more than %d: try fewer games or individuals",
-			c.Games, games, maxLearned)
+			c.Games, games, maxLearningGames)
 	}
 	if c.Positions != 0 {
 		return fmt.Errorf("positions cannot be \"%d\": agents learn from games: try variant %s", c.Positions, Nets)
 	}
-	if _, err := named("crossover", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name }); err != nil {
+	if _, err := selectNamed("crossover", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name }); err != nil {
 		return err
 	}
-	_, err := named("mutation", c.Mutations, []string{resetting}, func(name string) string { return name })
+	_, err := selectNamed("mutation", c.Mutations, []string{resetting}, func(name string) string { return name })
 	return err
 }
 
-// named returns the operators of some names.
-func named[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
-	known := names(all, name)
+// selectNamed returns the operators of some names.
+func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
+	known := namesOf(all, name)
 	for _, want := range wanted {
 		i := slices.Index(known, want)
 		if i < 0 {
@@ -271,12 +273,14 @@ func named[T any](kind string, wanted []string, all []T, name func(T) string) (c
 }
 
 // CrossoverNames returns the names of all crossovers.
-func CrossoverNames() []string { return names(crossovers, func(c crossover) string { return c.name }) }
+func CrossoverNames() []string {
+	return namesOf(crossovers, func(c crossover) string { return c.name })
+}
 
 // MutationNames returns the names of all mutations.
-func MutationNames() []string { return names(mutations, func(m mutation) string { return m.name }) }
+func MutationNames() []string { return namesOf(mutations, func(m mutation) string { return m.name }) }
 
-func names[T any](all []T, name func(T) string) (list []string) {
+func namesOf[T any](all []T, name func(T) string) (list []string) {
 	for _, o := range all {
 		list = append(list, name(o))
 	}
@@ -315,7 +319,7 @@ func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	case policyHalf:
 		return 0.5, 0.5
 	case policyTuned:
-		if c.keeps(defectTuned) {
+		if c.hasDefect(defectTuned) {
 			return tunedAsPublished, tunedMutation
 		}
 		return tunedCrossover, tunedMutation

@@ -9,8 +9,8 @@ import (
 // crossover makes the genes of two children from those of two parents. It writes every gene of
 // the children, which share nothing with the parents. The ratio is that of the policy.
 type crossover struct {
-	name string
-	make func(a, b, x, y Genome, ratio float64, r *rules.Rand)
+	name  string
+	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
 }
 
 // crossovers are those of the study. Average and flat crossover make one child each, and so the
@@ -19,10 +19,10 @@ type crossover struct {
 // child those of the second.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
-		multivariate(a, b, x, y, []int{between(r, 1, len(a)-1)}, everySecond(2))
+		multivariate(a, b, x, y, []int{randomInt(r, 1, len(a)-1)}, everySecond(2))
 	})},
 	{"several-points", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
-		points := cuts(len(a), r)
+		points := randomCuts(len(a), r)
 		multivariate(a, b, x, y, points, everySecond(len(points)+1))
 	})},
 	{"uniform", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
@@ -40,16 +40,16 @@ var crossovers = []crossover{
 		}
 	}},
 	{"multivariate", inLayers(func(a, b, x, y []float32, ratio float64, r *rules.Rand) {
-		points := cuts(len(a), r)
+		points := randomCuts(len(a), r)
 		swapped := make([]bool, len(points)+1)
 		for i := range swapped {
-			swapped[i] = unit(r) < ratio
+			swapped[i] = uniform(r) < ratio
 		}
 		multivariate(a, b, x, y, points, swapped)
 	})},
 	{"arithmetic", func(a, b, x, y Genome, _ float64, r *rules.Rand) {
 		for i := range a.layers() {
-			alpha := float32(unit(r))
+			alpha := float32(uniform(r))
 			for k, from := range a.layer(i) {
 				arithmetic(from, b.layer(i)[k], x.layer(i)[k], y.layer(i)[k], alpha)
 			}
@@ -62,7 +62,7 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	return func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 		x.copyFrom(a)
 		y.copyFrom(b)
-		for i, chosen := range someOf(a.layers(), r) {
+		for i, chosen := range randomSubset(a.layers(), r) {
 			for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
 				cross(a[k], b[k], x[k], y[k], ratio, r)
 			}
@@ -70,10 +70,10 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	}
 }
 
-// cuts draws from 2 to n/2 different places between n genes, in rising order; fewer if there are
+// randomCuts draws from 2 to n/2 different places between n genes, in rising order; fewer if there are
 // not so many.
-func cuts(n int, r *rules.Rand) []int {
-	points := sample(max(0, n-1), between(r, 2, n/2), r)
+func randomCuts(n int, r *rules.Rand) []int {
+	points := sample(max(0, n-1), randomInt(r, 2, n/2), r)
 	for i := range points {
 		points[i]++
 	}
@@ -119,7 +119,7 @@ func average(a, b, x []float32) {
 // flat gives x for each gene a number between those of a and b, each equally likely.
 func flat(a, b, x []float32, r *rules.Rand) {
 	for i := range x {
-		x[i] = a[i] + float32(unit(r))*(b[i]-a[i])
+		x[i] = a[i] + float32(uniform(r))*(b[i]-a[i])
 	}
 }
 

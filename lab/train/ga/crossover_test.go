@@ -57,7 +57,7 @@ func someNet(t interface{ Fatal(...any) }, seed uint64, sizes ...int) *net.Net {
 	r := rules.NewRand(seed)
 	for _, v := range n.Genes() {
 		for i := range v {
-			v[i] = float32(unit(r)) - 0.5
+			v[i] = float32(uniform(r)) - 0.5
 		}
 	}
 	return n
@@ -74,7 +74,7 @@ func TestCrossoverProperty(t *testing.T) {
 		a, b := someNet(t, seed, sizes...), someNet(t, seed+1, sizes...)
 		x, y := someNet(t, 1, sizes...), someNet(t, 2, sizes...)
 		wasA, wasB := a.Clone(), b.Clone()
-		c.make(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
+		c.cross(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
 		if !reflect.DeepEqual(a, wasA) || !reflect.DeepEqual(b, wasB) {
 			t.Fatalf("%s changes a parent", c.name)
 		}
@@ -102,7 +102,7 @@ func TestCrossoversMix(t *testing.T) {
 		for seed := range uint64(100) {
 			a, b := someNet(t, 1, 6, 5, 4), someNet(t, 2, 6, 5, 4)
 			x, y := a.Clone(), b.Clone()
-			c.make(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
+			c.cross(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
 			if !reflect.DeepEqual(x, a) && !reflect.DeepEqual(x, b) && !reflect.DeepEqual(y, a) && !reflect.DeepEqual(y, b) {
 				mixed++
 			}
@@ -113,7 +113,7 @@ func TestCrossoversMix(t *testing.T) {
 	}
 	r := rules.NewRand(7)
 	for range 1000 {
-		points := cuts(12, r)
+		points := randomCuts(12, r)
 		if len(points) < 2 || len(points) > 6 || points[0] < 1 || points[len(points)-1] > 11 || !slices.IsSorted(points) {
 			t.Fatalf("cuts %v: want 2 to 6 places from 1 to 11, rising", points)
 		}

@@ -12,42 +12,42 @@ import (
 // dictionary is an individual of GA-RL: the mean returns of its actions by state.
 type dictionary struct {
 	table *rl.Table
-	// drawn has the states whose action a mutation has drawn, as policy.Place has it, until the agent
+	// drawnPlaces has the states whose action a mutation has drawn, as policy.Place has it, until the agent
 	// learns something of them. What it knew of them it knows.
-	drawn map[policy.Key]uint8
-	pairs []rl.Pair // of both, by key and action, if it is a parent
+	drawnPlaces map[policy.Key]uint8
+	pairs       []rl.Pair // of both, by key and action, if it is a parent
 }
 
 // Best is that of the table but for the actions that were drawn.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
-	if place, ok := d.drawn[k]; ok {
+	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
 	}
 	return d.table.Best(k, legal)
 }
 
-// drawing is the action of a pair whose count is the place that was drawn for its state. It is above
+// drawnMarker is the action of a pair whose count is the place that was drawn for its state. It is above
 // all actions.
-const drawing = policy.MaxActions - 1
+const drawnMarker = policy.MaxActions - 1
 
-// set stores a pair.
-func (d *dictionary) set(p rl.Pair) {
-	if p.Action != drawing {
+// store stores a pair.
+func (d *dictionary) store(p rl.Pair) {
+	if p.Action != drawnMarker {
 		d.table.Set(p)
 		return
 	}
-	if d.drawn == nil {
-		d.drawn = map[policy.Key]uint8{}
+	if d.drawnPlaces == nil {
+		d.drawnPlaces = map[policy.Key]uint8{}
 	}
-	d.drawn[p.Key] = uint8(p.Count)
+	d.drawnPlaces[p.Key] = uint8(p.Count)
 }
 
-// sorted returns all of a dictionary, by key and action.
-func (d *dictionary) sorted() []rl.Pair {
-	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawn))
+// sortedPairs returns all of a dictionary, by key and action.
+func (d *dictionary) sortedPairs() []rl.Pair {
+	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawnPlaces))
 	pairs = slices.AppendSeq(pairs, d.table.All())
-	for k, place := range d.drawn {
-		pairs = append(pairs, rl.Pair{Key: k, Action: drawing, Count: uint16(place)})
+	for k, place := range d.drawnPlaces {
+		pairs = append(pairs, rl.Pair{Key: k, Action: drawnMarker, Count: uint16(place)})
 	}
 	slices.SortFunc(pairs, func(a, b rl.Pair) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Action, b.Action))
@@ -55,17 +55,17 @@ func (d *dictionary) sorted() []rl.Pair {
 	return pairs
 }
 
-// cutDrawn cuts off what was drawn for a state.
-func cutDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
+// splitDrawn cuts off what was drawn for a state.
+func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	n := len(state)
-	if n > 0 && state[n-1].Action == drawing {
+	if n > 0 && state[n-1].Action == drawnMarker {
 		n--
 	}
 	return state[:n], state[n:]
 }
 
-// firstState cuts off the pairs of the first state.
-func firstState(pairs []rl.Pair) (first, others []rl.Pair) {
+// splitFirstState cuts off the pairs of the first state.
+func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	n := 0
 	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
 		n++
@@ -76,22 +76,22 @@ func firstState(pairs []rl.Pair) (first, others []rl.Pair) {
 // countStates returns how many states sorted pairs have.
 func countStates(pairs []rl.Pair) (n int) {
 	for ; len(pairs) > 0; n++ {
-		_, pairs = firstState(pairs)
+		_, pairs = splitFirstState(pairs)
 	}
 	return n
 }
 
-// merge calls a function with what two parents know of each state that one of them knows, in the
+// forEachState calls a function with what two parents know of each state that one of them knows, in the
 // order of the keys.
-func merge(a, b []rl.Pair, each func(a, b []rl.Pair)) {
+func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	var p, q []rl.Pair
 	for len(a)+len(b) > 0 {
 		p, q = nil, nil
 		if len(b) == 0 || len(a) > 0 && a[0].Key <= b[0].Key {
-			p, a = firstState(a)
+			p, a = splitFirstState(a)
 		}
 		if len(b) > 0 && (len(p) == 0 || p[0].Key == b[0].Key) {
-			q, b = firstState(b)
+			q, b = splitFirstState(b)
 		}
 		each(p, q)
 	}
@@ -105,9 +105,9 @@ type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 // get: the dictionaries are merged.
 type dictionaryCrossover struct {
 	name string
-	// begin returns the mix for two parents. The larger has n states; the ratio is that of the
+	// newMix returns the mix for two parents. The larger has n states; the ratio is that of the
 	// policy.
-	begin func(n int, ratio float64, r *rules.Rand) mix
+	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
 // dictionaryCrossovers are those of the study for dictionaries: a gene is a state, and genes are in
@@ -117,7 +117,7 @@ var dictionaryCrossovers = []dictionaryCrossover{
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
 	}},
 	{"several-points", func(n int, _ float64, r *rules.Rand) mix {
-		cuts := keyCuts(n, r)
+		cuts := randomKeyCuts(n, r)
 		return segments(cuts, everySecond(len(cuts)+1))
 	}},
 	{"uniform", func(_ int, _ float64, r *rules.Rand) mix {
@@ -129,18 +129,18 @@ var dictionaryCrossovers = []dictionaryCrossover{
 		}
 	}},
 	{"average-flat", func(_ int, _ float64, r *rules.Rand) mix {
-		return blend(func() (x, y float32) { return 0.5, float32(unit(r)) })
+		return blend(func() (x, y float32) { return 0.5, float32(uniform(r)) })
 	}},
 	{"multivariate", func(n int, ratio float64, r *rules.Rand) mix {
-		cuts := keyCuts(n, r)
+		cuts := randomKeyCuts(n, r)
 		swapped := make([]bool, len(cuts)+1)
 		for i := range swapped {
-			swapped[i] = unit(r) < ratio
+			swapped[i] = uniform(r) < ratio
 		}
 		return segments(cuts, swapped)
 	}},
 	{"arithmetic", func(_ int, _ float64, r *rules.Rand) mix {
-		alpha := float32(unit(r))
+		alpha := float32(uniform(r))
 		return blend(func() (x, y float32) { return alpha, 1 - alpha })
 	}},
 }
@@ -148,9 +148,9 @@ var dictionaryCrossovers = []dictionaryCrossover{
 // randomKey returns a place among the keys, which are spread evenly.
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
-// keyCuts draws from 2 to n/2 places among the keys, in rising order.
-func keyCuts(n int, r *rules.Rand) []policy.Key {
-	cuts := make([]policy.Key, between(r, 2, n/2))
+// randomKeyCuts draws from 2 to n/2 places among the keys, in rising order.
+func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
+	cuts := make([]policy.Key, randomInt(r, 2, n/2))
 	for i := range cuts {
 		cuts[i] = randomKey(r)
 	}
@@ -180,8 +180,8 @@ func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
 		x, y = x[:0], y[:0]
-		a, drawnA := cutDrawn(a)
-		b, drawnB := cutDrawn(b)
+		a, drawnA := splitDrawn(a)
+		b, drawnB := splitDrawn(b)
 		for len(a)+len(b) > 0 {
 			switch {
 			case len(b) == 0 || len(a) > 0 && a[0].Action < b[0].Action:
@@ -190,7 +190,7 @@ func blend(weights func() (x, y float32)) mix {
 				x, y, b = append(x, b[0]), append(y, b[0]), b[1:]
 			default:
 				u, v := weights()
-				x, y = append(x, blended(a[0], b[0], u)), append(y, blended(a[0], b[0], v))
+				x, y = append(x, blendPairs(a[0], b[0], u)), append(y, blendPairs(a[0], b[0], v))
 				a, b = a[1:], b[1:]
 			}
 		}
@@ -198,9 +198,9 @@ func blend(weights func() (x, y float32)) mix {
 	}
 }
 
-// blended returns a pair with the mean (1-weight) a + weight b. Its count is the mean of the
+// blendPairs returns a pair with the mean (1-weight) a + weight b. Its count is the mean of the
 // counts, rounded up, so that it learns on as its parents do.
-func blended(a, b rl.Pair, weight float32) rl.Pair {
+func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	p := a
 	p.Mean = (1-weight)*a.Mean + weight*b.Mean
 	p.Count = uint16((int(a.Count) + int(b.Count) + 1) / 2)
@@ -209,16 +209,16 @@ func blended(a, b rl.Pair, weight float32) rl.Pair {
 
 // offspring fills the dictionaries of two children, a shard at a time.
 type offspring struct {
-	children [2]*dictionary
-	reset    [2]float64 // the mutation: how likely the action of a state is drawn anew
-	rand     *rules.Rand
-	shard    int
-	parts    [2][]rl.Pair // of the shard
+	children   [2]*dictionary
+	resetRates [2]float64 // the mutation: how likely the action of a state is drawn anew
+	rand       *rules.Rand
+	shard      int
+	parts      [2][]rl.Pair // of the shard
 }
 
 // cross gives the children what two parents know.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
-	merge(a, b, func(a, b []rl.Pair) {
+	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
 		case len(b) == 0:
 			o.add(a, a)
@@ -233,7 +233,7 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 
 // copy gives the children what one parent each knows.
 func (o *offspring) copy(a, b []rl.Pair) {
-	merge(a, b, o.add)
+	forEachState(a, b, o.add)
 	o.flush()
 }
 
@@ -247,9 +247,9 @@ func (o *offspring) add(x, y []rl.Pair) {
 			o.flush()
 			o.shard = n
 		}
-		if o.reset[child] > 0 && unit(o.rand) < o.reset[child] {
-			pairs, _ = cutDrawn(pairs)
-			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(policy.PlaceCount))}
+		if o.resetRates[child] > 0 && uniform(o.rand) < o.resetRates[child] {
+			pairs, _ = splitDrawn(pairs)
+			drawn := rl.Pair{Key: pairs[0].Key, Action: drawnMarker, Count: uint16(o.rand.Below(policy.PlaceCount))}
 			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
 			continue
 		}
@@ -262,7 +262,7 @@ func (o *offspring) flush() {
 	for child, pairs := range o.parts {
 		o.children[child].table.Reserve(o.shard, len(pairs))
 		for _, p := range pairs {
-			o.children[child].set(p)
+			o.children[child].store(p)
 		}
 		o.parts[child] = pairs[:0]
 	}

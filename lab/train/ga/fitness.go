@@ -11,42 +11,42 @@ import (
 
 // Fitness is what an individual has reached in its games.
 type Fitness struct {
-	Won    int `json:"won"`    // twice the games won, and the games in which it shared the most points
-	Points int `json:"points"` // of the games
-	Games  int `json:"games"`
+	HalfWins int `json:"won"`    // twice the games won, and the games in which it shared the most points
+	Points   int `json:"points"` // of the games
+	Games    int `json:"games"`
 }
 
 func (f *Fitness) add(other Fitness) {
-	f.Won += other.Won
+	f.HalfWins += other.HalfWins
 	f.Points += other.Points
 	f.Games += other.Games
 }
 
-// Share returns the part of the games won, with a half for those shared.
-func (f Fitness) Share() float64 {
+// WinShare returns the part of the games won, with a half for those shared.
+func (f Fitness) WinShare() float64 {
 	if f.Games == 0 {
 		return 0
 	}
-	return float64(f.Won) / float64(2*f.Games)
+	return float64(f.HalfWins) / float64(2*f.Games)
 }
 
-// Mean returns the points of a game.
-func (f Fitness) Mean() float64 { return float64(f.Points) / float64(max(1, f.Games)) }
+// MeanPoints returns the points of a game.
+func (f Fitness) MeanPoints() float64 { return float64(f.Points) / float64(max(1, f.Games)) }
 
 // compareFitness orders by games won, then by points, the best first.
 func compareFitness(a, b Fitness) int {
-	return cmp.Or(cmp.Compare(b.Won, a.Won), cmp.Compare(b.Points, a.Points))
+	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
 // rank returns the individuals' numbers, the fittest first; of equal ones the lower number.
 func rank(fit []Fitness) []int {
-	order := numbers(len(fit))
+	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })
 	return order
 }
 
-// table is where games of a mode are played.
-type table struct {
+// cardTable is where games of a mode are played.
+type cardTable struct {
 	mode     cards.Mode
 	rules    []baraja.TableRules // of which each deal draws one
 	position cards.Position
@@ -57,7 +57,7 @@ type table struct {
 
 // play plays the deal of a seed: agent i sits at (i + rotation) modulo the number of seats. The
 // deal and its rules are the same for all rotations.
-func (t *table) play(agents []Agent, seed uint64, rotation int) *cards.Position {
+func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
 	t.src = rules.FastStream(t.rand)
@@ -77,18 +77,18 @@ func (t *table) play(agents []Agent, seed uint64, rotation int) *cards.Position 
 
 // match plays games between agents, each deal once in every rotation as far as the games go. Game
 // g has the deal of seeds[g/players]. The fitness is by agent.
-func (t *table) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
+func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {
 		p := t.play(agents, seeds[g/n], g%n)
 		for _, a := range agents {
-			if a, ok := a.(ender); ok {
-				a.end(p)
+			if a, ok := a.(endObserver); ok {
+				a.observeEnd(p)
 			}
 		}
 		for i := range agents {
 			seat := (i + g) % n
-			fit[i].Won += 1 + p.Outcome(seat)
+			fit[i].HalfWins += 1 + p.Outcome(seat)
 			fit[i].Points += int(p.Board().Points[seat])
 			fit[i].Games++
 		}
@@ -96,5 +96,5 @@ func (t *table) match(agents []Agent, games int, seeds []uint64) (fit [baraja.Ta
 	return fit
 }
 
-// ender is an agent that is told the end of a game.
-type ender interface{ end(*cards.Position) }
+// endObserver is an agent that is told the end of a game.
+type endObserver interface{ observeEnd(*cards.Position) }

@@ -50,21 +50,21 @@ func (g Genome) distance(other Genome) float64 {
 	return sum / float64(n)
 }
 
-// unit returns a number from 0 up to but not including 1.
-func unit(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+// uniform returns a number from 0 up to but not including 1.
+func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// between returns a whole number from low to high, low if high is lower.
-func between(r *rules.Rand, low, high int) int {
+// randomInt returns a whole number from low to high, low if high is lower.
+func randomInt(r *rules.Rand, low, high int) int {
 	if high <= low {
 		return low
 	}
 	return low + r.Below(high-low+1)
 }
 
-// someOf marks from 1 to all of the n layers, each number of layers equally likely.
-func someOf(n int, r *rules.Rand) []bool {
+// randomSubset marks from 1 to all of the n layers, each number of layers equally likely.
+func randomSubset(n int, r *rules.Rand) []bool {
 	chosen := make([]bool, n)
-	for _, i := range sample(n, between(r, 1, n), r) {
+	for _, i := range sample(n, randomInt(r, 1, n), r) {
 		chosen[i] = true
 	}
 	return chosen
@@ -72,7 +72,7 @@ func someOf(n int, r *rules.Rand) []bool {
 
 // sample draws k of the numbers below n without repetition, in the order of drawing.
 func sample(n, k int, r *rules.Rand) []int {
-	all := numbers(n)
+	all := indices(n)
 	k = min(k, n)
 	for i := range k {
 		j := i + r.Below(n-i)

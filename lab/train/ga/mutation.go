@@ -18,7 +18,7 @@ type mutation struct {
 // than leastMutated.
 const (
 	mutatedShare = 0.05
-	leastMutated = 4
+	minMutated   = 4
 )
 
 // The standard deviation of noise: a number between these, small and large ones equally likely.
@@ -31,40 +31,40 @@ const (
 // ours. Each works on the vectors of random layers, at least one.
 var mutations = []mutation{
 	{"swap", func(v []float32, r *rules.Rand) {
-		n := between(r, 1, max(1, share(v)))
+		n := randomInt(r, 1, max(1, maxMutated(v)))
 		swapPairs(v, sample(len(v), n+n%2, r))
 	}},
 	{"partial-shuffle", func(v []float32, r *rules.Rand) {
-		from, to := segment(v, r)
+		from, to := randomSegment(v, r)
 		run.Shuffle(v[from:to], r)
 	}},
 	{"inversion", func(v []float32, r *rules.Rand) {
-		from, to := segment(v, r)
+		from, to := randomSegment(v, r)
 		slices.Reverse(v[from:to])
 	}},
 	{"displacement", func(v []float32, r *rules.Rand) {
-		from, to := segment(v, r)
+		from, to := randomSegment(v, r)
 		displace(v, from, to, r.Below(len(v)-(to-from)+1))
 	}},
 	{"displaced-inversion", func(v []float32, r *rules.Rand) {
-		from, to := segment(v, r)
+		from, to := randomSegment(v, r)
 		slices.Reverse(v[from:to])
 		displace(v, from, to, r.Below(len(v)-(to-from)+1))
 	}},
 	{"noise", func(v []float32, r *rules.Rand) {
-		spread := minNoise * math.Pow(maxNoise/minNoise, unit(r))
+		spread := minNoise * math.Pow(maxNoise/minNoise, uniform(r))
 		for i := range v {
 			v[i] += float32(spread * normal(r))
 		}
 	}},
 }
 
-// publishedMutations are the mutations of the study.
-var publishedMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
+// studyMutations are the mutations of the study.
+var studyMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
 
 // inSomeLayers mutates the vectors of random layers.
 func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
-	for i, chosen := range someOf(g.layers(), r) {
+	for i, chosen := range randomSubset(g.layers(), r) {
 		for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
 			if len(g[k]) > 1 {
 				m.mutate(g[k], r)
@@ -73,12 +73,12 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	}
 }
 
-// share returns the number of genes of a vector that may change.
-func share(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
+// maxMutated returns the number of genes of a vector that may change.
+func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
-// segment draws the bounds of a part of v: from 2 genes to as many as may change.
-func segment(v []float32, r *rules.Rand) (from, to int) {
-	n := min(between(r, 2, max(leastMutated, share(v))), len(v))
+// randomSegment draws the bounds of a part of v: from 2 genes to as many as may change.
+func randomSegment(v []float32, r *rules.Rand) (from, to int) {
+	n := min(randomInt(r, 2, max(minMutated, maxMutated(v))), len(v))
 	from = r.Below(len(v) - n + 1)
 	return from, from + n
 }
@@ -110,5 +110,5 @@ func rotate(v []float32, n int) {
 
 // normal draws from the standard normal distribution (G. Box, M. Muller, 1958).
 func normal(r *rules.Rand) float64 {
-	return math.Sqrt(-2*math.Log(1-unit(r))) * math.Cos(2*math.Pi*unit(r))
+	return math.Sqrt(-2*math.Log(1-uniform(r))) * math.Cos(2*math.Pi*uniform(r))
 }

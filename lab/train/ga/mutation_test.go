@@ -56,7 +56,7 @@ func TestMutationProperty(t *testing.T) {
 		}
 		switch m.name {
 		case "swap", "partial-shuffle", "inversion":
-			if most := max(leastMutated, share(v)+1); changed > most {
+			if most := max(minMutated, maxMutated(v)+1); changed > most {
 				t.Fatalf("%s changed %d of %d genes, more than %d", m.name, changed, len(v), most)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// nets is the species of GA-XN.
-type nets struct {
+// netSpecies is the species of GA-XN.
+type netSpecies struct {
 	*Config
 	mode       cards.Mode
 	crossovers []crossover
@@ -24,21 +24,21 @@ type nets struct {
 	output     Genome // the output layer of all nets, where it is shared
 }
 
-// newNets returns the species of a valid configuration.
-func newNets(c *Config, m cards.Mode) species[*net.Net] {
-	b := &nets{Config: c, mode: m}
-	b.crossovers, _ = named("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
-	b.mutations, _ = named("", c.Mutations, mutations, func(o mutation) string { return o.name })
+// newNetSpecies returns the species of a valid configuration.
+func newNetSpecies(c *Config, m cards.Mode) species[*net.Net] {
+	b := &netSpecies{Config: c, mode: m}
+	b.crossovers, _ = selectNamed("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
+	b.mutations, _ = selectNamed("", c.Mutations, mutations, func(o mutation) string { return o.name })
 	b.blank, _ = net.New(sizes(m, c.Layers), net.Linear)
 	return b
 }
 
-// first makes the first generation. As published, all nets share their layers, and so they are
+// firstGeneration makes the first generation. As published, all nets share their layers, and so they are
 // all the same.
-func (b *nets) first(n int, r *rules.Rand) (members []*net.Net) {
+func (b *netSpecies) firstGeneration(n int, r *rules.Rand) (members []*net.Net) {
 	for i := range n {
-		born := b.birth(r)
-		if b.keeps(defectLayers) && i > 0 {
+		born := b.randomNet(r)
+		if b.hasDefect(defectLayers) && i > 0 {
 			born = members[0].Clone()
 		}
 		members = append(members, born)
@@ -47,8 +47,8 @@ func (b *nets) first(n int, r *rules.Rand) (members []*net.Net) {
 	return members
 }
 
-// birth returns a net with random weights.
-func (b *nets) birth(r *rules.Rand) *net.Net {
+// randomNet returns a net with random weights.
+func (b *netSpecies) randomNet(r *rules.Rand) *net.Net {
 	n := b.blank.Clone()
 	n.Randomize(r)
 	return n
@@ -60,58 +60,58 @@ func outputLayer(n *net.Net) Genome {
 	return g.layer(g.layers() - 1)
 }
 
-func (b *nets) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
+func (b *netSpecies) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
-// trained returns the net: it learns nothing.
-func (b *nets) trained(n *net.Net, _ []rl.Update) *net.Net { return n }
+// applyLessons returns the net: it learns nothing.
+func (b *netSpecies) applyLessons(n *net.Net, _ []rl.Update) *net.Net { return n }
 
-func (b *nets) children(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
+func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
 	x, y = p.Clone(), q.Clone()
-	if unit(r) < o.crossover {
+	if uniform(r) < o.crossover {
 		c := b.crossovers[r.Below(len(b.crossovers))]
-		c.make(genesOf(p), genesOf(q), genesOf(x), genesOf(y), o.crossover, r)
+		c.cross(genesOf(p), genesOf(q), genesOf(x), genesOf(y), o.crossover, r)
 		counts[c.name]++
 	}
 	for _, child := range [...]*net.Net{x, y} {
-		if unit(r) < o.mutation {
+		if uniform(r) < o.mutation {
 			m := b.mutations[r.Below(len(b.mutations))]
 			m.inSomeLayers(genesOf(child), r)
 			counts[m.name]++
 		}
 	}
-	b.keepDefects(x, y, r)
+	b.applyDefects(x, y, r)
 	return x, y, nil
 }
 
-// keepDefects does to children what the study's code does: their output layer is that of a new net, and
+// applyDefects does to children what the study's code does: their output layer is that of a new net, and
 // when nets share their layers, both children have what was set last, the second child's.
-func (b *nets) keepDefects(x, y *net.Net, r *rules.Rand) {
-	if b.keeps(defectOutput) {
+func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
+	if b.hasDefect(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {
 			from := b.output
-			if !b.keeps(defectLayers) {
-				from = outputLayer(b.birth(r))
+			if !b.hasDefect(defectLayers) {
+				from = outputLayer(b.randomNet(r))
 			}
 			outputLayer(child).copyFrom(from)
 		}
 	}
-	if b.keeps(defectLayers) {
+	if b.hasDefect(defectLayers) {
 		genesOf(x).copyFrom(genesOf(y))
 	}
 }
 
-func (b *nets) release([]*net.Net) {}
+func (b *netSpecies) release([]*net.Net) {}
 
-// figures returns how many nets are different, and the mean distance of the elite's genes to
+// metrics returns how many nets are different, and the mean distance of the elite's genes to
 // those of the best.
-func (b *nets) figures(members []*net.Net, elite []int) ([]run.Value, uint64) {
+func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {
 		spread += best.distance(genesOf(members[i]))
 	}
-	return []run.Value{
-		{Name: "nets", X: float64(distinct(members))},
-		{Name: "spread", X: spread / float64(len(elite))},
+	return []run.Metric{
+		{Name: "nets", Value: float64(distinct(members))},
+		{Name: "spread", Value: spread / float64(len(elite))},
 	}, 0
 }
 
@@ -127,29 +127,29 @@ func distinct(members []*net.Net) int {
 	return len(seen)
 }
 
-func (b *nets) plots(f *run.Folder) error {
+func (b *netSpecies) drawPlots(f *run.Folder) error {
 	return errors.Join(
 		f.Plot("diversity", "Different nets of a generation", "generation", "nets", "nets"),
 		f.Plot("spread", "Distance of the best nets", "generation", "mean difference of a gene", "spread"),
 	)
 }
 
-func (b *nets) memory([]*net.Net, float64) (bytes, disk int64) {
+func (b *netSpecies) memoryUse([]*net.Net, float64) (bytes, disk int64) {
 	all := int64(b.blank.Params()) * 4 * int64(b.Population)
 	return 2 * all, all + all/int64(b.Population)
 }
 
-func (b *nets) save(w io.Writer, n *net.Net) error { return n.Write(w) }
+func (b *netSpecies) save(w io.Writer, n *net.Net) error { return n.Write(w) }
 
-func (b *nets) load(r io.Reader) (*net.Net, error) {
+func (b *netSpecies) load(r io.Reader) (*net.Net, error) {
 	n := b.blank.Clone()
 	return n, n.ReadWeights(r)
 }
 
-func (b *nets) describe(n *net.Net, members []*net.Net, h *model.Header, r *Report) {
+func (b *netSpecies) describe(n *net.Net, members []*net.Net, h *model.Header, r *Report) {
 	h.Encoding = features.Genetic
 	n.Describe(h)
 	r.Nets = distinct(members)
 }
 
-func (b *nets) body(w io.Writer, n *net.Net, _ *Report) error { return n.Write(w) }
+func (b *netSpecies) writeModel(w io.Writer, n *net.Net, _ *Report) error { return n.Write(w) }

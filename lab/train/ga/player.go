@@ -27,8 +27,8 @@ func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
 	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
-// use sets the net, of the same sizes as before. It learns nothing.
-func (p *netPlayer) use(n *net.Net, _ bool) {
+// setIndividual sets the net, of the same sizes as before. It learns nothing.
+func (p *netPlayer) setIndividual(n *net.Net, _ bool) {
 	p.net = n
 	p.SetNet(n)
 }
@@ -37,9 +37,9 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choose returns the place of the action with the highest output in a position, the first of equal
+// choosePlace returns the place of the action with the highest output in a position, the first of equal
 // ones.
-func (p *netPlayer) choose(j *evalPosition) (best int) {
+func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {
 		p.net.AddInput(p.work, int(input), 1)
@@ -59,11 +59,11 @@ func sizes(m cards.Mode, hidden []int) []int {
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())
 }
 
-// Random plays any legal move.
-type Random struct{ r *rules.Rand }
+// RandomAgent plays any legal move.
+type RandomAgent struct{ r *rules.Rand }
 
-func (a *Random) Begin(r *rules.Rand) { a.r = r }
+func (a *RandomAgent) Begin(r *rules.Rand) { a.r = r }
 
-func (a *Random) Choose(_ *cards.Position, legal []rules.Move) rules.Move {
+func (a *RandomAgent) Choose(_ *cards.Position, legal []rules.Move) rules.Move {
 	return legal[a.r.Below(len(legal))]
 }

@@ -21,22 +21,22 @@ const poolGenerations = 20
 
 // evalPosition is a position in which a net chooses.
 type evalPosition struct {
-	ones    []uint16 // the inputs that are 1
-	actions []uint8  // legal
-	won     []int32  // by action: in all playouts, 2 for a win and 1 for shared points
-	points  []int32  // by action: in all playouts
+	ones     []uint16 // the inputs that are 1
+	actions  []uint8  // legal
+	halfWins []int32  // by action: in all playouts, 2 for a win and 1 for shared points
+	points   []int32  // by action: in all playouts
 }
 
-// positions returns the positions for the generation, and makes them where they are new.
-func (s *search[I]) positions(ctx context.Context) ([]evalPosition, error) {
+// evalPositions returns the positions for the generation, and makes them where they are new.
+func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	window := s.generation / poolGenerations
 	if s.pool != nil && s.window == window {
 		return s.pool, nil
 	}
 	pool := make([]evalPosition, s.Positions)
-	err := s.each(ctx, len(pool), func(w *worker[I], i int) {
-		r := rules.NewRand(run.Derive(s.Seed, forPositions, window*s.Positions+i))
-		pool[i] = w.value(w.reach(r), s.Playouts, s.Value == ValueTrick, r)
+	err := s.forEach(ctx, len(pool), func(w *worker[I], i int) {
+		r := rules.NewRand(run.DeriveSeed(s.Seed, forPositions, window*s.Positions+i))
+		pool[i] = w.valueMoves(w.reachDecision(r), s.Playouts, s.MoveValue == ValueTrick, r)
 	})
 	if err == nil {
 		s.pool, s.window = pool, window
@@ -44,8 +44,8 @@ func (s *search[I]) positions(ctx context.Context) ([]evalPosition, error) {
 	return pool, err
 }
 
-// value values the moves of the position.
-func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
+// valueMoves values the moves of the position.
+func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
 	seat := w.position.Turn()
 	e := learned.GAEncoder(w.mode)
 	w.inputs.Reset()
@@ -54,7 +54,7 @@ func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rul
 	for _, m := range legal {
 		j.actions = append(j.actions, uint8(cards.Action(m)))
 	}
-	j.won, j.points = make([]int32, len(legal)), make([]int32, len(legal))
+	j.halfWins, j.points = make([]int32, len(legal)), make([]int32, len(legal))
 	for range playouts {
 		dealt := w.position
 		dealt.Redeal(seat, r)
@@ -64,14 +64,14 @@ func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rul
 			q := luck
 			w.end.Apply(m, nil)
 			if byTrick {
-				j.points[i] += int32(w.trick(seat, &q))
+				j.points[i] += int32(w.finishTrick(seat, &q))
 				continue
 			}
 			for w.end.Turn() != rules.Over {
 				next := w.end.Legal(w.next[:0])
 				w.end.Apply(next[q.Below(len(next))], nil)
 			}
-			j.won[i] += int32(1 + w.end.Outcome(seat))
+			j.halfWins[i] += int32(1 + w.end.Outcome(seat))
 			j.points[i] += int32(w.end.Board().Points[seat])
 		}
 		r.Uint64()
@@ -82,9 +82,9 @@ func (w *worker[I]) value(legal []rules.Move, playouts int, byTrick bool, r *rul
 	return j
 }
 
-// trick plays the trick to its end by random moves and returns its points, 0 if another side has
+// finishTrick plays the trick to its end by random moves and returns its points, 0 if another side has
 // won it.
-func (w *worker[I]) trick(seat int, r *rules.Rand) int {
+func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	p, side := &w.end, w.mode.Side(seat)
 	for p.Turn() >= 0 && p.Board().InTrick > 0 {
 		legal := p.Legal(w.next[:0])
@@ -95,7 +95,7 @@ func (w *worker[I]) trick(seat int, r *rules.Rand) int {
 
 // addHeuristic adds the study's heuristic values of cards, each so many times.
 func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int32) {
-	w.heuristic.Read(&w.position)
+	w.heuristic.SetPosition(&w.position)
 	for i, m := range legal {
 		if m < baraja.SwapMove {
 			j.points[i] += times * int32(w.heuristic.Worth(baraja.Card(m)))
@@ -103,8 +103,8 @@ func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int3
 	}
 }
 
-// reach plays random moves up to a position with a choice, and returns its moves.
-func (w *worker[I]) reach(r *rules.Rand) []rules.Move {
+// reachDecision plays random moves up to a position with a choice, and returns its moves.
+func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	p := &w.position
 	for {
 		w.src = rules.FastStream(r)
@@ -119,21 +119,21 @@ func (w *worker[I]) reach(r *rules.Rand) []rules.Move {
 	}
 }
 
-// fitness returns that of all members by positions. A position counts as many games as it
+// positionFitness returns that of all members by positions. A position counts as many games as it
 // has playouts.
-func (s *search[I]) fitness(ctx context.Context) ([]Fitness, error) {
-	pool, err := s.positions(ctx)
+func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
+	pool, err := s.evalPositions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fit := make([]Fitness, len(s.members))
-	err = s.each(ctx, len(s.members), func(w *worker[I], i int) {
-		w.players[0].use(s.members[i], false)
+	err = s.forEach(ctx, len(s.members), func(w *worker[I], i int) {
+		w.players[0].setIndividual(s.members[i], false)
 		p := w.players[0].(chooser) // as Check has it
 		for k := range pool {
 			j := &pool[k]
-			best := p.choose(j)
-			fit[i].add(Fitness{int(j.won[best]), int(j.points[best]), s.Playouts})
+			best := p.choosePlace(j)
+			fit[i].add(Fitness{int(j.halfWins[best]), int(j.points[best]), s.Playouts})
 		}
 	})
 	return fit, err
@@ -141,6 +141,6 @@ func (s *search[I]) fitness(ctx context.Context) ([]Fitness, error) {
 
 // chooser is a player that can choose without a game.
 type chooser interface {
-	// choose returns the place of the action that it chooses.
-	choose(*evalPosition) int
+	// choosePlace returns the place of the action that it chooses.
+	choosePlace(*evalPosition) int
 }

@@ -21,18 +21,18 @@ func TestPositions(t *testing.T) {
 	for seed := uint64(1); found < 20; seed++ {
 		r := rules.NewRand(seed)
 		before := *r
-		d.reach(r)
+		d.reachDecision(r)
 		if d.position.Board().Next < baraja.TableCards {
 			continue
 		}
 		found++
 		const playouts = 4000
-		j, s := d.value(d.reach(&before), playouts, false, &before), d.position
+		j, s := d.valueMoves(d.reachDecision(&before), playouts, false, &before), d.position
 		for i, m := range s.Legal(nil) {
 			end := s
 			end.Apply(m, nil)
 			won, points := exact(&end, s.Turn())
-			gotWon, gotPoints := float64(j.won[i])/playouts, float64(j.points[i])/playouts
+			gotWon, gotPoints := float64(j.halfWins[i])/playouts, float64(j.points[i])/playouts
 			if math.Abs(gotWon-won) > 0.06 || math.Abs(gotPoints-points) > 1 {
 				t.Errorf("seed %d, move %d: %.3f won and %.2f points, want %.3f and %.2f", seed, m, gotWon, gotPoints, won, points)
 			}
@@ -63,11 +63,11 @@ func TestReach(t *testing.T) {
 }
 
 func testReach(t *testing.T, m cards.Mode) {
-	s, err := newSearch(small(m.String()), 1, nil, newNets)
+	s, err := newSearch(small(m.String()), 1, nil, newNetSpecies)
 	kit.Must(t, err)
 	r, tricks := rules.NewRand(5), map[int]bool{}
 	for range 500 {
-		if legal := s.workers[0].reach(r); len(legal) < 2 {
+		if legal := s.workers[0].reachDecision(r); len(legal) < 2 {
 			t.Fatalf("%s: a position has %d moves", m, len(legal))
 		}
 		tricks[int(s.workers[0].position.Board().PlayedCount)/m.Players] = true
@@ -83,7 +83,7 @@ func TestTrickValue(t *testing.T) {
 	d := newBrisca(t, small("brisca2"), 1).workers[0]
 	found, won := 0, 0
 	for seed := uint64(1); found < 200; seed++ {
-		legal := d.reach(rules.NewRand(seed))
+		legal := d.reachDecision(rules.NewRand(seed))
 		s := d.position
 		board := s.Board()
 		if board.InTrick == 0 || s.Options() != (baraja.TableRules{Players: 2}) {
@@ -91,9 +91,9 @@ func TestTrickValue(t *testing.T) {
 		}
 		found++
 		const playouts = 3
-		j := d.value(legal, playouts, true, rules.NewRand(seed))
+		j := d.valueMoves(legal, playouts, true, rules.NewRand(seed))
 		var heuristic decisions.Heuristic
-		heuristic.Read(&s)
+		heuristic.SetPosition(&s)
 		for i, m := range legal {
 			c := baraja.Card(m)
 			want := heuristic.Worth(c)
@@ -101,8 +101,8 @@ func TestTrickValue(t *testing.T) {
 				want += int(board.Pot) + baraja.Value(c)
 				won++
 			}
-			if j.points[i] != int32(playouts*want) || j.won[i] != 0 {
-				t.Errorf("seed %d, %v: %d points and %d won, want %d and 0", seed, c, j.points[i], j.won[i], playouts*want)
+			if j.points[i] != int32(playouts*want) || j.halfWins[i] != 0 {
+				t.Errorf("seed %d, %v: %d points and %d won, want %d and 0", seed, c, j.points[i], j.halfWins[i], playouts*want)
 			}
 		}
 	}

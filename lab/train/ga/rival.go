@@ -33,7 +33,7 @@ func newRival(spec string, m cards.Mode) (Agent, error) {
 	var p cards.Position
 	p.Deal(m, m.Rules()[0], &src)
 	b.Begin(r)
-	_, err := b.ask(&p)
+	_, err := b.requestMove(&p)
 	return b, err
 }
 
@@ -44,15 +44,15 @@ func (b *rival) Begin(r *rules.Rand) {
 
 // Choose returns the bot's move.
 func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
-	m, err := b.ask(p)
+	m, err := b.requestMove(p)
 	if err != nil {
 		return legal[0] // a bot that can play the mode, as newRival has found, can play on
 	}
 	return m
 }
 
-// ask returns the bot's move. A seat begins a game with its first turn.
-func (b *rival) ask(p *cards.Position) (rules.Move, error) {
+// requestMove returns the bot's move. A seat begins a game with its first turn.
+func (b *rival) requestMove(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {
 		b.playing[seat] = true

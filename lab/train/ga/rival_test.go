@@ -53,7 +53,7 @@ func TestAgentPlaysAsTrained(t *testing.T) {
 
 func testAgentPlays(t *testing.T, m cards.Mode) {
 	c := DefaultAgents(m.String())
-	c.Population, c.Best, c.Games, c.Generations, c.Final = 8, 2, 40, 3, 0
+	c.Population, c.Parents, c.Games, c.Generations, c.FinalGames = 8, 2, 40, 3, 0
 	dir, _ := trained(t, c)
 	_, _, trained, err := readModel([]byte(read(t, dir, run.ModelFile)))
 	kit.Must(t, err)

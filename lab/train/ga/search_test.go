@@ -26,7 +26,7 @@ import (
 
 func newBrisca(t *testing.T, c Config, workers int) *search[*net.Net] {
 	t.Helper()
-	s, err := newSearch(c, workers, nil, newNets)
+	s, err := newSearch(c, workers, nil, newNetSpecies)
 	kit.Must(t, err)
 	return s
 }
@@ -43,7 +43,7 @@ func TestSearchLearns(t *testing.T) {
 	c.Layers, c.Rules, c.Positions, c.Playouts = []int{8}, "0000", 500, 1
 	c.Policy, c.Crossover, c.Mutation, c.Crossovers, c.Mutations = policyCustom, 1, 1, []string{"uniform"}, []string{"noise"}
 	s := newBrisca(t, c, 2)
-	if _, err := s.positions(context.Background()); err != nil {
+	if _, err := s.evalPositions(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	most, mean := 0.0, 0.0
@@ -51,15 +51,15 @@ func TestSearchLearns(t *testing.T) {
 		top, sum := int32(0), int32(0)
 		for i, action := range j.actions {
 			strength := int32(baraja.Strength(cards.CardAt(int(action))))
-			j.won[i], j.points[i] = 0, strength*strength
+			j.halfWins[i], j.points[i] = 0, strength*strength
 			top, sum = max(top, j.points[i]), sum+j.points[i]
 		}
 		most += float64(top) / 500
 		mean += float64(sum) / float64(len(j.actions)) / 500
 	}
 	reached := func() float64 {
-		fit := kit.Get[[]Fitness](t)(s.fitness(context.Background()))
-		return (fit[0].Mean() - mean) / (most - mean)
+		fit := kit.Get[[]Fitness](t)(s.positionFitness(context.Background()))
+		return (fit[0].MeanPoints() - mean) / (most - mean)
 	}
 	first := reached()
 	for range 100 {
@@ -81,18 +81,18 @@ func TestElite(t *testing.T) {
 	c := small("brisca2")
 	c.Policy, c.Crossover, c.Mutation, c.Crossovers = policyCustom, 1, 0, []string{"one-point", "several-points", "uniform", "multivariate"}
 	for _, keep := range []bool{true, false} {
-		c.Elite = keep
+		c.KeepElite = keep
 		s := newBrisca(t, c, 1)
 		before := slices.Clone(s.members)
 		o := kit.Get[outcome](t)(s.step(context.Background()))
 		for k, i := range o.elite[1:] {
-			if compareFitness(o.fit[o.elite[k]], o.fit[i]) > 0 {
-				t.Errorf("the elite %v is not in order: %+v", o.elite, o.fit)
+			if compareFitness(o.fitness[o.elite[k]], o.fitness[i]) > 0 {
+				t.Errorf("the elite %v is not in order: %+v", o.elite, o.fitness)
 			}
 		}
 		for i := range before {
-			if !slices.Contains(o.elite, i) && compareFitness(o.fit[i], o.fit[o.elite[len(o.elite)-1]]) < 0 {
-				t.Errorf("individual %d is fitter than the elite %v: %+v", i, o.elite, o.fit)
+			if !slices.Contains(o.elite, i) && compareFitness(o.fitness[i], o.fitness[o.elite[len(o.elite)-1]]) < 0 {
+				t.Errorf("individual %d is fitter than the elite %v: %+v", i, o.elite, o.fitness)
 			}
 		}
 		for k, i := range o.elite {
@@ -238,8 +238,8 @@ func TestSmallPopulation(t *testing.T) {
 	for _, variant := range Variants() {
 		c := Method.Settings().(*Config)
 		c.Variant, c.Population = variant, 4
-		if err := c.Complete(func(name string) bool { return name == "variant" || name == "population" }); err != nil || c.Best != 4 {
-			t.Errorf("%s: %d have children, %v", variant, c.Best, err)
+		if err := c.Complete(func(name string) bool { return name == "variant" || name == "population" }); err != nil || c.Parents != 4 {
+			t.Errorf("%s: %d have children, %v", variant, c.Parents, err)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestSmallPopulation(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`population cannot be "1001": try 2 to 1000`:                           func(c *Config) { c.Population = 1001 },
-		`best cannot be "9": try 2 to 8`:                                       func(c *Config) { c.Best = 9 },
+		`best cannot be "9": try 2 to 8`:                                       func(c *Config) { c.Parents = 9 },
 		`layers "": a net needs a hidden layer: try 50-25`:                     func(c *Config) { c.Layers = nil },
 		`net: layers "112-0-41": a layer has 1 to 4096 units`:                  func(c *Config) { c.Layers = []int{0} },
 		`population cannot be "1000": its nets have`:                           func(c *Config) { c.Population, c.Layers = 1000, []int{4096, 4096} },

@@ -21,38 +21,38 @@ func Variants() []string { return []string{Nets, Agents} }
 // species is what a search needs to know of its individuals: nets or the tables of agents. It
 // changes no individual once it has been made.
 type species[I any] interface {
-	// first returns the first generation of so many individuals.
-	first(n int, r *rules.Rand) []I
+	// firstGeneration returns the first generation of so many individuals.
+	firstGeneration(n int, r *rules.Rand) []I
 	// player returns what plays individuals, one after the other.
 	player() player[I]
-	// trained returns what an individual becomes by what it has learned.
-	trained(i I, lessons []rl.Update) I
-	// children makes two children of two parents by the ratios of the outcome, and counts the
+	// applyLessons returns what an individual becomes by what it has learned.
+	applyLessons(i I, lessons []rl.Update) I
+	// breed makes two children of two parents by the ratios of the outcome, and counts the
 	// operators. Work is what is left to do, at any time and in any goroutine; it may be nil.
-	children(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
+	breed(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
 	// release is called when a generation has been replaced.
 	release(old []I)
-	// figures returns what metrics have of a generation, and how many pairs of a state and an
+	// metrics returns what metrics have of a generation, and how many pairs of a state and an
 	// action were turned away as its tables were full.
-	figures(members []I, elite []int) (values []run.Value, turned uint64)
-	// plots draws the figures.
-	plots(f *run.Folder) error
-	// memory returns the bytes that two generations will take, and those of a checkpoint. Growth
+	metrics(members []I, elite []int) (values []run.Metric, turned uint64)
+	// drawPlots draws the figures.
+	drawPlots(f *run.Folder) error
+	// memoryUse returns the bytes that two generations will take, and those of a checkpoint. Growth
 	// is how many times as many generations the search has as have made the members.
-	memory(members []I, growth float64) (bytes, disk int64)
+	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
 	// describe completes the header of an individual's model, and the report.
 	describe(i I, members []I, h *model.Header, r *Report)
-	// body writes the model of an individual, and completes the report.
-	body(w io.Writer, i I, r *Report) error
+	// writeModel writes the model of an individual, and completes the report.
+	writeModel(w io.Writer, i I, r *Report) error
 }
 
 // player plays an individual.
 type player[I any] interface {
 	Agent
-	// use sets the individual. One that learns explores.
-	use(i I, learns bool)
+	// setIndividual sets the individual. One that learns explores.
+	setIndividual(i I, learns bool)
 	// lessons returns what the individual has to learn from the games since use.
 	lessons() []rl.Update
 }

@@ -19,38 +19,38 @@ import (
 const RandomRival = "random"
 
 const (
-	// testPart is games of a test that a worker plays at a time: a multiple of all numbers of seats.
-	testPart = 60
+	// testPieceGames is games of a test that a worker plays at a time: a multiple of all numbers of seats.
+	testPieceGames = 60
 	// finalTest are the games of the model against random moves.
 	finalTest = 3000
 	// testGames are played against random moves by the best of every generation.
 	testGames = 120
 )
 
-func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
+func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 	m, _ := cards.ParseMode(c.Mode)
 	var rival func() (Agent, error)
 	switch c.Rival {
 	case "":
 	case RandomRival:
-		rival = func() (Agent, error) { return &Random{}, nil }
+		rival = func() (Agent, error) { return &RandomAgent{}, nil }
 	default:
 		rival = func() (Agent, error) { return newRival(c.Rival, m) }
 	}
 	if c.Variant == Agents {
-		return newSearch(*c, in.Workers, rival, newAgents)
+		return newSearch(*c, in.Workers, rival, newAgentSpecies)
 	}
-	return newSearch(*c, in.Workers, rival, newNets)
+	return newSearch(*c, in.Workers, rival, newNetSpecies)
 }
 
 // Report is what has come of a search, as result.json has it.
 type Report struct {
-	Random    Fitness        `json:"random"`                // of the model against random moves
-	Nets      int            `json:"nets,omitempty"`        // different ones among the last members
-	Pairs     int            `json:"pairs,omitempty"`       // of a state and an action, in the model's table
-	States    int            `json:"states,omitempty"`      // of the model
-	Turned    uint64         `json:"turned_away,omitempty"` // pairs that were turned away because tables were full
-	Operators map[string]int `json:"operators"`             // how often each crossover and mutation was made
+	Random     Fitness        `json:"random"`                // of the model against random moves
+	Nets       int            `json:"nets,omitempty"`        // different ones among the last members
+	Pairs      int            `json:"pairs,omitempty"`       // of a state and an action, in the model's table
+	States     int            `json:"states,omitempty"`      // of the model
+	Rejections uint64         `json:"turned_away,omitempty"` // pairs that were turned away because tables were full
+	Operators  map[string]int `json:"operators"`             // how often each crossover and mutation was made
 
 	memory int // that all tables may take, in MiB; 0 for nets
 }
@@ -62,10 +62,10 @@ func (r Report) String() string {
 	} else {
 		fmt.Fprintf(&b, "%s in the last generation\n", text.Count(r.Nets, "different net"))
 	}
-	if r.Turned > 0 {
-		fmt.Fprintf(&b, "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, r.memory, policy.Kinds)
+	if r.Rejections > 0 {
+		fmt.Fprintf(&b, "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Rejections, r.memory, policy.Kinds)
 	}
-	fmt.Fprintf(&b, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
+	fmt.Fprintf(&b, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.WinShare(), text.Count(r.Random.Games, "game"), r.Random.MeanPoints())
 	return b.String()
 }
 
@@ -73,37 +73,37 @@ func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generati
 
 // Step plays a generation and makes the next.
 func (s *search[I]) Step(ctx context.Context) (err error) {
-	s.last, err = s.step(ctx)
-	s.last.lessons = nil // they take memory
+	s.lastOutcome, err = s.step(ctx)
+	s.lastOutcome.lessons = nil // they take memory
 	return err
 }
 
 func (s *search[I]) Report(f *run.Folder) error {
-	if s.last.turned > 0 && !s.full {
-		s.full = true
+	if s.lastOutcome.rejections > 0 && !s.hasLoggedFull {
+		s.hasLoggedFull = true
 		f.Log("tables are full after %d generations: new pairs are turned away from here on, the others go on learning", s.generation)
 	}
-	return f.Metrics(s.generation, s.last.metrics()...)
+	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
 // metrics returns the figures of a generation. Shares are of the games won, with a half for those
 // shared.
-func (o *outcome) metrics() []run.Value {
+func (o *outcome) metrics() []run.Metric {
 	var all Fitness
-	for _, fit := range o.fit {
+	for _, fit := range o.fitness {
 		all.add(fit)
 	}
-	best := o.fit[o.elite[0]]
-	values := append([]run.Value{
-		{Name: "best", X: best.Share()},
-		{Name: "all", X: all.Share()},
-		{Name: "points", X: all.Mean()},
-		{Name: "random", X: o.random.Share()},
-	}, o.figures...)
-	return append(values, run.Value{Name: "crossover", X: o.crossover}, run.Value{Name: "mutation", X: o.mutation})
+	best := o.fitness[o.elite[0]]
+	values := append([]run.Metric{
+		{Name: "best", Value: best.WinShare()},
+		{Name: "all", Value: all.WinShare()},
+		{Name: "points", Value: all.MeanPoints()},
+		{Name: "random", Value: o.random.WinShare()},
+	}, o.speciesMetrics...)
+	return append(values, run.Metric{Name: "crossover", Value: o.crossover}, run.Metric{Name: "mutation", Value: o.mutation})
 }
 
-func (s *search[I]) plots(f *run.Folder) error {
+func (s *search[I]) drawPlots(f *run.Folder) error {
 	against := "each other"
 	if s.Rival != "" {
 		against = s.Rival
@@ -111,39 +111,39 @@ func (s *search[I]) plots(f *run.Folder) error {
 	return errors.Join(
 		f.Plot("wins", "Games won by the best of a generation", "generation", "share of the games", "best", "random"),
 		f.Plot("points", "Points in games against "+against, "generation", "points of a game", "points"),
-		s.species.plots(f),
+		s.species.drawPlots(f),
 		f.Plot("ratios", "Ratios of the policy "+s.Policy, "generation", "ratio", "crossover", "mutation"),
 	)
 }
 
 // Finish chooses the model from the last elite and writes it.
 func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.Result, error) {
-	if err := s.plots(f); err != nil {
+	if err := s.drawPlots(f); err != nil {
 		return nil, err
 	}
-	best, err := s.final(ctx)
+	best, err := s.chooseFinal(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := Report{Operators: s.counts, memory: s.Memory}
-	r.Random, err = s.test(ctx, s.members[best], finalTest, stream(s.Seed, forTest, s.Generations))
+	r.Random, err = s.testAgainstRandom(ctx, s.members[best], finalTest, randFor(s.Seed, forTest, s.Generations))
 	if err != nil {
 		return nil, err
 	}
 	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
-		100*r.Random.Share(), r.Random.Games, r.Random.Mean())
+		100*r.Random.WinShare(), r.Random.Games, r.Random.MeanPoints())
 	h := model.Header{Kind: model.GA, Mode: s.Mode, Variant: s.Variant, Seed: s.Seed, Defects: s.Config.Defects}
 	s.species.describe(s.members[best], s.members, &h, &r)
-	err = f.Model(h, func(w io.Writer) error { return s.species.body(w, s.members[best], &r) })
+	err = f.WriteModel(h, func(w io.Writer) error { return s.species.writeModel(w, s.members[best], &r) })
 	return r, err
 }
 
-// final returns the best of the members, which are the last elite, by more games.
-func (s *search[I]) final(ctx context.Context) (int, error) {
+// chooseFinal returns the best of the members, which are the last elite, by more games.
+func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	fit := make([]Fitness, len(s.members))
-	among := numbers(len(s.members))
-	for played := 0; played < s.Final; played += s.Games {
-		round, err := s.tournament(ctx, among, s.Games, stream(s.Seed, forFinal, played), nil)
+	among := indices(len(s.members))
+	for played := 0; played < s.FinalGames; played += s.Games {
+		round, err := s.playTournament(ctx, among, s.Games, randFor(s.Seed, forFinal, played), nil)
 		if err != nil {
 			return 0, err
 		}
@@ -154,20 +154,20 @@ func (s *search[I]) final(ctx context.Context) (int, error) {
 	return rank(fit)[0], nil
 }
 
-// test plays an individual, which does not explore, against random moves.
-func (s *search[I]) test(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
-	parts := make([]Fitness, (games+testPart-1)/testPart)
-	seeds := make([]uint64, len(parts)*testPart)
+// testAgainstRandom plays an individual, which does not explore, against random moves.
+func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
+	parts := make([]Fitness, (games+testPieceGames-1)/testPieceGames)
+	seeds := make([]uint64, len(parts)*testPieceGames)
 	for i := range seeds {
 		seeds[i] = r.Uint64()
 	}
-	err = s.each(ctx, len(parts), func(w *worker[I], k int) {
-		w.players[0].use(i, false)
+	err = s.forEach(ctx, len(parts), func(w *worker[I], k int) {
+		w.players[0].setIndividual(i, false)
 		w.agents = append(w.agents[:0], w.players[0])
 		for len(w.agents) < s.mode.Players {
 			w.agents = append(w.agents, &w.random)
 		}
-		parts[k] = w.match(w.agents, min(testPart, games-k*testPart), seeds[k*testPart:])[0]
+		parts[k] = w.match(w.agents, min(testPieceGames, games-k*testPieceGames), seeds[k*testPieceGames:])[0]
 	})
 	for _, part := range parts {
 		sum.add(part)
@@ -177,15 +177,15 @@ func (s *search[I]) test(ctx context.Context, i I, games int, r *rules.Rand) (su
 
 // Size returns the bytes of the individuals and of their checkpoint.
 func (s *search[I]) Size() (memory, disk int64) {
-	memory, disk = s.species.memory(s.members, float64(s.Generations)/float64(s.generation))
-	return memory + memoryElse, disk + int64(s.Generations)*metricsBytes + diskElse
+	memory, disk = s.species.memoryUse(s.members, float64(s.Generations)/float64(s.generation))
+	return memory + memoryOverhead, disk + int64(s.Generations)*metricsBytes + diskOverhead
 }
 
 // What a run takes besides its individuals, in bytes.
 const (
-	memoryElse   = 20 << 20
-	diskElse     = 500 << 10 // the plots
-	metricsBytes = 80        // a generation
+	memoryOverhead = 20 << 20
+	diskOverhead   = 500 << 10 // the plots
+	metricsBytes   = 80        // a generation
 )
 
 // state is the first line of a checkpoint; the members follow.

@@ -10,9 +10,9 @@ import (
 // TestWorkers checks searches with every kind of fitness.
 func TestWorkers(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
-		"brisca2":      func(c *Config) { c.Double = true },
+		"brisca2":      func(c *Config) { c.SecondRound = true },
 		"brisca3":      func(c *Config) { c.Rival = RandomRival },
-		"tute-teams":   func(c *Config) { c.Elite = false },
+		"tute-teams":   func(c *Config) { c.KeepElite = false },
 		"follow2":      func(c *Config) { c.Positions, c.Playouts = 20, 5 },
 		"brisca4":      func(c *Config) { c.Defects = []string{defectLayers, defectOutput} },
 		"tute2":        func(c *Config) { c.Rules = "1010" },
@@ -31,7 +31,7 @@ func TestWorkers(t *testing.T) {
 // small returns a search that takes a moment.
 func small(mode string) Config {
 	c := Default(mode)
-	c.Layers, c.Population, c.Best, c.Games, c.Generations, c.Final = []int{8, 6}, 8, 3, 4, 6, 20
+	c.Layers, c.Population, c.Parents, c.Games, c.Generations, c.FinalGames = []int{8, 6}, 8, 3, 4, 6, 20
 	return c
 }
 
@@ -39,7 +39,7 @@ func small(mode string) Config {
 // interruptions, and to others with another seed.
 func testSame(t *testing.T, c Config) {
 	t.Helper()
-	files := runtest.Same(t, &c)
+	files := runtest.CheckDeterminism(t, &c)
 	c.Seed = 2
 	if dir, _ := trained(t, c); runtest.Files(t, dir) == files {
 		t.Errorf("%s: two seeds come to the same files", c.Mode)

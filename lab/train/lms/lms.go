@@ -11,14 +11,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// drawn is the training value of a draw. That of a win is 1, that of a loss -1.
-const drawn = -0.5
+// drawValue is the training value of a draw. That of a win is 1, that of a loss -1.
+const drawValue = -0.5
 
-// limit is how many plies a game of training has, as in the study's first experiments.
-const limit = 500
+// defaultLimit is how many plies a game of training has, as in the study's first experiments.
+const defaultLimit = 500
 
-// explore is how often a learner moves at random: once in so many of its moves.
-const explore = 5
+// explorePeriod is how often a learner moves at random: once in so many of its moves.
+const explorePeriod = 5
 
 // Training is how to learn. Experiments name the fields without a tag.
 type Training struct {
@@ -46,14 +46,14 @@ type Report struct {
 // Train plays games, in which the seats take turns, and learns after each. It is deterministic.
 func Train(ctx context.Context, t Training) (Report, error) {
 	if t.Limit == 0 {
-		t.Limit = limit
+		t.Limit = defaultLimit
 	}
 	report, r := Report{Weights: t.Start}, rules.NewRand(t.Seed)
 	for game := range t.Games {
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
-		seen, standing := t.play(&report.Weights, game%2, r)
+		seen, standing := t.playGame(&report.Weights, game%2, r)
 		report.Count(standing)
 		if !t.Fixed {
 			t.learn(&report.Weights, seen, standing)
@@ -65,9 +65,9 @@ func Train(ctx context.Context, t Training) (Report, error) {
 	return report, nil
 }
 
-// play plays a game with the learner in a seat. It returns the positions after each of the
+// playGame plays a game with the learner in a seat. It returns the positions after each of the
 // learner's moves, and 1 if the learner has won, -1 if it has lost, else 0.
-func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
+func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
 	s.Deal(teeko.Rules{Limit: uint16(t.Limit)}, &src)
@@ -81,7 +81,7 @@ func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []te
 		if mine {
 			by = w
 		}
-		m := t.move(by, &s, r)
+		m := t.chooseMove(by, &s, r)
 		if s.Apply(m, nil); mine {
 			seen = append(seen, teekolms.FeaturesOf(&s, seat))
 		}
@@ -95,10 +95,10 @@ func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []te
 	return seen, 0
 }
 
-// move returns a move by weights, every fifth at random unless Steady; without weights, all are
+// chooseMove returns a move by weights, every fifth at random unless Steady; without weights, all are
 // random.
-func (t *Training) move(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
-	if w != nil && (t.Steady || r.Below(explore) > 0) {
+func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
+	if w != nil && (t.Steady || r.Below(explorePeriod) > 0) {
 		m, _ := w.Choose(s, r, t.Blind)
 		return m
 	}
@@ -112,7 +112,7 @@ func (t *Training) move(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rule
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {
-		end = drawn
+		end = drawValue
 	}
 	for i, f := range seen {
 		train := end

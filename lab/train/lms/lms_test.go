@@ -14,7 +14,7 @@ import (
 func TestTrainReplace(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights, Blind: true, Replace: true, Limit: 200}
 	r, err := Train(t.Context(), training)
-	if err != nil || r.Won < 200 {
+	if err != nil || r.Wins < 200 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, x := range r.Weights {
@@ -32,8 +32,8 @@ func TestTrain(t *testing.T) {
 	if first != again {
 		t.Errorf("first %v, then %v", first, again)
 	}
-	if first.Games() != 300 || first.Won < 200 {
-		t.Errorf("%d games, %d won", first.Games(), first.Won)
+	if first.Games() != 300 || first.Wins < 200 {
+		t.Errorf("%d games, %d won", first.Games(), first.Wins)
 	}
 	training.Self = true
 	if self, err := Train(t.Context(), training); err != nil || self.Weights == first.Weights || self.Games() != 300 {
@@ -54,21 +54,21 @@ func TestTrainFixed(t *testing.T) {
 	if err != nil || even.Weights != teekolms.TrainedWeights {
 		t.Fatalf("%v, %v", even, err)
 	}
-	if even.Won < 400 || even.Won > 600 {
-		t.Errorf("against itself: %d won, %d lost, %d drawn", even.Won, even.Lost, even.Drawn)
+	if even.Wins < 400 || even.Wins > 600 {
+		t.Errorf("against itself: %d won, %d lost, %d drawn", even.Wins, even.Losses, even.Draws)
 	}
 	training.Rival = &teekolms.InitialWeights
-	if r, _ := Train(t.Context(), training); r.Won < 900 {
-		t.Errorf("against the initial weights: %d won, %d lost, %d drawn", r.Won, r.Lost, r.Drawn)
+	if r, _ := Train(t.Context(), training); r.Wins < 900 {
+		t.Errorf("against the initial weights: %d won, %d lost, %d drawn", r.Wins, r.Losses, r.Draws)
 	}
 	training.Rival, training.Steady = nil, true
 	steady, _ := Train(t.Context(), training)
 	training.Steady = false
-	if r, _ := Train(t.Context(), training); r.Won < 900 || r == steady {
+	if r, _ := Train(t.Context(), training); r.Wins < 900 || r == steady {
 		t.Errorf("against random moves: %v, steady %v", r, steady)
 	}
 	training.Limit = 1
-	if r, _ := Train(t.Context(), training); r.Drawn < 900 {
+	if r, _ := Train(t.Context(), training); r.Draws < 900 {
 		t.Errorf("games of one ply: %v", r)
 	}
 }

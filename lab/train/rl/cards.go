@@ -8,12 +8,12 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Cards returns what makes games of cards to learn. The config is valid.
-func Cards(c Config) func() Game {
+// CardGames returns what makes games of cards to learn. The config is valid.
+func CardGames(c Config) func() Game {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
 	return func() Game {
-		return &cardGame{mode: mode, keys: c.Keys, combinations: combinations, index: c.has(Index)}
+		return &cardGame{mode: mode, keys: c.Keys, combinations: combinations, index: c.hasDefect(DefectIndex)}
 	}
 }
 
@@ -43,7 +43,7 @@ func (g *cardGame) Observe(s *policy.View) {
 	g.keys.Observe(s, &g.position, g.moves)
 }
 
-func (g *cardGame) Trick() int {
+func (g *cardGame) TricksEnded() int {
 	t := g.position.Board()
 	return int(t.PlayedCount-t.InTrick) / int(t.Players)
 }
@@ -62,13 +62,13 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
-// Value returns the heuristic value of a card as package decisions has it; the exchange and songs
+// HeuristicValue returns the heuristic value of a card as package decisions has it; the exchange and songs
 // have none.
-func (g *cardGame) Value(s *policy.View, action uint8) float64 {
+func (g *cardGame) HeuristicValue(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {
 		return 0
 	}
-	g.heuristic.Read(&g.position)
+	g.heuristic.SetPosition(&g.position)
 	return float64(g.heuristic.Worth(baraja.Card(m)))
 }

@@ -13,13 +13,13 @@ import (
 
 // progress is how far a learner is.
 type progress struct {
-	Episodes int    `json:"episodes"`
-	Since    Counts `json:"since"` // the last line of metrics
+	Episodes     int    `json:"episodes"`
+	SinceMetrics Counts `json:"since"` // the last line of metrics
 }
 
 // Save writes a checkpoint: a line of JSON, then each table, little-endian. Load reads it.
 func (l *Learner) Save(w io.Writer) error {
-	if err := run.WriteState(w, progress{l.Episodes, l.since}); err != nil {
+	if err := run.WriteState(w, progress{l.Episodes, l.sinceMetrics}); err != nil {
 		return err
 	}
 	for _, t := range l.tables() {
@@ -40,13 +40,13 @@ func (l *Learner) Load(from io.Reader) error {
 	if at.Episodes < 0 || at.Episodes > l.config.Episodes {
 		return fmt.Errorf("%d episodes are not among the %d of the run", at.Episodes, l.config.Episodes)
 	}
-	l.Episodes, l.since = at.Episodes, at.Since
+	l.Episodes, l.sinceMetrics = at.Episodes, at.SinceMetrics
 	for _, t := range l.tables() {
 		if err := t.Load(r); err != nil {
 			return err
 		}
 	}
-	l.full = l.Turned() > 0
+	l.hasLoggedFull = l.Rejections() > 0
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (t *Table) Save(w io.Writer) error {
 		s := &t.shards[n]
 		b = binary.LittleEndian.AppendUint32(b[:0], uint32(s.used))
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(s.words)))
-		b = binary.LittleEndian.AppendUint64(b, s.turned)
+		b = binary.LittleEndian.AppendUint64(b, s.rejections)
 		for i, word := range s.words {
 			if word != 0 {
 				b = binary.LittleEndian.AppendUint64(b, word)
@@ -85,20 +85,20 @@ func (t *Table) Load(r io.Reader) error {
 			return err
 		}
 		used, slots := int64(binary.LittleEndian.Uint32(head[0:])), int(binary.LittleEndian.Uint32(head[4:]))
-		if slots > t.limit || used > int64(slots) {
-			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d", slots, used, t.limit)
+		if slots > t.maxSlots || used > int64(slots) {
+			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d", slots, used, t.maxSlots)
 		}
 		b, err := model.ReadBytes(r, used*pairBytes)
 		if err != nil {
 			return err
 		}
-		t.shards[n] = shard{turned: binary.LittleEndian.Uint64(head[8:])}
+		t.shards[n] = shard{rejections: binary.LittleEndian.Uint64(head[8:])}
 		if used == 0 {
 			continue
 		}
 		t.shards[n].resize(slots)
 		for ; len(b) > 0; b = b[pairBytes:] {
-			p := decode(n, binary.LittleEndian.Uint64(b), math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
+			p := decodePair(n, binary.LittleEndian.Uint64(b), math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
 			if p.Key.Rest() == 0 || !t.Set(p) {
 				return errors.New("a table has a pair that cannot be")
 			}

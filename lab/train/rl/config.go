@@ -14,51 +14,51 @@ import (
 
 // Rewards that a player learns from. Each comes between two of the player's turns.
 const (
-	// Points is the points that the player's side has won, less those of the others.
-	Points = "points"
-	// Heuristic adds the heuristic value of the action to Points.
-	Heuristic = "heuristic"
-	// Won is 1 at the end of a game won, -1 of one lost, and 0 otherwise.
-	Won = "won"
+	// RewardPoints is the points that the player's side has won, less those of the others.
+	RewardPoints = "points"
+	// RewardHeuristic adds the heuristic value of the action to Points.
+	RewardHeuristic = "heuristic"
+	// RewardWon is 1 at the end of a game won, -1 of one lost, and 0 otherwise.
+	RewardWon = "won"
 )
 
 // What an action counts that was never tried in a state that is known.
 const (
-	// Zero is the study's rule: as a mean of 0, so that it is taken where all means are negative.
-	Zero = "zero"
-	// Ignored does not count it: it is taken only at random.
-	Ignored = "ignored"
+	// UntriedZero is the study's rule: as a mean of 0, so that it is taken where all means are negative.
+	UntriedZero = "zero"
+	// UntriedIgnored does not count it: it is taken only at random.
+	UntriedIgnored = "ignored"
 )
 
-// Untried returns the setting of what an action counts that was never tried in a state.
-func Untried(to *string, of string) run.Param {
-	return run.Param{Name: "untried", To: to, Words: []string{Zero, Ignored}, Help: of + "what an action counts that was never tried in a known state: " + Zero +
-		", so that it is taken where all means are negative, or " + Ignored + ", so that it is taken only at random"}
+// UntriedParam returns the setting of what an action counts that was never tried in a state.
+func UntriedParam(to *string, of string) run.Param {
+	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: of + "what an action counts that was never tried in a known state: " + UntriedZero +
+		", so that it is taken where all means are negative, or " + UntriedIgnored + ", so that it is taken only at random"}
 }
 
-// Memory returns the setting of what tables may take.
-func Memory(to *int, help string) run.Param {
-	return run.Param{Name: "memory", To: to, Min: 1, Max: MaxMiB, Help: help}
+// MemoryParam returns the setting of what tables may take.
+func MemoryParam(to *int, help string) run.Param {
+	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
 // Defects of the study's program. Each is a switch, and off by default.
 const (
-	// Late records the return of a decision before the reward of its own trick.
-	Late = "late"
-	// Carry goes on with the return of one seat where the next seat's begins.
-	Carry = "carry"
-	// Last keeps only the last decision of a seat in a trick.
-	Last = "last"
-	// Index plays the card at the place of the chosen one.
-	Index = policy.IndexDefect
+	// DefectLate records the return of a decision before the reward of its own trick.
+	DefectLate = "late"
+	// DefectCarry goes on with the return of one seat where the next seat's begins.
+	DefectCarry = "carry"
+	// DefectLast keeps only the last decision of a seat in a trick.
+	DefectLast = "last"
+	// DefectIndex plays the card at the place of the chosen one.
+	DefectIndex = policy.IndexDefect
 )
 
 // Defects are the defects, as --as-published names them.
 var Defects = []run.Defect{
-	{Name: Late, Help: "the return is recorded before the reward of its own trick"},
-	{Name: Carry, Help: "the return of one seat goes on into the next seat's"},
-	{Name: Last, Help: "only a seat's last decision in a trick is kept"},
-	{Name: Index, Help: "the place among the legal cards is applied to the hand"},
+	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
+	{Name: DefectCarry, Help: "the return of one seat goes on into the next seat's"},
+	{Name: DefectLast, Help: "only a seat's last decision in a trick is kept"},
+	{Name: DefectIndex, Help: "the place among the legal cards is applied to the hand"},
 }
 
 // Method is Monte Carlo learning.
@@ -86,21 +86,21 @@ var Method = run.Method{
 type Config struct {
 	Mode string `json:"mode"`
 	policy.Keys
-	Agents     int      `json:"agents"`     // 1 for self-play by one agent; the seats go round among several
-	Episodes   int      `json:"episodes"`   // games to play
-	Epsilon    float64  `json:"epsilon"`    // how often an action is random, at first
-	Fall       float64  `json:"fall"`       // how much Epsilon falls with each episode
-	Gamma      float64  `json:"gamma"`      // what a reward is worth a decision earlier
-	FirstVisit bool     `json:"firstVisit"` // learn only from the first of equal decisions in a game
-	Reward     string   `json:"reward"`
-	Untried    string   `json:"untried"` // what an action counts that was never tried in a state
-	Step       float64  `json:"step"`    // the least step of a mean, 0 for 1/n throughout
-	Memory     int      `json:"memory"`  // of the tables, in MiB
-	Batch      int      `json:"batch"`   // episodes that are played between two updates of the tables
-	Visits     int      `json:"visits"`  // the model has the states that were visited so often
-	Rules      string   `json:"rules"`   // as of cards.Mode.Combinations
-	Seed       uint64   `json:"seed"`
-	Defects    []string `json:"defects,omitempty"` // of the study, that are kept
+	Agents       int      `json:"agents"`     // 1 for self-play by one agent; the seats go round among several
+	Episodes     int      `json:"episodes"`   // games to play
+	Epsilon      float64  `json:"epsilon"`    // how often an action is random, at first
+	EpsilonDecay float64  `json:"fall"`       // how much Epsilon falls with each episode
+	Gamma        float64  `json:"gamma"`      // what a reward is worth a decision earlier
+	FirstVisit   bool     `json:"firstVisit"` // learn only from the first of equal decisions in a game
+	Reward       string   `json:"reward"`
+	UntriedRule  string   `json:"untried"` // what an action counts that was never tried in a state
+	MinStep      float64  `json:"step"`    // the least step of a mean, 0 for 1/n throughout
+	Memory       int      `json:"memory"`  // of the tables, in MiB
+	Batch        int      `json:"batch"`   // episodes that are played between two updates of the tables
+	MinVisits    int      `json:"visits"`  // the model has the states that were visited so often
+	Rules        string   `json:"rules"`   // as of cards.Mode.Combinations
+	Seed         uint64   `json:"seed"`
+	Defects      []string `json:"defects,omitempty"` // of the study, that are kept
 }
 
 // MaxMiB is the most memory of tables.
@@ -110,29 +110,29 @@ const MaxMiB = 1 << 18
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
-		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Untried: Zero, Memory: 1536, Batch: 4096, Visits: 1, Rules: cards.AllRules, Seed: 1,
+		Epsilon: 0.1, EpsilonDecay: 1e-7, Gamma: 1, Reward: RewardPoints, UntriedRule: UntriedZero, Memory: 1536, Batch: 4096, MinVisits: 1, Rules: cards.AllRules, Seed: 1,
 	}
 }
 
 func (c *Config) Params() []run.Param {
-	return append(run.Common(&c.Mode, &c.Seed),
-		run.Published(&c.Defects, Defects),
-		run.Word("variant", &c.Variant, policy.Variants(), "what a state is"),
-		run.Param{Name: "abstraction", To: &c.Abstraction, Help: "of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
-		run.Param{Name: "alike", To: &c.Alike, Help: "states are equal that differ only in the names of suits that are not trumps"},
-		run.Word("reward", &c.Reward, []string{Points, Heuristic, Won}, "what comes between two turns"),
-		Untried(&c.Untried, ""),
-		run.Rules(&c.Rules, "in turn"),
-		run.Param{Name: "first-visit", To: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
-		run.Param{Name: "episodes", To: &c.Episodes, Min: 1, Max: 1_000_000_000, Scaled: true, Help: "games to play"},
-		run.Param{Name: "agents", To: &c.Agents, Min: 1, Max: 8, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
-		Memory(&c.Memory, "MiB that the tables may take"),
-		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: 1 << 16, Help: "episodes between two updates of the tables"},
-		run.Param{Name: "visits", To: &c.Visits, Min: 1, Max: MaxVisits, Help: "the model has the states that were visited at least so often"},
-		run.Param{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "how often an action is random, at first"},
-		run.Param{Name: "fall", To: &c.Fall, Max: 1, Help: "how much epsilon falls with each episode"},
-		run.Param{Name: "gamma", To: &c.Gamma, Max: 1, Help: "what a reward is worth a turn earlier"},
-		run.Param{Name: "step", To: &c.Step, Max: 1, Help: "the least weight of a new return in a mean; 0 weighs all returns alike"},
+	return append(run.CommonParams(&c.Mode, &c.Seed),
+		run.DefectsParam(&c.Defects, Defects),
+		run.ChoiceParam("variant", &c.Variant, policy.Variants(), "what a state is"),
+		run.Param{Name: "abstraction", Target: &c.Abstraction, Help: "of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
+		run.Param{Name: "alike", Target: &c.Alike, Help: "states are equal that differ only in the names of suits that are not trumps"},
+		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardHeuristic, RewardWon}, "what comes between two turns"),
+		UntriedParam(&c.UntriedRule, ""),
+		run.RulesParam(&c.Rules, "in turn"),
+		run.Param{Name: "first-visit", Target: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
+		run.Param{Name: "episodes", Target: &c.Episodes, Min: 1, Max: 1_000_000_000, Scaled: true, Help: "games to play"},
+		run.Param{Name: "agents", Target: &c.Agents, Min: 1, Max: 8, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
+		MemoryParam(&c.Memory, "MiB that the tables may take"),
+		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: 1 << 16, Help: "episodes between two updates of the tables"},
+		run.Param{Name: "visits", Target: &c.MinVisits, Min: 1, Max: MaxVisits, Help: "the model has the states that were visited at least so often"},
+		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "how often an action is random, at first"},
+		run.Param{Name: "fall", Target: &c.EpsilonDecay, Max: 1, Help: "how much epsilon falls with each episode"},
+		run.Param{Name: "gamma", Target: &c.Gamma, Max: 1, Help: "what a reward is worth a turn earlier"},
+		run.Param{Name: "step", Target: &c.MinStep, Max: 1, Help: "the least weight of a new return in a mean; 0 weighs all returns alike"},
 	)
 }
 
@@ -141,7 +141,7 @@ func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""
 	}
-	if c.Defects, err = run.Kept(c.Defects, Defects); err != nil {
+	if c.Defects, err = run.SelectDefects(c.Defects, Defects); err != nil {
 		return err
 	}
 	return c.Check()
@@ -151,15 +151,15 @@ func (c *Config) Check() error {
 	if err := c.Keys.Check(); err != nil {
 		return err
 	}
-	if c.HasKinds() && c.has(Index) {
-		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, policy.Kinds, policy.Hand)
+	if c.HasKinds() && c.hasDefect(DefectIndex) {
+		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", DefectIndex, policy.Kinds, policy.Hand)
 	}
 	return cards.CheckRules(c.Mode, c.Rules)
 }
 
-func (c *Config) has(defect string) bool { return slices.Contains(c.Defects, defect) }
+func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
 // epsilon returns how often an action of an episode is random.
 func (c *Config) epsilon(episode int) float64 {
-	return max(0, c.Epsilon-c.Fall*float64(episode))
+	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))
 }

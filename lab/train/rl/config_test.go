@@ -36,7 +36,7 @@ func TestConfigCheck(t *testing.T) {
 		`abstraction "" does not exist: try kinds, hand`:                      func(c *Config) { c.Variant = policy.Abstract },
 		`abstraction "hand" is not for variant ms`:                            func(c *Config) { c.Abstraction = policy.Hand },
 		`rules "11" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "11" },
-		`as-published: defect "index" is not for abstraction kinds`:           func(c *Config) { c.Keys, c.Defects = allKeys[3], []string{Index} },
+		`as-published: defect "index" is not for abstraction kinds`:           func(c *Config) { c.Keys, c.Defects = allKeys[3], []string{DefectIndex} },
 	} {
 		c := Default("brisca2")
 		change(&c)

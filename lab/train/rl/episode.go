@@ -18,8 +18,8 @@ type Game interface {
 	Turn() int
 	// Observe sets what the seat to move sees: Key and Legal, and Abs for the variant ManyStates.
 	Observe(s *policy.View)
-	// Trick returns how many tricks have ended: rewards come when they end.
-	Trick() int
+	// TricksEnded returns how many tricks have ended: rewards come when they end.
+	TricksEnded() int
 	// Play makes a legal action of what was seen.
 	Play(s *policy.View, action uint8)
 	// Score returns the points of a seat's side less those of the others.
@@ -29,8 +29,8 @@ type Game interface {
 	// Standing returns 1 if a seat's side has more points than every other, 0 if it shares the
 	// most, -1 otherwise.
 	Standing(seat int) int
-	// Value returns the heuristic value of a legal action of what was seen.
-	Value(s *policy.View, action uint8) float64
+	// HeuristicValue returns the heuristic value of a legal action of what was seen.
+	HeuristicValue(s *policy.View, action uint8) float64
 }
 
 // MaxSeats is how many seats a game may have.
@@ -38,29 +38,29 @@ const MaxSeats = rules.MaxSeats
 
 // decision is what a seat did on a turn.
 type decision struct {
-	key, abs  policy.Key
-	legal     uint64
-	heuristic float32
-	score     int16 // of the seat, before
-	trick     uint16
-	seat      uint8
-	action    uint8
+	key, abstractKey policy.Key
+	legal            uint64
+	heuristic        float32
+	score            int16 // of the seat, before
+	trick            uint16
+	seat             uint8
+	action           uint8
 }
 
 // Update is a return to learn: what an action in a state has brought.
 type Update struct {
-	Key    policy.Key
-	Abs    policy.Key // of the variant ManyStates
-	Legal  uint64     // the actions, where they count
-	Value  float32
-	Action uint8
+	Key         policy.Key
+	AbstractKey policy.Key // of the variant ManyStates
+	Legal       uint64     // the actions, where they count
+	Value       float32
+	Action      uint8
 }
 
-// returns calls a function with the returns of an episode's decisions: seat by seat, the last one
+// emitReturns calls a function with the returns of an episode's decisions: seat by seat, the last one
 // first. Final has what the seats have at the end: their scores, or their standings if those are
 // the reward.
-func (c *Config) returns(decisions []decision, final []int, emit func(d *decision, value float32)) {
-	late, carry, last, won := c.has(Late), c.has(Carry), c.has(Last), c.Reward == Won
+func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
+	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
 	for seat, end := range final {
 		if !carry {
@@ -83,7 +83,7 @@ func (c *Config) returns(decisions []decision, final []int, emit func(d *decisio
 				value = g
 			}
 			later, next = i, score
-			if c.FirstVisit && repeated(decisions[:i], d) {
+			if c.FirstVisit && isRepeat(decisions[:i], d) {
 				continue
 			}
 			emit(d, float32(value))
@@ -91,8 +91,8 @@ func (c *Config) returns(decisions []decision, final []int, emit func(d *decisio
 	}
 }
 
-// repeated reports whether an earlier decision of the seat is the same.
-func repeated(earlier []decision, d *decision) bool {
+// isRepeat reports whether an earlier decision of the seat is the same.
+func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
 	})
@@ -109,20 +109,20 @@ type Trace struct {
 // NewTrace returns a trace without decisions.
 func NewTrace() *Trace { return &Trace{config: Default("")} }
 
-// Begin forgets the last episode.
-func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
+// Reset forgets the last episode.
+func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
 // Add adds a decision. The score is that of Game.Score before it.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
-	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.FallbackKey, action: action, score: int16(score)})
+	t.decisions = append(t.decisions, decision{key: s.Key, abstractKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// End appends what there is to learn from the episode, the last decision first. The score is that
+// AppendUpdates appends what there is to learn from the episode, the last decision first. The score is that
 // at the end.
-func (t *Trace) End(score int, updates []Update) []Update {
+func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
-	t.config.returns(t.decisions, t.final[:], func(d *decision, value float32) {
-		updates = append(updates, Update{Key: d.key, Abs: d.abs, Value: value, Action: d.action})
+	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {
+		updates = append(updates, Update{Key: d.key, AbstractKey: d.abstractKey, Value: value, Action: d.action})
 	})
 	return updates
 }

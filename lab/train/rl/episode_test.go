@@ -32,10 +32,10 @@ func TestReturns(t *testing.T) {
 	}{
 		{"mended", Config{Gamma: 1}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=-3 1:4=1 1:2=-9"},
 		{"gamma", Config{Gamma: 0.5}, "0:6=3 0:3=-2.5 0:1=8.75 0:40=4.375 1:5=-3 1:4=2.5 1:2=-8.75"},
-		{"late: without the trick's own reward", Config{Gamma: 1, Defects: []string{Late}}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
-		{"carry: seat 1 begins with the 9 of seat 0", Config{Gamma: 1, Defects: []string{Carry}}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
-		{"last: no exchange", Config{Gamma: 1, Defects: []string{Last}}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
-		{"all three", Config{Gamma: 1, Defects: []string{Late, Carry, Last}}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
+		{"late: without the trick's own reward", Config{Gamma: 1, Defects: []string{DefectLate}}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
+		{"carry: seat 1 begins with the 9 of seat 0", Config{Gamma: 1, Defects: []string{DefectCarry}}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
+		{"last: no exchange", Config{Gamma: 1, Defects: []string{DefectLast}}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
+		{"all three", Config{Gamma: 1, Defects: []string{DefectLate, DefectCarry, DefectLast}}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
 	} {
 		if got := learned(&c.config, threeTricks, []int{9, -9}); got != c.want {
 			t.Errorf("%s:\n%s, not\n%s", c.name, got, c.want)
@@ -45,14 +45,14 @@ func TestReturns(t *testing.T) {
 
 func learned(c *Config, decisions []decision, final []int) string {
 	var words []string
-	c.returns(decisions, final, func(d *decision, value float32) {
+	c.emitReturns(decisions, final, func(d *decision, value float32) {
 		words = append(words, fmt.Sprintf("%d:%d=%v", d.seat, d.action, value))
 	})
 	return strings.Join(words, " ")
 }
 
 func TestReturnsWon(t *testing.T) {
-	r := Config{Gamma: 0.5, Reward: Won}
+	r := Config{Gamma: 0.5, Reward: RewardWon}
 	if got, want := learned(&r, threeTricks, []int{1, -1}), "0:6=1 0:3=0.5 0:1=0.25 0:40=0.125 1:5=-1 1:4=-0.5 1:2=-0.25"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
@@ -89,11 +89,11 @@ func TestFirstVisit(t *testing.T) {
 func TestTrace(t *testing.T) {
 	trace := NewTrace()
 	for range 2 {
-		trace.Begin()
+		trace.Reset()
 		for i, score := range []int{0, 5, -3} {
 			trace.Add(&policy.View{Key: policy.Key(i + 1)}, uint8(i), score)
 		}
-		got := trace.End(10, []Update{{Key: 9}})
+		got := trace.AppendUpdates(10, []Update{{Key: 9}})
 		want := []Update{{Key: 9}, {Key: 3, Action: 2, Value: 13}, {Key: 2, Action: 1, Value: 5}, {Key: 1, Value: 10}}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v, not %+v", got, want)
@@ -109,7 +109,7 @@ func TestExplore(t *testing.T) {
 	for _, k := range []policy.Key{spread(1), spread(2)} {
 		explored := 0
 		for range 4000 {
-			action, chosen, known := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
+			action, chosen, known := EpsilonGreedy(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
 			if !chosen {
 				explored++
 			}

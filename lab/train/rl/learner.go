@@ -23,19 +23,19 @@ type Learner struct {
 	pieces  []piece
 
 	// Episodes is how many have been played.
-	Episodes int
-	last     Counts // of the last batch
-	since    Counts // since the last line of metrics
-	full     bool   // the log says that the tables are full
+	Episodes      int
+	lastBatch     Counts // of the last batch
+	sinceMetrics  Counts // since the last line of metrics
+	hasLoggedFull bool   // the log says that the tables are full
 
-	collected int64 // bytes of the tables when garbage was last collected
+	bytesAtGC int64 // bytes of the tables when garbage was last collected
 }
 
 // Counts are about the decisions of a batch.
 type Counts struct {
-	Episodes int
-	Chosen   int // that were not random for the sake of exploring
-	Known    int // of Chosen, in a state that was known
+	Episodes    int
+	GreedyMoves int `json:"Chosen"` // that were not random for the sake of exploring
+	KnownMoves  int `json:"Known"`  // of GreedyMoves, in a state that was known
 }
 
 const pieceEpisodes = 64
@@ -46,8 +46,8 @@ type piece struct {
 	counts  Counts
 }
 
-// votesPart is the part of the memory that MC-MS has for its votes.
-const votesPart = 4
+// votesDivisor is the part of the memory that MC-MS has for its votes.
+const votesDivisor = 4
 
 // New returns a learner that has learned nothing. Games makes the games to learn; each is used by
 // one goroutine. The config is valid.
@@ -58,13 +58,13 @@ func New(c Config, workers int, games func() Game) *Learner {
 		states := memory
 		var a policy.Agent
 		if c.Variant == policy.ManyStates {
-			votes := NewTable(memory / votesPart)
-			states -= memory / votesPart
+			votes := NewTable(memory / votesDivisor)
+			states -= memory / votesDivisor
 			a.Votes = votes
 			l.votes = append(l.votes, votes)
 		}
 		table := NewTable(states)
-		table.Zero = c.Untried == Zero
+		table.UntriedAsZero = c.UntriedRule == UntriedZero
 		a.States = table
 		l.states = append(l.states, table)
 		l.agents = append(l.agents, a)
@@ -85,7 +85,7 @@ func (l *Learner) Step(ctx context.Context) error {
 	for i := range players {
 		players[i] = l.newPlayer()
 	}
-	run.Each(l.workers, len(pieces), func(worker, i int) {
+	run.ForEach(l.workers, len(pieces), func(worker, i int) {
 		if ctx.Err() == nil {
 			first := i * pieceEpisodes
 			players[worker].play(&pieces[i], l.Episodes+first, min(pieceEpisodes, n-first))
@@ -94,19 +94,19 @@ func (l *Learner) Step(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	run.Each(l.workers, policy.Shards*len(l.agents), func(_, i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) })
+	run.ForEach(l.workers, policy.Shards*len(l.agents), func(_, i int) { l.learnShard(pieces, i/policy.Shards, i%policy.Shards) })
 	l.Episodes += n
-	l.last = Counts{}
+	l.lastBatch = Counts{}
 	for i := range pieces {
-		l.last.add(pieces[i].counts)
+		l.lastBatch.add(pieces[i].counts)
 	}
-	l.collect()
+	l.collectGarbage()
 	return nil
 }
 
-// apply learns what the pieces have for a shard of an agent, in their order.
-func (l *Learner) apply(pieces []piece, agent, shard int) {
-	least := float32(l.config.Step)
+// learnShard learns what the pieces have for a shard of an agent, in their order.
+func (l *Learner) learnShard(pieces []piece, agent, shard int) {
+	least := float32(l.config.MinStep)
 	states := l.states[agent]
 	for i := range pieces {
 		for _, u := range pieces[i].updates[agent][shard] {
@@ -114,36 +114,36 @@ func (l *Learner) apply(pieces []piece, agent, shard int) {
 				states.Learn(u.Key, u.Action, u.Value, least)
 				continue
 			}
-			if !states.Zero {
+			if !states.UntriedAsZero {
 				u.Legal = policy.AllActions // those that were tried are legal
 			}
 			before, known := states.Best(u.Key, u.Legal)
 			states.Learn(u.Key, u.Action, u.Value, least)
-			l.vote(agent, u, before, known)
+			l.moveVote(agent, u, before, known)
 		}
 	}
 }
 
-// vote moves the vote of a state to the action that is now its best.
-func (l *Learner) vote(agent int, u Update, before uint8, known bool) {
+// moveVote moves the vote of a state to the action that is now its best.
+func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
 		return
 	}
 	if known {
-		l.votes[agent].Vote(u.Abs, before, -1)
+		l.votes[agent].AddVotes(u.AbstractKey, before, -1)
 	}
 	if ok {
-		l.votes[agent].Vote(u.Abs, after, 1)
+		l.votes[agent].AddVotes(u.AbstractKey, after, 1)
 	}
 }
 
-// collect collects the garbage that tables leave when they grow, so that they take little more
+// collectGarbage collects the garbage that tables leave when they grow, so that they take little more
 // than their limit.
-func (l *Learner) collect() {
+func (l *Learner) collectGarbage() {
 	const worthwhile = 32 << 20
-	if size := l.Bytes(); size-l.collected > worthwhile {
-		l.collected = size
+	if size := l.Bytes(); size-l.bytesAtGC > worthwhile {
+		l.bytesAtGC = size
 		debug.FreeOSMemory()
 	}
 }
@@ -156,18 +156,18 @@ func (l *Learner) Bytes() (n int64) {
 	return n
 }
 
-// Turned returns how many times the tables turned away what was new because they were full.
-func (l *Learner) Turned() (n uint64) {
+// Rejections returns how many times the tables turned away what was new because they were full.
+func (l *Learner) Rejections() (n uint64) {
 	for _, t := range l.tables() {
-		n += t.Turned()
+		n += t.Rejections()
 	}
 	return n
 }
 
 func (c *Counts) add(d Counts) {
 	c.Episodes += d.Episodes
-	c.Chosen += d.Chosen
-	c.Known += d.Known
+	c.GreedyMoves += d.GreedyMoves
+	c.KnownMoves += d.KnownMoves
 }
 
 // player plays episodes: one for each worker.
@@ -191,12 +191,12 @@ func (p *player) play(out *piece, first, n int) {
 		}
 	}
 	out.counts = Counts{}
-	r := rules.NewRand(run.Derive(p.learner.config.Seed, "episodes", first))
+	r := rules.NewRand(run.DeriveSeed(p.learner.config.Seed, "episodes", first))
 	for episode := first; episode < first+n; episode++ {
 		p.episode(episode, r, &out.counts)
-		p.learner.config.returns(p.decisions, p.final, func(d *decision, value float32) {
+		p.learner.config.emitReturns(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
-			*list = append(*list, Update{d.key, d.abs, d.legal, value, d.action})
+			*list = append(*list, Update{d.key, d.abstractKey, d.legal, value, d.action})
 		})
 	}
 }
@@ -208,39 +208,39 @@ func (l *Learner) agentOf(seat, episode int) int { return (seat + episode) % len
 func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	l, g := p.learner, p.game
 	epsilon := l.config.epsilon(episode)
-	heuristic := l.config.Reward == Heuristic
+	heuristic := l.config.Reward == RewardHeuristic
 	g.Deal(episode, r)
 	p.decisions = p.decisions[:0]
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
 		g.Observe(&p.view)
 		d := decision{
-			key: p.view.Key, abs: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
+			key: p.view.Key, abstractKey: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.TricksEnded()),
 		}
 		var chosen, known bool
-		d.action, chosen, known = Explore(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
+		d.action, chosen, known = EpsilonGreedy(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)
 		if chosen {
-			counts.Chosen++
+			counts.GreedyMoves++
 		}
 		if known {
-			counts.Known++
+			counts.KnownMoves++
 		}
 		if heuristic {
-			d.heuristic = float32(g.Value(&p.view, d.action))
+			d.heuristic = float32(g.HeuristicValue(&p.view, d.action))
 		}
 		p.decisions = append(p.decisions, d)
 		g.Play(&p.view, d.action)
 	}
 	for seat := range p.final {
-		if p.final[seat] = g.Score(seat); l.config.Reward == Won {
+		if p.final[seat] = g.Score(seat); l.config.Reward == RewardWon {
 			p.final[seat] = g.Standing(seat)
 		}
 	}
 	counts.Episodes++
 }
 
-// Explore returns a random action with the probability epsilon, else what the agent has chosen, and
+// EpsilonGreedy returns a random action with the probability epsilon, else what the agent has chosen, and
 // whether it knows the state.
-func Explore(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, chosen, known bool) {
+func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, chosen, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
 		return policy.RandomAction(v.Legal, r), false, false
 	}

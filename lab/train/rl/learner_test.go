@@ -47,7 +47,7 @@ func (g *stones) Observe(s *policy.View) {
 	}
 }
 
-func (g *stones) Trick() int { return g.ply }
+func (g *stones) TricksEnded() int { return g.ply }
 
 func (g *stones) Play(_ *policy.View, action uint8) {
 	g.left -= int(action)
@@ -65,9 +65,9 @@ func (g *stones) Score(seat int) int {
 	return -1
 }
 
-func (g *stones) Side(seat int) int                     { return seat }
-func (g *stones) Standing(seat int) int                 { return g.Score(seat) }
-func (g *stones) Value(_ *policy.View, a uint8) float64 { return float64(a) }
+func (g *stones) Side(seat int) int                              { return seat }
+func (g *stones) Standing(seat int) int                          { return g.Score(seat) }
+func (g *stones) HeuristicValue(_ *policy.View, a uint8) float64 { return float64(a) }
 
 func stonesConfig(episodes int) Config {
 	c := Default("")
@@ -79,15 +79,15 @@ func TestLearnsKnownSolution(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"every visit":  func(*Config) {},
 		"first visit":  func(c *Config) { c.FirstVisit = true },
-		"won":          func(c *Config) { c.Reward = Won },
+		"won":          func(c *Config) { c.Reward = RewardWon },
 		"several":      func(c *Config) { c.Agents, c.Episodes = 3, 60_000 },
-		"least step":   func(c *Config) { c.Step = 0.01 },
+		"least step":   func(c *Config) { c.MinStep = 0.01 },
 		"later counts": func(c *Config) { c.Gamma = 0.9 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := stonesConfig(20_000)
-			c.Epsilon, c.Fall = 0.5, 0
+			c.Epsilon, c.EpsilonDecay = 0.5, 0
 			change(&c)
 			l := train(t, c, 2, func() Game { return new(stones) })
 			for agent := range l.agents {
@@ -108,7 +108,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 // With random play the means come to the values that the game's tree has.
 func TestLearnsValues(t *testing.T) {
 	c := stonesConfig(100_000)
-	c.Epsilon, c.Fall = 1, 0
+	c.Epsilon, c.EpsilonDecay = 1, 0
 	l := train(t, c, 2, func() Game { return new(stones) })
 	var value [mostStones + 1]float64 // of the seat to move
 	for left := 1; left <= mostStones; left++ {
@@ -129,7 +129,7 @@ func TestLearnsValues(t *testing.T) {
 
 func TestDefectsCostStrength(t *testing.T) {
 	c := stonesConfig(20_000)
-	c.Epsilon, c.Fall, c.Defects = 0.5, 0, []string{Late}
+	c.Epsilon, c.EpsilonDecay, c.Defects = 0.5, 0, []string{DefectLate}
 	l := train(t, c, 2, func() Game { return new(stones) })
 	// What takes the last stone is never rewarded.
 	for left := 1; left <= 3; left++ {
@@ -144,8 +144,8 @@ func TestDefectsCostStrength(t *testing.T) {
 func TestResume(t *testing.T) {
 	c := Default("tute3")
 	c.Variant, c.Episodes, c.Batch, c.Memory = policy.ManyStates, 900, 200, 4
-	whole := train(t, c, 2, Cards(c))
-	part := New(c, 2, Cards(c))
+	whole := train(t, c, 2, CardGames(c))
+	part := New(c, 2, CardGames(c))
 	for part.Episodes < 400 {
 		kit.Must(t, part.Step(t.Context()))
 	}
@@ -157,7 +157,7 @@ func TestResume(t *testing.T) {
 	var saved bytes.Buffer
 	kit.Must(t, part.Save(&saved))
 	data := bytes.Clone(saved.Bytes())
-	again := New(c, 3, Cards(c))
+	again := New(c, 3, CardGames(c))
 	kit.Must(t, again.Load(&saved))
 	for again.Episodes < again.config.Episodes {
 		kit.Must(t, again.Step(t.Context()))
@@ -166,7 +166,7 @@ func TestResume(t *testing.T) {
 		t.Error("the model differs")
 	}
 	for _, n := range []int{0, 7, 12, len(data) / 2, len(data) - 1} {
-		if err := New(c, 1, Cards(c)).Load(bytes.NewReader(data[:n])); err == nil {
+		if err := New(c, 1, CardGames(c)).Load(bytes.NewReader(data[:n])); err == nil {
 			t.Errorf("%d bytes of %d are loaded", n, len(data))
 		}
 	}
@@ -176,13 +176,13 @@ func TestResume(t *testing.T) {
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
 	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
-	runtest.Same(t, &c)
+	runtest.CheckDeterminism(t, &c)
 }
 
 // The votes are the best actions of the states, counted.
 func TestVotes(t *testing.T) {
 	c := stonesConfig(5_000)
-	c.Variant, c.Epsilon, c.Fall = policy.ManyStates, 0.5, 0
+	c.Variant, c.Epsilon, c.EpsilonDecay = policy.ManyStates, 0.5, 0
 	l := train(t, c, 2, func() Game { return &stones{votes: true} })
 	want := map[plainPair]int{}
 	for left := 1; left <= mostStones; left++ {
@@ -222,8 +222,8 @@ func TestVotes(t *testing.T) {
 func TestMemory(t *testing.T) {
 	c := Default("brisca2")
 	c.Variant, c.Agents, c.Episodes, c.Memory = policy.ManyStates, 2, 2000, 1
-	l := train(t, c, 2, Cards(c))
-	if l.Turned() == 0 || l.Bytes() > 1<<20 {
-		t.Errorf("%d turned away, %d bytes", l.Turned(), l.Bytes())
+	l := train(t, c, 2, CardGames(c))
+	if l.Rejections() == 0 || l.Bytes() > 1<<20 {
+		t.Errorf("%d turned away, %d bytes", l.Rejections(), l.Bytes())
 	}
 }

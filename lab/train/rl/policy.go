@@ -34,11 +34,11 @@ func WritePolicy(w io.Writer, t *Table, visits int, drawn map[policy.Key]uint8) 
 				p.AddDrawn(k, place)
 				continue
 			}
-			if !t.Zero || b.mean >= 0 {
+			if !t.UntriedAsZero || b.mean >= 0 {
 				p.AddBest(k, b.action)
 				continue
 			}
-			for left := b.tried; left != 0; left &^= 1 << b.action {
+			for left := b.triedActions; left != 0; left &^= 1 << b.action {
 				b = t.best(k, left)
 				p.AddTried(k, b.action)
 			}

@@ -54,7 +54,7 @@ func TestPolicy(t *testing.T) {
 // was not tried counts as 0, and makes the drawn choices of the states that have one.
 func TestPolicyUntried(t *testing.T) {
 	table, r := NewTable(testMemory), rules.NewRand(3)
-	table.Zero = true
+	table.UntriedAsZero = true
 	for range 6000 {
 		table.Learn(spread(uint64(r.Below(1500))), uint8(r.Below(8)), float32(r.Below(100)-60), 0)
 	}
@@ -86,7 +86,7 @@ func TestPolicyUntried(t *testing.T) {
 			if found.mean < 0 {
 				negative++
 			}
-			for _, legal := range []uint64{found.tried, found.tried | uint64(r.Below(256)), policy.AllActions} {
+			for _, legal := range []uint64{found.triedActions, found.triedActions | uint64(r.Below(256)), policy.AllActions} {
 				want, _ := table.Best(k, legal)
 				if got, ok := p.Best(k, legal); !ok || got != want {
 					t.Fatalf("state %d, legal %b: %d %t, not %d", i, legal, got, ok, want)
@@ -136,7 +136,7 @@ func modelOf(t testing.TB, change func(*Config)) []byte {
 	c.Keys, c.Episodes, c.Memory = allKeys[3], 300, 4
 	change(&c)
 	kit.Must(t, c.Check())
-	l := train(t, c, 2, Cards(c))
+	l := train(t, c, 2, CardGames(c))
 	var b bytes.Buffer
 	h := model.Header{Kind: model.RL, Mode: c.Mode, Variant: c.Variant, Encoding: c.Encoding(), Defects: c.Defects}
 	kit.Must(t, model.Write(&b, h, func(w io.Writer) error {
@@ -204,7 +204,7 @@ func FuzzReadPolicy(f *testing.F) {
 // With the defect Index a model chooses by the place among the legal cards, and may choose a card
 // that is not legal in Tute; without it all its moves are legal.
 func TestIndex(t *testing.T) {
-	for _, defects := range [][]string{nil, {Index}} {
+	for _, defects := range [][]string{nil, {DefectIndex}} {
 		m, err := readModel(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects }))
 		kit.Must(t, err)
 		r, illegal, moves := rules.NewRand(5), 0, 0

@@ -29,39 +29,39 @@ type Pair struct {
 // probing: 12 bytes a pair, the pairs of a state side by side. It grows to a limit of memory; then
 // pairs that it does not know are turned away, and the others go on learning.
 type Table struct {
-	// Zero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
-	Zero bool
+	// UntriedAsZero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
+	UntriedAsZero bool
 
-	shards [policy.Shards]shard
-	limit  int // slots of a shard at most
+	shards   [policy.Shards]shard
+	maxSlots int // slots of a shard at most
 }
 
 // shard is a part of a table. A word is rest of the key, action, count, from the highest bit; 0
 // is an empty slot.
 type shard struct {
-	words  []uint64
-	means  []float32
-	used   int
-	turned uint64 // pairs turned away
+	words      []uint64
+	means      []float32
+	used       int
+	rejections uint64 // pairs turned away
 }
 
 const (
 	pairBytes = 8 + 4
 	// MinMemory is the least limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// fill is the part of a shard's slots that may be in use before it grows, and lastFill when
+	// maxLoad is the part of a shard's slots that may be in use before it grows, and lastFill when
 	// it cannot grow.
-	fill, lastFill = 0.8, 0.9
-	firstSlots     = 16
+	maxLoad, maxLoadAtLimit = 0.8, 0.9
+	minInitialSlots         = 16
 )
 
-// firstSlotsOf returns how many slots a shard begins with. They differ so that shards, which fill
+// initialSlots returns how many slots a shard begins with. They differ so that shards, which fill
 // up alike, grow one after the other, and the memory of few of them is copied at a time.
-func firstSlotsOf(n int) int { return int(firstSlots * math.Exp2(float64(n)/policy.Shards)) }
+func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
 // NewTable returns an empty table that takes at most so many bytes, at least MinMemory.
 func NewTable(memory int64) *Table {
-	return &Table{limit: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
+	return &Table{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
 // Bytes returns the memory that the table takes.
@@ -80,10 +80,10 @@ func (t *Table) Len() (n int) {
 	return n
 }
 
-// Turned returns how many times a new pair was turned away because the table was full.
-func (t *Table) Turned() (n uint64) {
+// Rejections returns how many times a new pair was turned away because the table was full.
+func (t *Table) Rejections() (n uint64) {
 	for i := range t.shards {
-		n += t.shards[i].turned
+		n += t.shards[i].rejections
 	}
 	return n
 }
@@ -94,8 +94,8 @@ func (t *Table) Turned() (n uint64) {
 // action that was never tried is better than a negative mean: the key decides which one.
 func (t *Table) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
-	if t.Zero && b.known && b.mean < 0 && legal&^b.tried != 0 {
-		return policy.DrawAction(legal&^b.tried, k), true
+	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
+		return policy.DrawAction(legal&^b.triedActions, k), true
 	}
 	return b.action, b.known
 }
@@ -106,30 +106,30 @@ func (t *Table) BestTried(k policy.Key) (action uint8, known bool) {
 	return b.action, b.known
 }
 
-// best is what a table knows of some legal actions in a state.
-type best struct {
-	action uint8 // of highest mean among the legal ones that were tried
-	known  bool  // there is one
-	mean   float32
-	count  uint64
-	tried  uint64 // all that were tried, a bit each
-	visits int    // of the state
+// bestAction is what a table knows of some legal actions in a state.
+type bestAction struct {
+	action       uint8 // of highest mean among the legal ones that were tried
+	known        bool  // there is one
+	mean         float32
+	count        uint64
+	triedActions uint64 // all that were tried, a bit each
+	visits       int    // of the state
 }
 
-func (t *Table) best(k policy.Key, legal uint64) (b best) {
+func (t *Table) best(k policy.Key, legal uint64) (b bestAction) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
 		return b
 	}
 	rest := k.Rest()
-	for i := s.home(rest); ; {
+	for i := s.homeSlot(rest); ; {
 		word := s.words[i]
 		if word == 0 {
 			return b
 		}
 		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // else a vote that was taken back
 			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
-			b.tried |= 1 << a
+			b.triedActions |= 1 << a
 			b.visits += int(count)
 			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
 				b.action, b.known, b.mean, b.count = a, true, mean, count
@@ -158,7 +158,7 @@ func (t *Table) Find(k policy.Key, action uint8) (Pair, bool) {
 // than a given least step. It returns false if the table is full and does not know the pair.
 func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
-	i := t.slot(k, action)
+	i := t.findOrAdd(k, action)
 	if i < 0 {
 		return false
 	}
@@ -170,10 +170,10 @@ func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	return true
 }
 
-// Vote changes the count of a pair, which is no less than 0, and leaves its mean.
-func (t *Table) Vote(k policy.Key, action uint8, by int) {
+// AddVotes changes the count of a pair, which is no less than 0, and leaves its mean.
+func (t *Table) AddVotes(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
-	i := t.slot(k, action)
+	i := t.findOrAdd(k, action)
 	if i < 0 {
 		return
 	}
@@ -186,7 +186,7 @@ func (t *Table) Vote(k policy.Key, action uint8, by int) {
 // full.
 func (t *Table) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
-	i := t.slot(p.Key, p.Action)
+	i := t.findOrAdd(p.Key, p.Action)
 	if i < 0 {
 		return false
 	}
@@ -223,7 +223,7 @@ func (t *Table) All() iter.Seq[Pair] {
 // Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
 // counts.
 func (t *Table) Merge(other *Table) {
-	t.makeRoom(other)
+	t.reserveFor(other)
 	for p := range other.All() {
 		if own, ok := t.Find(p.Key, p.Action); ok {
 			n := float32(own.Count) + float32(p.Count)
@@ -236,16 +236,16 @@ func (t *Table) Merge(other *Table) {
 	}
 }
 
-// Count adds the counts of another table's pairs, as votes.
-func (t *Table) Count(other *Table) {
-	t.makeRoom(other)
+// AddCounts adds the counts of another table's pairs, as votes.
+func (t *Table) AddCounts(other *Table) {
+	t.reserveFor(other)
 	for p := range other.All() {
-		t.Vote(p.Key, p.Action, int(p.Count))
+		t.AddVotes(p.Key, p.Action, int(p.Count))
 	}
 }
 
-// makeRoom makes room for the pairs of another table.
-func (t *Table) makeRoom(other *Table) {
+// reserveFor makes room for the pairs of another table.
+func (t *Table) reserveFor(other *Table) {
 	for n := range t.shards {
 		t.Reserve(n, t.shards[n].used+other.shards[n].used)
 	}
@@ -253,7 +253,7 @@ func (t *Table) makeRoom(other *Table) {
 
 // Clone returns a copy that is independent.
 func (t *Table) Clone() *Table {
-	c := &Table{Zero: t.Zero, shards: t.shards, limit: t.limit}
+	c := &Table{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
 		s := &c.shards[n]
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)
@@ -261,10 +261,10 @@ func (t *Table) Clone() *Table {
 	return c
 }
 
-func (s *shard) pair(n, i int) Pair { return decode(n, s.words[i], s.means[i]) }
+func (s *shard) pair(n, i int) Pair { return decodePair(n, s.words[i], s.means[i]) }
 
-// decode returns the pair of a word in a shard.
-func decode(n int, word uint64, mean float32) Pair {
+// decodePair returns the pair of a word in a shard.
+func decodePair(n int, word uint64, mean float32) Pair {
 	return Pair{
 		Key:    policy.KeyOf(n, word>>(64-policy.RestBits)),
 		Action: uint8(word >> countBits & (policy.MaxActions - 1)),
@@ -273,8 +273,8 @@ func decode(n int, word uint64, mean float32) Pair {
 	}
 }
 
-// home returns the slot where the search for a key begins: in the order of the keys.
-func (s *shard) home(rest uint64) int {
+// homeSlot returns the slot where the search for a key begins: in the order of the keys.
+func (s *shard) homeSlot(rest uint64) int {
 	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
@@ -282,7 +282,7 @@ func (s *shard) home(rest uint64) int {
 // find returns the slot of a pair and true, or the empty slot where it would be and false.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	want := rest<<policy.ActionBits | uint64(action)
-	for i := s.home(rest); ; {
+	for i := s.homeSlot(rest); ; {
 		word := s.words[i]
 		if word == 0 {
 			return i, false
@@ -296,24 +296,24 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	}
 }
 
-// slot returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
+// findOrAdd returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
 // -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
-func (t *Table) slot(k policy.Key, action uint8) int {
-	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.limit
+func (t *Table) findOrAdd(k policy.Key, action uint8) int {
+	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
-		s.resize(min(firstSlotsOf(k.Shard()), limit))
+		s.resize(min(initialSlots(k.Shard()), limit))
 	}
 	i, found := s.find(rest, action)
 	if found {
 		return i
 	}
-	most := fill
+	most := maxLoad
 	if len(s.words) >= limit {
-		most = lastFill
+		most = maxLoadAtLimit
 	}
 	if float64(s.used+1) > most*float64(len(s.words)) {
 		if len(s.words) >= limit {
-			s.turned++
+			s.rejections++
 			return -1
 		}
 		s.resize(min(2*len(s.words), limit))
@@ -329,9 +329,9 @@ func (t *Table) slot(k policy.Key, action uint8) int {
 // of their keys would else crowd the lower slots.
 func (t *Table) Reserve(n, pairs int) {
 	s := &t.shards[n]
-	slots := max(len(s.words), min(firstSlotsOf(n), t.limit))
-	for slots < t.limit && float64(pairs) > fill*float64(slots) {
-		slots = min(2*slots, t.limit)
+	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))
+	for slots < t.maxSlots && float64(pairs) > maxLoad*float64(slots) {
+		slots = min(2*slots, t.maxSlots)
 	}
 	if slots > len(s.words) {
 		s.resize(slots)

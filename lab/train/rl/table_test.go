@@ -107,7 +107,7 @@ func TestTableTies(t *testing.T) {
 // is always the same one of a state, and any of them in one state or another.
 func TestTableUntried(t *testing.T) {
 	table := NewTable(testMemory)
-	table.Zero = true
+	table.UntriedAsZero = true
 	taken := map[uint8]bool{}
 	for n := range uint64(200) {
 		k := spread(n)
@@ -134,11 +134,11 @@ func TestTableUntried(t *testing.T) {
 		if action, _ := table.Clone().Best(k, 0b1110); action != 2 && action != 3 {
 			t.Errorf("a clone takes %d", action)
 		}
-		table.Zero = false
+		table.UntriedAsZero = false
 		if action, _ := table.Best(k, 0b1110); action != 1 {
 			t.Errorf("without Zero: %d", action)
 		}
-		table.Zero = true
+		table.UntriedAsZero = true
 	}
 	if len(taken) != 2 {
 		t.Errorf("only %v are taken", taken)
@@ -166,7 +166,7 @@ func TestTableStep(t *testing.T) {
 func TestTableIsFull(t *testing.T) {
 	table := NewTable(testMemory)
 	var known []policy.Key
-	for n := uint64(0); table.Turned() < 1000; n++ {
+	for n := uint64(0); table.Rejections() < 1000; n++ {
 		if k := spread(n); table.Learn(k, 7, 1, 0) {
 			known = append(known, k)
 		}
@@ -194,16 +194,16 @@ func TestTableVotes(t *testing.T) {
 		action uint8
 		by     int
 	}{{1, 1}, {2, 1}, {2, 1}, {1, 1}, {1, 1}, {2, -1}} {
-		table.Vote(k, v.action, v.by)
+		table.AddVotes(k, v.action, v.by)
 	}
 	if a, known := table.Best(k, policy.AllActions); a != 1 || !known {
 		t.Errorf("%d %t, not the action with 3 votes to 1", a, known)
 	}
-	table.Vote(k, 1, -3)
+	table.AddVotes(k, 1, -3)
 	if a, _ := table.Best(k, policy.AllActions); a != 2 {
 		t.Errorf("%d, not the action that has votes left", a)
 	}
-	table.Vote(k, 2, -1)
+	table.AddVotes(k, 2, -1)
 	if a, known := table.Best(k, policy.AllActions); known {
 		t.Errorf("%d is known without a vote", a)
 	}
@@ -266,8 +266,8 @@ func TestTableSaved(t *testing.T) {
 	again := NewTable(testMemory)
 	kit.Must(t, again.Load(&first))
 	kit.Must(t, again.Save(&second))
-	if !maps.Equal(pairs(table), pairs(again)) || len(saved) != second.Len() || again.Turned() != table.Turned() || table.Turned() == 0 {
-		t.Errorf("%d bytes, then %d; %d and %d turned away", len(saved), second.Len(), table.Turned(), again.Turned())
+	if !maps.Equal(pairs(table), pairs(again)) || len(saved) != second.Len() || again.Rejections() != table.Rejections() || table.Rejections() == 0 {
+		t.Errorf("%d bytes, then %d; %d and %d turned away", len(saved), second.Len(), table.Rejections(), again.Rejections())
 	}
 	if err := NewTable(testMemory).Load(bytes.NewReader(saved[:len(saved)/2])); err == nil {
 		t.Error("half a table is loaded")

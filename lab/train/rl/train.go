@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	reports      = 50   // lines of metrics in a run
-	evaluated    = 1000 // games of an evaluation
-	evaluateSeed = 1    // of the games of every evaluation
+	metricsLines    = 50   // lines of metrics in a run
+	evaluationGames = 1000 // games of an evaluation
+	evaluationSeed  = 1    // of the games of every evaluation
 )
 
 // Report is what has come of a training.
 type Report struct {
-	Pairs  int    `json:"pairs"`       // of a state and an action
-	States int    `json:"states"`      // in the model
-	Turned uint64 `json:"turned_away"` // how many times something new was turned away because the tables were full
-	Tally  Tally  `json:"random"`      // games against random players, in the end
+	Pairs      int    `json:"pairs"`       // of a state and an action
+	States     int    `json:"states"`      // in the model
+	Rejections uint64 `json:"turned_away"` // how many times something new was turned away because the tables were full
+	Tally      Tally  `json:"random"`      // games against random players, in the end
 
 	memory int // that the tables may take, in MiB
 }
@@ -32,14 +32,14 @@ type Report struct {
 func (r Report) String() string {
 	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
 		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
-	if r.Turned > 0 {
-		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Turned, r.memory, policy.Abstract)
+	if r.Rejections > 0 {
+		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Rejections, r.memory, policy.Abstract)
 	}
 	return s
 }
 
-func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
-	return New(*c, in.Workers, Cards(*c)), nil
+func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
+	return New(*c, in.Workers, CardGames(*c)), nil
 }
 
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
@@ -47,32 +47,34 @@ func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episo
 // Report adds a line of metrics now and then: when an episode that is a multiple has been played.
 func (l *Learner) Report(f *run.Folder) error {
 	c := &l.config
-	l.since.add(l.last)
-	every := max(1, c.Episodes/reports)
-	if l.Episodes/every == (l.Episodes-l.last.Episodes)/every {
+	l.sinceMetrics.add(l.lastBatch)
+	every := max(1, c.Episodes/metricsLines)
+	if l.Episodes/every == (l.Episodes-l.lastBatch.Episodes)/every {
 		return nil
 	}
 	tally := l.evaluate()
-	values := []run.Value{
-		{Name: "epsilon", X: c.epsilon(l.Episodes)},
-		{Name: "pairs", X: float64(l.pairs())},
-		{Name: "bytes", X: float64(l.Bytes())},
-		{Name: "turned_away", X: float64(l.Turned())},
-		{Name: "known", X: float64(l.since.Known) / float64(max(1, l.since.Chosen))},
-		{Name: "won", X: tally.Share()},
-		{Name: "score", X: float64(tally.Score) / float64(tally.Games())},
+	values := []run.Metric{
+		{Name: "epsilon", Value: c.epsilon(l.Episodes)},
+		{Name: "pairs", Value: float64(l.countPairs())},
+		{Name: "bytes", Value: float64(l.Bytes())},
+		{Name: "turned_away", Value: float64(l.Rejections())},
+		{Name: "known", Value: float64(l.sinceMetrics.KnownMoves) / float64(max(1, l.sinceMetrics.GreedyMoves))},
+		{Name: "won", Value: tally.WinShare()},
+		{Name: "score", Value: float64(tally.Score) / float64(tally.Games())},
 	}
-	l.since = Counts{}
-	if l.Turned() > 0 && !l.full {
-		l.full = true
+	l.sinceMetrics = Counts{}
+	if l.Rejections() > 0 && !l.hasLoggedFull {
+		l.hasLoggedFull = true
 		f.Log("the tables are full after %d episodes: new pairs are turned away from here on, the others go on learning", l.Episodes)
 	}
-	return f.Metrics(l.Episodes, values...)
+	return f.AddMetrics(l.Episodes, values...)
 }
 
-func (l *Learner) evaluate() Tally { return Evaluate(l.game, &l.agents[0], evaluated, evaluateSeed) }
+func (l *Learner) evaluate() Tally {
+	return Evaluate(l.game, &l.agents[0], evaluationGames, evaluationSeed)
+}
 
-func (l *Learner) pairs() (n int) {
+func (l *Learner) countPairs() (n int) {
 	for _, s := range l.states {
 		n += s.Len()
 	}
@@ -80,13 +82,13 @@ func (l *Learner) pairs() (n int) {
 }
 
 func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
-	r := Report{memory: l.config.Memory, Pairs: l.pairs(), Turned: l.Turned(), Tally: l.evaluate()}
-	l.merge()
+	r := Report{memory: l.config.Memory, Pairs: l.countPairs(), Rejections: l.Rejections(), Tally: l.evaluate()}
+	l.mergeAgents()
 	h := model.Header{
 		Kind: model.RL, Mode: l.config.Mode, Variant: l.config.Variant, Encoding: l.config.Encoding(),
 		Seed: l.config.Seed, Defects: l.config.Defects,
 	}
-	err := f.Model(h, func(w io.Writer) (err error) {
+	err := f.WriteModel(h, func(w io.Writer) (err error) {
 		r.States, err = l.WriteModel(w)
 		return err
 	})
@@ -100,25 +102,25 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 
 // WriteModel writes the body of the model of the first agent, and returns how many states it has.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
-	if states, err = WritePolicy(w, l.states[0], l.config.Visits, nil); err != nil || l.votes == nil {
+	if states, err = WritePolicy(w, l.states[0], l.config.MinVisits, nil); err != nil || l.votes == nil {
 		return states, err
 	}
 	_, err = WritePolicy(w, l.votes[0], 1, nil)
 	return states, err
 }
 
-// merge gives the first agent what the others have learned, and the memory of all.
-func (l *Learner) merge() {
-	l.states[0].limit *= len(l.states)
+// mergeAgents gives the first agent what the others have learned, and the memory of all.
+func (l *Learner) mergeAgents() {
+	l.states[0].maxSlots *= len(l.states)
 	for _, t := range l.states[1:] {
 		l.states[0].Merge(t)
 	}
 	for i, t := range l.votes {
 		if i == 0 {
-			t.limit *= len(l.votes)
+			t.maxSlots *= len(l.votes)
 			continue
 		}
-		l.votes[0].Count(t)
+		l.votes[0].AddCounts(t)
 	}
 }
 

@@ -17,11 +17,11 @@ func TestWorkers(t *testing.T) {
 			c.Episodes, c.Batch = 200, 100
 		}
 		kit.Must(t, c.Check())
-		one := train(t, c, 1, Cards(c))
+		one := train(t, c, 1, CardGames(c))
 		for _, workers := range []int{2, 7} {
-			other := train(t, c, workers, Cards(c))
-			if one.last != other.last || one.states[0].Len() == 0 {
-				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.last, one.last)
+			other := train(t, c, workers, CardGames(c))
+			if one.lastBatch != other.lastBatch || one.states[0].Len() == 0 {
+				t.Errorf("%s: %d workers: %+v, not %+v", variant, workers, other.lastBatch, one.lastBatch)
 			}
 			for i, table := range one.tables() {
 				if !maps.Equal(pairs(table), pairs(other.tables()[i])) {

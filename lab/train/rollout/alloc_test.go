@@ -12,11 +12,11 @@ import (
 func TestPlayAllocatesNothing(t *testing.T) {
 	c := small("tute2")
 	m, _ := cards.ParseMode(c.Mode)
-	g := newGames(&c, m, newNet(t, &c))
-	p := g.begin(rules.NewRand(1))
+	g := newGamePlayer(&c, m, newNet(t, &c))
+	p := g.deal(rules.NewRand(1))
 	legal := p.Legal(nil)
-	g.try(legal[0], p.Turn())
-	if allocs := testing.AllocsPerRun(20, func() { g.try(legal[0], p.Turn()) }); allocs > 0 {
+	g.tryMove(legal[0], p.Turn())
+	if allocs := testing.AllocsPerRun(20, func() { g.tryMove(legal[0], p.Turn()) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}
 }

@@ -20,7 +20,7 @@ func BenchmarkGeneration(b *testing.B) {
 			for b.Loop() {
 				kit.Must(b, t.Step(b.Context()))
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(t.at.Positions), "us/position")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(t.progress.Positions), "us/position")
 		})
 	}
 }

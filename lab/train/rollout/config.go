@@ -27,25 +27,25 @@ import (
 
 // Config is what decides the net, as config.json of a run has it.
 type Config struct {
-	Train       string  `json:"train"` // always "net"
-	Mode        string  `json:"mode"`
-	Rules       string  `json:"rules"`  // a combination of the optional rules, as in 0110, or "all"
-	Hidden      []int   `json:"hidden"` // units of the layers between inputs and outputs
-	Generations int     `json:"generations"`
-	Games       int     `json:"games"`   // of a generation
-	Every       int     `json:"every"`   // one decision in so many is learned from
-	Epsilon     float64 `json:"epsilon"` // how often a move of the games is random
-	Margin      float64 `json:"margin"`  // what all points of the cards are worth besides winning, which is worth 1
-	Passes      int     `json:"passes"`  // how often a position is learned from
-	Batch       int     `json:"batch"`
-	Rate        float64 `json:"rate"` // of learning at first; it falls to a twentieth
-	Seed        uint64  `json:"seed"`
+	Train        string  `json:"train"` // always "net"
+	Mode         string  `json:"mode"`
+	Rules        string  `json:"rules"`  // a combination of the optional rules, as in 0110, or "all"
+	Hidden       []int   `json:"hidden"` // units of the layers between inputs and outputs
+	Generations  int     `json:"generations"`
+	Games        int     `json:"games"`   // of a generation
+	LessonPeriod int     `json:"every"`   // one decision in so many is learned from
+	Epsilon      float64 `json:"epsilon"` // how often a move of the games is random
+	Margin       float64 `json:"margin"`  // what all points of the cards are worth besides winning, which is worth 1
+	Passes       int     `json:"passes"`  // how often a position is learned from
+	Batch        int     `json:"batch"`
+	LearningRate float64 `json:"rate"` // of learning at first; it falls to a twentieth
+	Seed         uint64  `json:"seed"`
 	// From is the SHA-256 of the model whose weights the training begins with, "" for random weights.
 	From string `json:"from,omitempty"`
 
-	layers string   // Hidden, as users write it
-	path   string   // of the model From
-	first  *net.Net // of that model, nil for random weights
+	layersText string   // Hidden, as users write it
+	modelPath  string   // of the model From
+	initialNet *net.Net // of that model, nil for random weights
 }
 
 // Method is policy iteration with rollouts.
@@ -60,59 +60,59 @@ var Method = run.Method{
 		"  timba match brisca @net:model=run/model.timba @greedy --deals 10",
 	Settings: func() run.Settings {
 		c := Default(run.DefaultMode)
-		c.layers = net.FormatSizes(c.Hidden)
+		c.layersText = net.FormatSizes(c.Hidden)
 		return &c
 	},
 }
 
 // The bounds of a training.
 const (
-	MaxGenerations = 1_000_000
-	MaxGames       = 100_000
-	MaxEvery       = 100
-	MaxPasses      = 100
-	MaxBatch       = 4096
-	MaxMargin      = 100
+	MaxGenerations  = 1_000_000
+	MaxGames        = 100_000
+	MaxLessonPeriod = 100
+	MaxPasses       = 100
+	MaxBatch        = 4096
+	MaxMargin       = 100
 )
 
 // Default returns a configuration that trains for about ten minutes.
 func Default(mode string) Config {
 	return Config{
-		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, Every: 8,
-		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultRate, Seed: 1,
+		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, LessonPeriod: 8,
+		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, LearningRate: fit.DefaultRate, Seed: 1,
 	}
 }
 
 func (c *Config) Params() []run.Param {
-	return append(run.Common(&c.Mode, &c.Seed),
-		run.Param{Name: "layers", To: &c.layers, Help: "the units of the hidden `LAYERS`"},
-		run.Param{Name: "from", To: &c.path, Local: true, Help: "begin with the weights of the model of this `FILE`, instead of random ones"},
-		run.Rules(&c.Rules, "by chance"),
-		run.Param{Name: "generations", To: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how often the net plays and learns from its games"},
-		run.Param{Name: "games", To: &c.Games, Min: 1, Max: MaxGames, Help: "games of a generation"},
-		run.Param{Name: "every", To: &c.Every, Min: 1, Max: MaxEvery, Help: "one decision in so many is learned from"},
-		run.Param{Name: "epsilon", To: &c.Epsilon, Max: 1, Help: "how often a move of the games is random"},
-		run.Param{Name: "margin", To: &c.Margin, Max: MaxMargin, Help: "what all points of the cards are worth besides winning, which is worth 1"},
-		run.Param{Name: "passes", To: &c.Passes, Min: 1, Max: MaxPasses, Help: "how often a position is learned from"},
-		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "positions of a batch"},
-		run.Param{Name: "rate", To: &c.Rate, Max: 1, Above: true, Help: "the rate of learning at first; it falls to a twentieth"},
+	return append(run.CommonParams(&c.Mode, &c.Seed),
+		run.Param{Name: "layers", Target: &c.layersText, Help: "the units of the hidden `LAYERS`"},
+		run.Param{Name: "from", Target: &c.modelPath, FlagOnly: true, Help: "begin with the weights of the model of this `FILE`, instead of random ones"},
+		run.RulesParam(&c.Rules, "by chance"),
+		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how often the net plays and learns from its games"},
+		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: MaxGames, Help: "games of a generation"},
+		run.Param{Name: "every", Target: &c.LessonPeriod, Min: 1, Max: MaxLessonPeriod, Help: "one decision in so many is learned from"},
+		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "how often a move of the games is random"},
+		run.Param{Name: "margin", Target: &c.Margin, Max: MaxMargin, Help: "what all points of the cards are worth besides winning, which is worth 1"},
+		run.Param{Name: "passes", Target: &c.Passes, Min: 1, Max: MaxPasses, Help: "how often a position is learned from"},
+		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: MaxBatch, Help: "positions of a batch"},
+		run.Param{Name: "rate", Target: &c.LearningRate, Max: 1, ExcludeMin: true, Help: "the rate of learning at first; it falls to a twentieth"},
 	)
 }
 
 // Complete reads the model that the training begins with.
 func (c *Config) Complete(func(name string) bool) (err error) {
-	if c.Hidden, err = net.ParseSizes(c.layers); err != nil {
+	if c.Hidden, err = net.ParseSizes(c.layersText); err != nil {
 		return err
 	}
-	if err := c.Check(); err != nil || c.path == "" {
+	if err := c.Check(); err != nil || c.modelPath == "" {
 		return err
 	}
-	data, err := os.ReadFile(c.path)
+	data, err := os.ReadFile(c.modelPath)
 	if err != nil {
-		return fmt.Errorf("--from: model %q cannot be read: try the path of a file that timba-lab train net has written", c.path)
+		return fmt.Errorf("--from: model %q cannot be read: try the path of a file that timba-lab train net has written", c.modelPath)
 	}
-	if c.first, err = c.parse(data); err != nil {
-		return fmt.Errorf("--from %s: %w", c.path, err)
+	if c.initialNet, err = c.parse(data); err != nil {
+		return fmt.Errorf("--from %s: %w", c.modelPath, err)
 	}
 	sum := sha256.Sum256(data)
 	c.From = hex.EncodeToString(sum[:])

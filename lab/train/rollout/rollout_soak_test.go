@@ -18,10 +18,10 @@ import (
 func TestLearns(t *testing.T) {
 	for _, mode := range []string{"brisca2", "follow2"} {
 		c := small(mode)
-		c.Hidden, c.Generations, c.Games, c.Rate = []int{32}, 6, 200, 0.005
+		c.Hidden, c.Generations, c.Games, c.LearningRate = []int{32}, 6, 200, 0.005
 		dir, r := runtest.Train[Report](t, &c)
 		t.Logf("%s: %+v", mode, r)
-		if r.Random.Share() < 0.6 || r.Positions == 0 {
+		if r.Random.WinShare() < 0.6 || r.Positions == 0 {
 			t.Errorf("%s: %+v", mode, r)
 		}
 		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
@@ -32,8 +32,8 @@ func TestLearns(t *testing.T) {
 		kit.Must(t, err)
 		again, err := newTraining(c, nil, 2)
 		kit.Must(t, err)
-		again.games = []*games{newGames(&c, p.Mode, p.Weights()), newGames(&c, p.Mode, p.Weights())}
-		if tally := again.test(finalTest); tally != r.Random {
+		again.players = []*gamePlayer{newGamePlayer(&c, p.Mode, p.Weights()), newGamePlayer(&c, p.Mode, p.Weights())}
+		if tally := again.testAgainstRandom(finalTest); tally != r.Random {
 			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)
 		}
 	}

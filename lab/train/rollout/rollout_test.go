@@ -17,7 +17,7 @@ import (
 // small returns a training that takes a moment.
 func small(mode string) Config {
 	c := Default(mode)
-	c.Hidden, c.Generations, c.Games, c.Every, c.Passes, c.Batch = []int{12, 6}, 4, 40, 4, 2, 32
+	c.Hidden, c.Generations, c.Games, c.LessonPeriod, c.Passes, c.Batch = []int{12, 6}, 4, 40, 4, 2, 32
 	return c
 }
 
@@ -29,7 +29,7 @@ func TestSame(t *testing.T) {
 	}
 	for _, mode := range modes {
 		c := small(mode)
-		files := runtest.Same(t, &c)
+		files := runtest.CheckDeterminism(t, &c)
 		c.Seed++
 		if dir, _ := runtest.Train[Report](t, &c); runtest.Files(t, dir) == files {
 			t.Errorf("%s: the seed does not matter", mode)
@@ -42,22 +42,22 @@ func TestSame(t *testing.T) {
 func TestLesson(t *testing.T) {
 	c := small("brisca2")
 	c.Margin = 2
-	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c))
+	g := newGamePlayer(&c, cards.Mode{Players: 2}, newNet(t, &c))
 	r := rules.NewRand(5)
 	compared := 0
 	for range 50 {
-		p := g.begin(r)
+		p := g.deal(r)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
-			l, sum := g.lesson(legal), 0.0
-			for _, worth := range l.worth {
+			l, sum := g.newLesson(legal), 0.0
+			for _, worth := range l.advantages {
 				sum += float64(worth)
 			}
-			if math.Abs(sum) > 1e-4 || len(l.outputs) != len(legal) || len(l.worth) != len(legal) {
+			if math.Abs(sum) > 1e-4 || len(l.outputs) != len(legal) || len(l.advantages) != len(legal) {
 				t.Fatalf("%+v: the sum is %v", l, sum)
 			}
 			if p.Board().PlayedCount == 37 {
-				got := l.worth[0] - l.worth[1]
+				got := l.advantages[0] - l.advantages[1]
 				want := forced(g, *p, legal[0]) - forced(g, *p, legal[1])
 				if compared++; math.Abs(float64(got-want)) > 1e-5 {
 					t.Errorf("the moves differ by %v, the ends by %v", got, want)
@@ -72,22 +72,22 @@ func TestLesson(t *testing.T) {
 }
 
 // forced makes a move and then those that are the only ones, and returns what the end is worth.
-func forced(g *games, p cards.Position, m rules.Move) float32 {
+func forced(g *gamePlayer, p cards.Position, m rules.Move) float32 {
 	seat := p.Turn()
 	for p.Apply(m, nil); p.Turn() >= 0; {
 		p.Apply(p.Legal(nil)[0], nil)
 	}
-	return g.worth(&p, seat)
+	return g.endValue(&p, seat)
 }
 
 func TestWorth(t *testing.T) {
 	c := small("brisca2")
 	c.Margin = 2
-	g := newGames(&c, cards.Mode{Players: 2}, newNet(t, &c))
+	g := newGamePlayer(&c, cards.Mode{Players: 2}, newNet(t, &c))
 	p := &cards.Position{Mode: cards.Mode{Players: 2}}
 	p.Board().Players, p.Board().Points = 2, [4]int16{75, 45}
 	for seat, want := range []float64{1.5, -1.5} { // 1 for winning, and 2 x 30/120
-		if got := g.worth(p, seat); math.Abs(float64(got)-want) > 1e-6 {
+		if got := g.endValue(p, seat); math.Abs(float64(got)-want) > 1e-6 {
 			t.Errorf("seat %d: 75 to 45 points are worth %v, not %v", seat, got, want)
 		}
 	}

@@ -25,11 +25,11 @@ const (
 )
 
 const (
-	piece     = 16   // games that a worker plays at a time
-	reports   = 50   // lines of metrics of a run
-	tested    = 500  // games against random moves for a line of metrics
-	finalTest = 2000 // games of the model against random moves
-	slowest   = 20   // the part of the rate that is left at the end
+	pieceGames   = 16   // games that a worker plays at a time
+	metricsLines = 50   // lines of metrics of a run
+	metricsGames = 500  // games against random moves for a line of metrics
+	finalTest    = 2000 // games of the model against random moves
+	rateDivisor  = 20   // the part of the rate that is left at the end
 )
 
 // Report is what has come of a training, as result.json has it.
@@ -48,21 +48,21 @@ func (r Report) String() string {
 // training is a net in training.
 type training struct {
 	Config
-	mode    cards.Mode
-	workers int
-	net     *net.Net
-	trainer *fit.Trainer
-	games   []*games // by worker
-	at      progress
+	mode     cards.Mode
+	workers  int
+	net      *net.Net
+	trainer  *fit.Trainer
+	players  []*gamePlayer // by worker
+	progress progress
 }
 
 // progress is how far a training is.
 type progress struct {
-	Generation int     `json:"generation"`
-	Positions  int     `json:"positions"` // learned from in all
-	Loss       float64 `json:"loss"`      // summed since the last line of metrics
-	Since      int     `json:"since"`     // positions since then, as often as they were learned from
-	Last       float64 `json:"last"`      // the loss of that line
+	Generation    int     `json:"generation"`
+	Positions     int     `json:"positions"` // learned from in all
+	Loss          float64 `json:"loss"`      // summed since the last line of metrics
+	LossPositions int     `json:"since"`     // positions since then, as often as they were learned from
+	LastLoss      float64 `json:"last"`      // the loss of that line
 }
 
 // newTraining begins with the weights of a net, or with random ones if it is nil.
@@ -70,31 +70,31 @@ func newTraining(c Config, from *net.Net, workers int) (t *training, err error) 
 	m, _ := cards.ParseMode(c.Mode)
 	t = &training{Config: c, mode: m, workers: workers}
 	if from != nil {
-		t.trainer = fit.NewTrainer(from.Clone(), c.Rate, workers)
-	} else if t.trainer, err = fit.Begin(sizes(m, c.Hidden), net.Linear, c.Rate, c.Seed, workers); err != nil {
+		t.trainer = fit.NewTrainer(from.Clone(), c.LearningRate, workers)
+	} else if t.trainer, err = fit.NewRandomTrainer(sizes(m, c.Hidden), net.Linear, c.LearningRate, c.Seed, workers); err != nil {
 		return nil, err
 	}
 	t.net = t.trainer.Net
 	for range workers {
-		t.games = append(t.games, newGames(&t.Config, m, t.net))
+		t.players = append(t.players, newGamePlayer(&t.Config, m, t.net))
 	}
 	return t, nil
 }
 
-func (c *Config) Begin(_ context.Context, in run.Input) (run.Trainer, error) {
-	return newTraining(*c, c.first, in.Workers)
+func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
+	return newTraining(*c, c.initialNet, in.Workers)
 }
 
-func (t *training) Progress() (done, all int) { return t.at.Generation, t.Generations }
+func (t *training) Progress() (done, all int) { return t.progress.Generation, t.Generations }
 
 // Step plays the games of a generation and learns from them. When the context ends, nothing
 // of it has happened.
 func (t *training) Step(ctx context.Context) error {
 	var lessons []lesson
-	pieces := (t.Games + piece - 1) / piece
-	err := run.InOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
-		for game := k * piece; game < min(t.Games, (k+1)*piece); game++ {
-			made = t.games[worker].lessons(made, run.Derive(t.Seed, forGames, t.at.Generation*t.Games+game))
+	pieces := (t.Games + pieceGames - 1) / pieceGames
+	err := run.BuildInOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
+		for game := k * pieceGames; game < min(t.Games, (k+1)*pieceGames); game++ {
+			made = t.players[worker].playLessons(made, run.DeriveSeed(t.Seed, forGames, t.progress.Generation*t.Games+game))
 		}
 		return made, nil
 	}, func(_ int, made []lesson) error {
@@ -104,13 +104,13 @@ func (t *training) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.at.Positions += len(lessons)
+	t.progress.Positions += len(lessons)
 	t.trainer.Rate = t.rate()
-	r := rules.NewRand(run.Derive(t.Seed, forOrder, t.at.Generation))
+	r := rules.NewRand(run.DeriveSeed(t.Seed, forOrder, t.progress.Generation))
 	for range t.Passes {
 		t.learn(lessons, r)
 	}
-	t.at.Generation++
+	t.progress.Generation++
 	return nil
 }
 
@@ -119,41 +119,41 @@ func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
 	for batch := range slices.Chunk(lessons, t.Batch) {
-		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fill(s, outputs) })
-		t.at.Loss += loss * float64(len(batch))
-		t.at.Since += len(batch)
+		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fillSample(s, outputs) })
+		t.progress.Loss += loss * float64(len(batch))
+		t.progress.LossPositions += len(batch)
 	}
 }
 
 // rate returns the rate of the generation.
 func (t *training) rate() float64 {
-	gone := float64(t.at.Generation) / float64(t.Generations)
-	return t.Rate * (1 - gone*(slowest-1)/slowest)
+	gone := float64(t.progress.Generation) / float64(t.Generations)
+	return t.LearningRate * (1 - gone*(rateDivisor-1)/rateDivisor)
 }
 
 // Report adds a line of metrics now and then.
 func (t *training) Report(f *run.Folder) error {
-	every := max(1, t.Generations/reports)
-	if t.at.Generation%every != 0 && t.at.Generation != t.Generations {
+	every := max(1, t.Generations/metricsLines)
+	if t.progress.Generation%every != 0 && t.progress.Generation != t.Generations {
 		return nil
 	}
-	tally := t.test(tested)
-	t.at.Last = t.at.Loss / float64(max(1, t.at.Since))
-	t.at.Loss, t.at.Since = 0, 0
-	return f.Metrics(t.at.Generation, run.Value{Name: "positions", X: float64(t.at.Positions)}, run.Value{Name: "loss", X: t.at.Last},
-		run.Value{Name: "rate", X: t.rate()}, run.Value{Name: "won", X: tally.Share()})
+	tally := t.testAgainstRandom(metricsGames)
+	t.progress.LastLoss = t.progress.Loss / float64(max(1, t.progress.LossPositions))
+	t.progress.Loss, t.progress.LossPositions = 0, 0
+	return f.AddMetrics(t.progress.Generation, run.Metric{Name: "positions", Value: float64(t.progress.Positions)}, run.Metric{Name: "loss", Value: t.progress.LastLoss},
+		run.Metric{Name: "rate", Value: t.rate()}, run.Metric{Name: "won", Value: tally.WinShare()})
 }
 
-// test plays games against random moves, the same ones in every test.
-func (t *training) test(n int) (sum run.Tally) {
+// testAgainstRandom plays games against random moves, the same ones in every test.
+func (t *training) testAgainstRandom(n int) (sum run.Tally) {
 	// It takes little time: an end of the context waits for it.
-	run.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part run.Tally, err error) {
-		for game := k * piece; game < min(n, (k+1)*piece); game++ {
-			part.Count(t.games[worker].test(game%t.mode.Players, run.Derive(t.Seed, forTest, game)))
+	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.Tally, err error) {
+		for game := k * pieceGames; game < min(n, (k+1)*pieceGames); game++ {
+			part.Count(t.players[worker].playTest(game%t.mode.Players, run.DeriveSeed(t.Seed, forTest, game)))
 		}
 		return part, nil
 	}, func(_ int, part run.Tally) error {
-		sum.Won, sum.Drawn, sum.Lost = sum.Won+part.Won, sum.Drawn+part.Drawn, sum.Lost+part.Lost
+		sum.Wins, sum.Draws, sum.Losses = sum.Wins+part.Wins, sum.Draws+part.Draws, sum.Losses+part.Losses
 		return nil
 	})
 	return sum
@@ -162,8 +162,8 @@ func (t *training) test(n int) (sum run.Tally) {
 func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
-	return Report{t.at.Positions, t.net.Params(), t.test(finalTest), t.at.Last}, errors.Join(
-		f.Model(h, t.net.Write),
+	return Report{t.progress.Positions, t.net.Params(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
+		f.WriteModel(h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),
 	)
@@ -172,22 +172,22 @@ func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) 
 // Size returns the bytes of the weights, the positions of a generation and the checkpoint.
 func (t *training) Size() (memory, disk int64) {
 	weights := int64(4 * t.net.Params())
-	return weights*int64(4+t.Batch/fit.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead, 4*weights + diskElse
+	return weights*int64(4+t.Batch/fit.ShardRows) + int64(t.progress.Positions/t.progress.Generation)*lessonBytes + overhead, 4*weights + diskOverhead
 }
 
 // What a run takes besides its weights, in bytes.
 const (
-	lessonBytes = 400 // a position
-	overhead    = 20 << 20
-	diskElse    = 100 << 10 // the plots and metrics
+	lessonBytes  = 400 // a position
+	overhead     = 20 << 20
+	diskOverhead = 100 << 10 // the plots and metrics
 )
 
-func (t *training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
+func (t *training) Save(w io.Writer) error { return t.trainer.Save(w, t.progress) }
 
 func (t *training) Load(r io.Reader) error {
-	err := t.trainer.Load(r, &t.at)
-	if err == nil && (t.at.Generation < 0 || t.at.Generation > t.Generations) {
-		err = fmt.Errorf("generation %d is not one of the run", t.at.Generation)
+	err := t.trainer.Load(r, &t.progress)
+	if err == nil && (t.progress.Generation < 0 || t.progress.Generation > t.Generations) {
+		err = fmt.Errorf("generation %d is not one of the run", t.progress.Generation)
 	}
 	return err
 }

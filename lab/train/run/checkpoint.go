@@ -15,8 +15,8 @@ import (
 // checkpointLine begins a checkpoint; the bytes of metrics.csv at that time follow it.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// Checkpoint writes the state of the training, as a whole or not at all. Load reads it.
-func (f *Folder) Checkpoint(write func(io.Writer) error) error {
+// SaveCheckpoint writes the state of the training, as a whole or not at all. Load reads it.
+func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
 	}
@@ -36,17 +36,17 @@ func (f *Folder) Checkpoint(write func(io.Writer) error) error {
 	})
 }
 
-// Interrupted writes a checkpoint after the context has ended, and returns the context's error. A
+// SaveInterrupted writes a checkpoint after the context has ended, and returns the context's error. A
 // checkpoint that cannot be written is the error instead: the training does not go on from here.
-func (f *Folder) Interrupted(ended error, write func(io.Writer) error) error {
-	if err := f.Checkpoint(write); err != nil {
+func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error {
+	if err := f.SaveCheckpoint(write); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w", err)
 	}
 	return ended
 }
 
-// Load reads the last checkpoint, if there is one, and takes the metrics back to its time.
-func (f *Folder) Load(read func(io.Reader) error) error {
+// LoadCheckpoint reads the last checkpoint, if there is one, and takes the metrics back to its time.
+func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -71,7 +71,7 @@ func (f *Folder) Load(read func(io.Reader) error) error {
 	if n, err := io.Copy(io.Discard, z); err != nil || n > 0 {
 		return errors.Join(fmt.Errorf("%s: the file is damaged", file.Name()), err)
 	}
-	return f.metrics.cut(size)
+	return f.metrics.truncate(size)
 }
 
 // WriteState writes what fits on a line of JSON, the first of a checkpoint.

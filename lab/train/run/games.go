@@ -11,9 +11,9 @@ import (
 // nodes and their own time limit them.
 var Clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
-// FaultOf returns the first fault of a bot in a game as an error, nil for none. What a game with a fault
+// FirstFault returns the first fault of a bot in a game as an error, nil for none. What a game with a fault
 // came to means nothing.
-func FaultOf(g *referee.Result) error {
+func FirstFault(g *referee.Result) error {
 	if len(g.Faults) == 0 {
 		return nil
 	}

@@ -15,31 +15,31 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Value is a number of metrics.csv.
-type Value struct {
-	Name string
-	X    float64
+// Metric is a number of metrics.csv.
+type Metric struct {
+	Name  string
+	Value float64
 }
 
-// table is metrics.csv: a line of names, then a line of numbers for each step.
-type table struct {
+// metricsTable is metrics.csv: a line of names, then a line of numbers for each step.
+type metricsTable struct {
 	file  *os.File
 	size  int64
 	names []string
 }
 
-// openTable opens the file, at the end of what it has; cut makes it ready for more.
-func openTable(path string) (*table, error) {
+// openMetrics opens the file, at the end of what it has; cut makes it ready for more.
+func openMetrics(path string) (*metricsTable, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file}
+	t := &metricsTable{file: file}
 	t.size, err = file.Seek(0, io.SeekEnd)
 	return t, err
 }
 
-func readTable(path string) ([][]string, error) {
+func readMetrics(path string) ([][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func readTable(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// cut removes all behind some bytes, which end with a line, and reads the names.
-func (t *table) cut(size int64) error {
+// truncate removes all behind some bytes, which end with a line, and reads the names.
+func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
 	}
@@ -65,7 +65,7 @@ func (t *table) cut(size int64) error {
 	}
 	t.size, t.names = size, nil
 	if size > 0 {
-		rows, err := readTable(t.file.Name())
+		rows, err := readMetrics(t.file.Name())
 		if err != nil {
 			return err
 		}
@@ -75,11 +75,11 @@ func (t *table) cut(size int64) error {
 	return err
 }
 
-// Metrics adds a line to metrics.csv. All lines of a run have the same names.
-func (f *Folder) Metrics(step int, values ...Value) error {
+// AddMetrics adds a line to metrics.csv. All lines of a run have the same names.
+func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	names, cells := []string{"step"}, []string{strconv.Itoa(step)}
 	for _, v := range values {
-		names, cells = append(names, v.Name), append(cells, strconv.FormatFloat(v.X, 'g', 8, 64))
+		names, cells = append(names, v.Name), append(cells, strconv.FormatFloat(v.Value, 'g', 8, 64))
 	}
 	t, text := f.metrics, ""
 	switch {
@@ -95,7 +95,7 @@ func (f *Folder) Metrics(step int, values ...Value) error {
 
 // Plot draws columns of metrics.csv against the steps, as NAME.svg.
 func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
-	rows, err := readTable(f.path(MetricsFile))
+	rows, err := readMetrics(f.path(MetricsFile))
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do with the numbers below n. Workers take them in turn; one of them is the caller.
-func Each(workers, n int, do func(worker, i int)) {
+// ForEach calls do with the numbers below n. Workers take them in turn; one of them is the caller.
+func ForEach(workers, n int, do func(worker, i int)) {
 	var next atomic.Int64
 	work := func(worker int) {
 		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
@@ -22,16 +22,16 @@ func Each(workers, n int, do func(worker, i int)) {
 	group.Wait()
 }
 
-// InOrder makes the pieces from first to last-1 in several goroutines and takes them one by one
+// BuildInOrder makes the pieces from first to last-1 in several goroutines and takes them one by one
 // in their order, so that what is taken does not depend on the workers. A worker whose piece is made
 // waits until those before it are taken. The first error, or that of the context, ends it.
-func InOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
+func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
 	going, end := context.WithCancel(ctx)
 	defer end()
 	var lock sync.Mutex
 	turn, next := sync.NewCond(&lock), 0
 	var failed error
-	Each(workers, last-first, func(worker, i int) {
+	ForEach(workers, last-first, func(worker, i int) {
 		var made T
 		err := going.Err()
 		if err == nil {

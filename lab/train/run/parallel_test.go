@@ -12,11 +12,11 @@ import (
 func TestDefects(t *testing.T) {
 	known := []Defect{{"a", ""}, {"b", ""}, {"c", ""}}
 	for want, given := range map[string][]string{"[]": nil, "[a b c]": {AllDefects}, "[a c]": {"c", "a"}} {
-		if got, err := Kept(given, known); err != nil || fmt.Sprint(got) != want {
+		if got, err := SelectDefects(given, known); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%q: %v, %v", given, got, err)
 		}
 	}
-	if _, err := Kept([]string{"a", "d"}, known); err == nil || !strings.Contains(err.Error(), `"d"`) {
+	if _, err := SelectDefects([]string{"a", "d"}, known); err == nil || !strings.Contains(err.Error(), `"d"`) {
 		t.Error(err)
 	}
 }
@@ -33,12 +33,12 @@ func TestInOrder(t *testing.T) {
 			got = append(got, piece)
 			return nil
 		}
-		if err := InOrder(t.Context(), workers, 3, 40, build, take); err != nil || len(got) != 37 || got[0] != 3 || !slices.IsSorted(got) {
+		if err := BuildInOrder(t.Context(), workers, 3, 40, build, take); err != nil || len(got) != 37 || got[0] != 3 || !slices.IsSorted(got) {
 			t.Errorf("%d workers: %v, %v", workers, got, err)
 		}
 		failed := errors.New("failed")
 		got = nil
-		err := InOrder(t.Context(), workers, 0, 1000, func(_, piece int) (int, error) {
+		err := BuildInOrder(t.Context(), workers, 0, 1000, func(_, piece int) (int, error) {
 			if piece == 20 {
 				return 0, failed
 			}
@@ -49,7 +49,7 @@ func TestInOrder(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		got = nil
-		err = InOrder(ctx, workers, 0, 1000, build, func(piece, made int) error {
+		err = BuildInOrder(ctx, workers, 0, 1000, build, func(piece, made int) error {
 			if piece == 5 {
 				cancel()
 			}
@@ -66,7 +66,7 @@ func TestDerive(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, name := range []string{"a", "b"} {
 			for number := range 3 {
-				seen[Derive(seed, name, number)] = true
+				seen[DeriveSeed(seed, name, number)] = true
 			}
 		}
 	}

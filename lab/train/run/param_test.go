@@ -20,9 +20,9 @@ type values struct {
 
 func (v *values) params() []Param {
 	return []Param{
-		{Name: "on", To: &v.on}, {Name: "n", To: &v.n, Min: 1, Max: 1_000_000}, {Name: "x", To: &v.x, Max: 1, Above: true},
-		{Name: "seed", To: &v.seed}, Word("word", &v.word, []string{"a", "b"}, "a word"), {Name: "list", To: &v.list},
-		{Name: "parts", To: &v.parts, Repeated: true},
+		{Name: "on", Target: &v.on}, {Name: "n", Target: &v.n, Min: 1, Max: 1_000_000}, {Name: "x", Target: &v.x, Max: 1, ExcludeMin: true},
+		{Name: "seed", Target: &v.seed}, ChoiceParam("word", &v.word, []string{"a", "b"}, "a word"), {Name: "list", Target: &v.list},
+		{Name: "parts", Target: &v.parts, Repeated: true},
 	}
 }
 
@@ -41,7 +41,7 @@ func TestParams(t *testing.T) {
 		t.Error(got)
 	}
 	other := values{n: 7, x: 0.75}
-	Default(params, other.params(), func(name string) bool { return name == "x" })
+	ApplyDefaults(params, other.params(), func(name string) bool { return name == "x" })
 	if v.n != 7 || v.x != 0.25 || v.list != nil {
 		t.Errorf("%+v", v)
 	}

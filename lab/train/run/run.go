@@ -36,7 +36,7 @@ type Folder struct {
 	Dir     string
 	lock    *flock.Flock
 	log     *os.File
-	metrics *table
+	metrics *metricsTable
 }
 
 // Open opens a run's directory. A new run needs a directory that does not exist or is empty; a
@@ -49,7 +49,7 @@ func Open(dir string, config any, resume bool) (*Folder, error) {
 	text = append(text, '\n')
 	f := &Folder{Dir: dir}
 	if resume {
-		err = f.check(text)
+		err = f.checkConfig(text)
 	} else {
 		err = f.create()
 	}
@@ -91,8 +91,8 @@ func (f *Folder) create() error {
 	return nil
 }
 
-// check returns why the run cannot be resumed with a configuration.
-func (f *Folder) check(config []byte) error {
+// checkConfig returns why the run cannot be resumed with a configuration.
+func (f *Folder) checkConfig(config []byte) error {
 	was, err := os.ReadFile(f.path(ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("run %q does not exist: leave --resume out to begin it", f.Dir)
@@ -106,16 +106,16 @@ func (f *Folder) check(config []byte) error {
 	}
 	for _, sides := range [][2]map[string]json.RawMessage{{before, now}, {now, before}} {
 		for name := range sides[0] {
-			if compact(before[name]) != compact(now[name]) {
+			if compactJSON(before[name]) != compactJSON(now[name]) {
 				return fmt.Errorf("run %q was begun with %s %s, not %s: resume it with the same flags, or choose another --out",
-					f.Dir, name, cmp.Or(compact(before[name]), "none"), cmp.Or(compact(now[name]), "none"))
+					f.Dir, name, cmp.Or(compactJSON(before[name]), "none"), cmp.Or(compactJSON(now[name]), "none"))
 			}
 		}
 	}
 	return nil
 }
 
-func compact(raw json.RawMessage) string {
+func compactJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return string(raw)
@@ -128,22 +128,22 @@ func (f *Folder) open(config []byte, resume bool) (err error) {
 	if f.log, err = os.OpenFile(f.path(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return err
 	}
-	if f.metrics, err = openTable(f.path(MetricsFile)); err != nil {
+	if f.metrics, err = openMetrics(f.path(MetricsFile)); err != nil {
 		return err
 	}
 	if !resume {
-		if err := f.replace(ConfigFile, writes(config)); err != nil {
+		if err := f.replace(ConfigFile, writeBytes(config)); err != nil {
 			return err
 		}
-		return f.metrics.cut(0)
+		return f.metrics.truncate(0)
 	}
 	if _, err := os.Stat(f.path(CheckpointFile)); errors.Is(err, fs.ErrNotExist) {
-		return f.metrics.cut(0) // it begins again
+		return f.metrics.truncate(0) // it begins again
 	}
 	return nil
 }
 
-func writes(data []byte) func(io.Writer) error {
+func writeBytes(data []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
@@ -200,8 +200,8 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// Model writes model.timba. The header gets the configuration of the run.
-func (f *Folder) Model(h model.Header, body func(io.Writer) error) error {
+// WriteModel writes model.timba. The header gets the configuration of the run.
+func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {
 		return err
@@ -210,11 +210,11 @@ func (f *Folder) Model(h model.Header, body func(io.Writer) error) error {
 	return f.replace(ModelFile, func(w io.Writer) error { return model.Write(w, h, body) })
 }
 
-// Result writes result.json: what the training came to.
-func (f *Folder) Result(v any) error {
+// WriteResult writes result.json: what the training came to.
+func (f *Folder) WriteResult(v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	return f.replace(ResultFile, writes(append(text, '\n')))
+	return f.replace(ResultFile, writeBytes(append(text, '\n')))
 }

@@ -36,13 +36,13 @@ func read(t *testing.T, f *Folder, name string) string {
 func metrics(t *testing.T, f *Folder, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
-		kit.Must(t, f.Metrics(i, Value{"loss", 1 / float64(i)}, Value{"won", float64(i)}))
+		kit.Must(t, f.AddMetrics(i, Metric{"loss", 1 / float64(i)}, Metric{"won", float64(i)}))
 	}
 }
 
 func save(t *testing.T, f *Folder, n int) {
 	t.Helper()
-	kit.Must(t, f.Checkpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }))
+	kit.Must(t, f.SaveCheckpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }))
 }
 
 // A run that goes on from a checkpoint has the metrics of one that was never interrupted.
@@ -63,14 +63,14 @@ func TestResume(t *testing.T) {
 	f.Close()
 	f = open(t, dir, c, true)
 	n := 0
-	if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err != nil || n != 2 {
+	if err := f.LoadCheckpoint(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
 	metrics(t, f, n+1, 5)
 	if got, want := read(t, f, MetricsFile), read(t, whole, MetricsFile); got != want {
 		t.Errorf("resumed:\n%s\nwhole:\n%s", got, want)
 	}
-	if err := f.Metrics(6, Value{"loss", 1}); err == nil || !strings.Contains(err.Error(), "columns") {
+	if err := f.AddMetrics(6, Metric{"loss", 1}); err == nil || !strings.Contains(err.Error(), "columns") {
 		t.Errorf("other columns: %v", err)
 	}
 	f.Close()
@@ -101,7 +101,7 @@ func TestResumeAfterHalfLine(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); err != nil {
+		if err := f.LoadCheckpoint(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := read(t, f, MetricsFile); got != want {
@@ -117,7 +117,7 @@ type stub struct{ step func() error }
 
 func (s *stub) Params() []Param                                 { return nil }
 func (s *stub) Complete(func(string) bool) error                { return nil }
-func (s *stub) Begin(context.Context, Input) (Trainer, error)   { return s, nil }
+func (s *stub) Prepare(context.Context, Input) (Trainer, error) { return s, nil }
 func (s *stub) Progress() (done, all int)                       { return 0, 1 }
 func (s *stub) Step(context.Context) error                      { return s.step() }
 func (s *stub) Report(*Folder) error                            { return nil }
@@ -167,7 +167,7 @@ type unprepared struct {
 	prepare func() error
 }
 
-func (u *unprepared) Begin(context.Context, Input) (Trainer, error) { return nil, u.prepare() }
+func (u *unprepared) Prepare(context.Context, Input) (Trainer, error) { return nil, u.prepare() }
 
 // A preparation that is interrupted is none of the training's time.
 func TestTimesOfPreparation(t *testing.T) {
@@ -203,10 +203,10 @@ func TestInterrupted(t *testing.T) {
 	defer f.Close()
 	good := func(w io.Writer) error { _, err := fmt.Fprint(w, 1); return err }
 	bad := func(io.Writer) error { return errors.New("disk full") }
-	if err := f.Interrupted(context.Canceled, good); err != context.Canceled {
+	if err := f.SaveInterrupted(context.Canceled, good); err != context.Canceled {
 		t.Error(err)
 	}
-	if err := f.Interrupted(context.Canceled, bad); errors.Is(err, context.Canceled) || !strings.Contains(fmt.Sprint(err), "disk full") {
+	if err := f.SaveInterrupted(context.Canceled, bad); errors.Is(err, context.Canceled) || !strings.Contains(fmt.Sprint(err), "disk full") {
 		t.Error(err)
 	}
 }
@@ -219,7 +219,7 @@ func TestResumeWithoutCheckpoint(t *testing.T) {
 	f.Close()
 	f = open(t, dir, config{}, true)
 	defer f.Close()
-	kit.Must(t, f.Load(nil))
+	kit.Must(t, f.LoadCheckpoint(nil))
 	if got := read(t, f, MetricsFile); got != "" {
 		t.Errorf("metrics are left: %s", got)
 	}
@@ -262,7 +262,7 @@ func TestCheckpointErrors(t *testing.T) {
 	defer f.Close()
 	metrics(t, f, 1, 1)
 	save(t, f, 1234)
-	if err := f.Checkpoint(func(io.Writer) error { return io.ErrShortWrite }); err == nil {
+	if err := f.SaveCheckpoint(func(io.Writer) error { return io.ErrShortWrite }); err == nil {
 		t.Error("a checkpoint that could not be written is no error")
 	}
 	good := read(t, f, CheckpointFile)
@@ -272,7 +272,7 @@ func TestCheckpointErrors(t *testing.T) {
 	} {
 		kit.Must(t, os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600))
 		n := 0
-		if err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
+		if err := f.LoadCheckpoint(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -282,14 +282,14 @@ func TestModelAndResult(t *testing.T) {
 	f := open(t, t.TempDir(), config{3, "brisca2"}, false)
 	defer f.Close()
 	h := model.Header{Kind: model.GA, Mode: "brisca2"}
-	kit.Must(t, f.Model(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
+	kit.Must(t, f.WriteModel(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
 	got, b, err := model.Read(strings.NewReader(read(t, f, ModelFile)))
 	kit.Must(t, err)
 	kit.Must(t, model.ReadFloats(b, make([]float32, 1)))
 	if err := b.CheckEnd(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
 		t.Errorf("%s, %v", got.Training, err)
 	}
-	if err := f.Result(map[string]int{"won": 3}); err != nil || !strings.Contains(read(t, f, ResultFile), `"won": 3`) {
+	if err := f.WriteResult(map[string]int{"won": 3}); err != nil || !strings.Contains(read(t, f, ResultFile), `"won": 3`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestCost(t *testing.T) {
 	if got := b.String(); got != "games   128,000\ntime    about 90 s, as a short sample took on this machine now\nmemory  about 3.0 MiB\ndisk    about 10 MiB\n" {
 		t.Errorf("%s", got)
 	}
-	if a, b := Duration(3*time.Second), Duration(5*time.Hour); a != "3.0 s" || b != "5.0 h" {
+	if a, b := FormatDuration(3*time.Second), FormatDuration(5*time.Hour); a != "3.0 s" || b != "5.0 h" {
 		t.Errorf("%s, %s", a, b)
 	}
 }

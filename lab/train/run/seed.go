@@ -15,9 +15,9 @@ func Shuffle[T any](list []T, r *rules.Rand) {
 	}
 }
 
-// Derive returns the seed of a part of a training, by its name and number: parts with seeds of
+// DeriveSeed returns the seed of a part of a training, by its name and number: parts with seeds of
 // their own may be worked on in any order.
-func Derive(seed uint64, name string, number int) uint64 {
+func DeriveSeed(seed uint64, name string, number int) uint64 {
 	var s rules.Seed
 	binary.LittleEndian.PutUint64(s[:], seed)
 	d := s.Derive(fmt.Sprintf("train/%s/%d", name, number))

@@ -20,8 +20,8 @@ type Times struct {
 	Done      bool    `json:"done"` // the run has ended as it should
 }
 
-// spend adds times to those of the run.
-func (f *Folder) spend(prepared, trained time.Duration, done bool) error {
+// addTimes adds times to those of the run.
+func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	t, err := ReadTimes(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -32,7 +32,7 @@ func (f *Folder) spend(prepared, trained time.Duration, done bool) error {
 	if err != nil {
 		return err
 	}
-	return f.replace(TimesFile, writes(append(text, '\n')))
+	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
 // ReadTimes returns what the run of a directory has taken; the error of one that has not ended or

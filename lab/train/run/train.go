@@ -31,8 +31,8 @@ type Settings interface {
 	// Complete sets what follows from the settings that were given, and returns why there is no such
 	// training.
 	Complete(given func(name string) bool) error
-	// Begin prepares the training, whose settings are complete.
-	Begin(context.Context, Input) (Trainer, error)
+	// Prepare prepares the training, whose settings are complete.
+	Prepare(context.Context, Input) (Trainer, error)
 }
 
 // Input is what a training has besides its settings. The result does not depend on the workers.
@@ -64,8 +64,8 @@ type Trainer interface {
 // A checkpoint is written so long after the last one, or longer where it takes more than one in so
 // many parts of the time.
 const (
-	saveEvery = 20 * time.Second
-	savePart  = 20
+	checkpointInterval   = 20 * time.Second
+	checkpointCostFactor = 20
 )
 
 // Run trains in the directory of a run, which is opened as by Open, from its checkpoint on if there is
@@ -81,7 +81,7 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	f.Log("%s", map[bool]string{false: "begun", true: "resumed"}[resume])
 	var result Result
 	began := time.Now()
-	t, err := s.Begin(ctx, in)
+	t, err := s.Prepare(ctx, in)
 	prepared := time.Since(began)
 	if err == nil {
 		result, err = f.train(ctx, t, progress)
@@ -92,14 +92,14 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 	took := time.Since(began)
 	switch {
 	case err == nil:
-		f.Log("done in %s", Duration(took))
+		f.Log("done in %s", FormatDuration(took))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		f.Log("interrupted")
 		err = ctx.Err()
 	default:
 		f.Log("error: %v", err)
 	}
-	if failed := f.spend(prepared, took-prepared, err == nil); failed != nil {
+	if failed := f.addTimes(prepared, took-prepared, err == nil); failed != nil {
 		return result, failed // joined with the context's it would look like an interruption
 	}
 	return result, err
@@ -108,21 +108,21 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 // train makes the steps of a training, then finishes it and writes result.json. When the context ends,
 // it writes a checkpoint and returns the context's error.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (Result, error) {
-	if err := f.Load(t.Load); err != nil {
+	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
 	}
 	done, all := t.Progress()
 	progress(done, all)
 	for saved, took := time.Now(), time.Duration(0); done < all; progress(done, all) {
 		if err := t.Step(ctx); err != nil {
-			return nil, f.Interrupted(err, t.Save)
+			return nil, f.SaveInterrupted(err, t.Save)
 		}
 		if err := t.Report(f); err != nil {
 			return nil, err
 		}
 		done, all = t.Progress()
-		if begin := time.Now(); done == all || begin.Sub(saved) > max(saveEvery, savePart*took) {
-			if err := f.Checkpoint(t.Save); err != nil {
+		if begin := time.Now(); done == all || begin.Sub(saved) > max(checkpointInterval, checkpointCostFactor*took) {
+			if err := f.SaveCheckpoint(t.Save); err != nil {
 				return nil, err
 			}
 			saved = time.Now()
@@ -132,9 +132,9 @@ func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all i
 	result, err := t.Finish(ctx, f)
 	switch {
 	case err == nil:
-		return result, f.Result(result)
+		return result, f.WriteResult(result)
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return nil, f.Interrupted(err, t.Save)
+		return nil, f.SaveInterrupted(err, t.Save)
 	}
 	return nil, err
 }
@@ -152,7 +152,7 @@ type Sampler interface {
 // progress.
 func Estimate(ctx context.Context, unit string, s Settings, in Input) (c Cost, err error) {
 	began := time.Now()
-	t, err := s.Begin(ctx, in)
+	t, err := s.Prepare(ctx, in)
 	if err != nil {
 		return c, err
 	}
@@ -186,13 +186,13 @@ type Cost struct {
 // Write prints the cost.
 func (c Cost) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-7s %s\n", c.Unit, humanize.Comma(c.Work))
-	fmt.Fprintf(w, "%-7s about %s, as a short sample took on this machine now\n", "time", Duration(c.Time))
+	fmt.Fprintf(w, "%-7s about %s, as a short sample took on this machine now\n", "time", FormatDuration(c.Time))
 	fmt.Fprintf(w, "%-7s about %s\n", "memory", humanize.IBytes(uint64(c.Memory)))
 	fmt.Fprintf(w, "%-7s about %s\n", "disk", humanize.IBytes(uint64(c.Disk)))
 }
 
-// Duration returns a time for people, with two units at most.
-func Duration(d time.Duration) string {
+// FormatDuration returns a time for people, with two units at most.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())

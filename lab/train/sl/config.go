@@ -17,28 +17,28 @@ import (
 
 // The variants: what the net learns of a decision.
 const (
-	WL = "wl" // whether the game was won
-	P  = "p"  // the points of the trick
-	PH = "ph" // the points of the trick and the heuristic value
-	// Rest is the points from the trick to the end of the game. It is not the study's.
-	Rest = "rest"
+	VariantWL = "wl" // whether the game was won
+	VariantP  = "p"  // the points of the trick
+	VariantPH = "ph" // the points of the trick and the heuristic value
+	// VariantRest is the points from the trick to the end of the game. It is not the study's.
+	VariantRest = "rest"
 )
 
 // Variants are the names of the variants.
-var Variants = []string{WL, P, PH, Rest}
+var Variants = []string{VariantWL, VariantP, VariantPH, VariantRest}
 
 // The defects of the study's code that a training can keep.
 const (
-	Truncated  = "truncated"
-	TextLabels = "text-labels"
-	NoSongs    = learned.NoSongsDefect
+	DefectTruncated  = "truncated"
+	DefectTextLabels = "text-labels"
+	DefectNoSongs    = learned.NoSongsDefect
 )
 
 // Defects are those that a training can keep.
 var Defects = []run.Defect{
-	{Name: Truncated, Help: "inputs are cut to integers in training only"},
-	{Name: TextLabels, Help: "labels are ordered as text"},
-	{Name: NoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
+	{Name: DefectTruncated, Help: "inputs are cut to integers in training only"},
+	{Name: DefectTextLabels, Help: "labels are ordered as text"},
+	{Name: DefectNoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
 }
 
 // The bounds of a training.
@@ -59,7 +59,7 @@ var Method = run.Method{
 		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding unscaled --out sl-wl",
 	Settings: func() run.Settings {
 		return &Config{
-			Train: "sl", Mode: run.DefaultMode, Variant: PH, Encoding: features.Scaled, layers: fit.StudyLayers,
+			Train: "sl", Mode: run.DefaultMode, Variant: VariantPH, Encoding: features.Scaled, layersText: fit.StudyLayers,
 			Batch: 32, Epochs: 10, Rate: fit.DefaultRate, Seed: 1,
 		}
 	},
@@ -79,24 +79,24 @@ type Config struct {
 	Defects  []string       `json:"defects,omitempty"`
 	Data     dataset.Header `json:"data"`
 	Games    int            `json:"games"`      // of the data set that are used
-	Sum      string         `json:"dataSHA256"` // of these games
+	DataHash string         `json:"dataSHA256"` // of these games
 
-	layers string // Hidden, as users write it
-	path   string // of the data set
-	set    *dataset.Set
+	layersText string // Hidden, as users write it
+	dataPath   string // of the data set
+	set        *dataset.Set
 }
 
 func (c *Config) Params() []run.Param {
-	return append(run.Common(&c.Mode, &c.Seed),
-		run.Published(&c.Defects, Defects),
-		run.Param{Name: "data", To: &c.path, Local: true, Help: "the data set: its `FILE`, or the directory of its run"},
-		run.Param{Name: "games", To: &c.Games, Min: 1, Max: dataset.MaxGames, Local: true, Help: "how many of its games to use (default: all)"},
-		run.Word("variant", &c.Variant, Variants, "what the net learns"),
-		run.Word("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the inputs"),
-		fit.Layers(&c.layers),
-		run.Param{Name: "batch", To: &c.Batch, Min: 1, Max: MaxBatch, Help: "rows of a batch"},
-		run.Param{Name: "epochs", To: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "how often each row is learned from"},
-		run.Param{Name: "rate", To: &c.Rate, Max: 1, Above: true, Help: "the rate of learning"},
+	return append(run.CommonParams(&c.Mode, &c.Seed),
+		run.DefectsParam(&c.Defects, Defects),
+		run.Param{Name: "data", Target: &c.dataPath, FlagOnly: true, Help: "the data set: its `FILE`, or the directory of its run"},
+		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: dataset.MaxGames, FlagOnly: true, Help: "how many of its games to use (default: all)"},
+		run.ChoiceParam("variant", &c.Variant, Variants, "what the net learns"),
+		run.ChoiceParam("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the inputs"),
+		fit.LayersParam(&c.layersText),
+		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: MaxBatch, Help: "rows of a batch"},
+		run.Param{Name: "epochs", Target: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "how often each row is learned from"},
+		run.Param{Name: "rate", Target: &c.Rate, Max: 1, ExcludeMin: true, Help: "the rate of learning"},
 	)
 }
 
@@ -106,32 +106,32 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Hidden, err = fit.ParseLayers(c.layers, m, c.Encoding); err != nil {
+	if c.Hidden, err = fit.ParseLayers(c.layersText, m, c.Encoding); err != nil {
 		return err
 	}
-	if c.Defects, err = run.Kept(c.Defects, Defects); err != nil {
+	if c.Defects, err = run.SelectDefects(c.Defects, Defects); err != nil {
 		return err
 	}
 	if c.Data.Mode == "" {
-		if c.path == "" {
+		if c.dataPath == "" {
 			return fmt.Errorf("--data is missing: make a data set with timba-lab train data --mode %v --out DIR, and name its DIR", m)
 		}
-		set, err := dataset.Load(c.path, c.Games)
+		set, err := dataset.Load(c.dataPath, c.Games)
 		if err != nil {
 			return err
 		}
-		c.Use(set)
+		c.UseData(set)
 	}
 	return c.Check()
 }
 
-// Use makes the training one on the games of a data set that have been loaded.
-func (c *Config) Use(set *dataset.Set) {
-	c.Data, c.Games, c.Sum, c.set = set.Header, set.Header.Games, set.Sum(), set
+// UseData makes the training one on the games of a data set that have been loaded.
+func (c *Config) UseData(set *dataset.Set) {
+	c.Data, c.Games, c.DataHash, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
-// Expect makes the training one on a data set that is still to be made.
-func (c *Config) Expect(d *dataset.Config) {
+// ExpectData makes the training one on a data set that is still to be made.
+func (c *Config) ExpectData(d *dataset.Config) {
 	c.Data, c.Games = dataset.Header{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }
 

@@ -19,35 +19,35 @@ type Metrics struct {
 	Recall    float64 `json:"recall"`    // of the right classes, those that are predicted
 }
 
-// count is the sums behind metrics.
-type count struct {
-	loss                     float64
-	right, predicted, caught int
+// counts is the sums behind metrics.
+type counts struct {
+	loss                                float64
+	correct, predictions, truePositives int
 }
 
-// measured is how many rows are measured together.
-const measured = 4096
+// pieceRows is how many rows are measured together.
+const pieceRows = 4096
 
 // measure returns the metrics of rows.
 func (t *Training) measure(list []row) Metrics {
-	var sum count
+	var sum counts
 	positives := len(list)
-	if t.config.Variant == WL {
+	if t.config.Variant == VariantWL {
 		positives = 0
 		for _, at := range list {
 			positives += int(at.class)
 		}
 	}
 	// It takes little time: an end of the context waits for it.
-	run.InOrder(context.Background(), t.workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
-		return t.count(worker, list[k*measured:min(len(list), (k+1)*measured)]), nil
-	}, func(_ int, c count) error {
+	run.BuildInOrder(context.Background(), t.workers, 0, (len(list)+pieceRows-1)/pieceRows, func(worker, k int) (counts, error) {
+		return t.countRows(worker, list[k*pieceRows:min(len(list), (k+1)*pieceRows)]), nil
+	}, func(_ int, c counts) error {
 		sum.loss += c.loss
-		sum.right, sum.predicted, sum.caught = sum.right+c.right, sum.predicted+c.predicted, sum.caught+c.caught
+		sum.correct, sum.predictions, sum.truePositives = sum.correct+c.correct, sum.predictions+c.predictions, sum.truePositives+c.truePositives
 		return nil
 	})
 	n := float64(len(list))
-	return Metrics{len(list), sum.loss / n, float64(sum.right) / n, share(sum.caught, sum.predicted), share(sum.caught, positives)}
+	return Metrics{len(list), sum.loss / n, float64(sum.correct) / n, share(sum.truePositives, sum.predictions), share(sum.truePositives, positives)}
 }
 
 func share(a, b int) float64 {
@@ -57,13 +57,13 @@ func share(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-func (t *Training) count(worker int, list []row) (c count) {
+func (t *Training) countRows(worker int, list []row) (c counts) {
 	w := t.net.NewWorkspace()
 	var s fit.Sample
 	var chances [2]float32 // of WL, by class
 	for _, at := range list {
 		s.Reset()
-		t.fillers[worker].fill(at, &s)
+		t.fillers[worker].fillSample(at, &s)
 		out := t.net.Forward(w, &s.Inputs)
 		if t.rows.labels == nil {
 			chances = [2]float32{1 - out[0], out[0]}
@@ -73,13 +73,13 @@ func (t *Training) count(worker int, list []row) (c count) {
 		best := learned.MostProbable(out)
 		c.loss -= math.Log(float64(out[class]) + 1e-12)
 		if best == class {
-			c.right++
+			c.correct++
 		}
 		// No more than one class can be predicted; WL predicts that a game is won, or nothing.
-		if out[best] > 0.5 && (t.rows.labels != nil || best == wonClass) {
-			c.predicted++
+		if out[best] > 0.5 && (t.rows.labels != nil || best == winClass) {
+			c.predictions++
 			if best == class {
-				c.caught++
+				c.truePositives++
 			}
 		}
 	}

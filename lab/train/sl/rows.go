@@ -20,9 +20,9 @@ import (
 // row is a decision of a data set. Its inputs are computed when they are needed, by playing its
 // game up to it.
 type row struct {
-	game  uint32
-	ply   uint8
-	class uint16 // of Rows.labels; for WL 1 if the game was won
+	gameIndex uint32
+	ply       uint8
+	class     uint16 // of Rows.labels; for WL 1 if the game was won
 }
 
 // Rows is the decisions of a data set with what came of them.
@@ -35,21 +35,21 @@ type Rows struct {
 	truncated bool
 }
 
-const wonClass = 1
+const winClass = 1
 
 // newRows computes the labels of all decisions.
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
 	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has found it
-	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
+	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, DefectTruncated)}
 	all := min(set.Header.Games, c.Games)
 	var values []int16
 	const piece = 2000
-	err := run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+	err := run.BuildInOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
 		return labelGames(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
 	}, func(k int, made []int16) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
 			for ply := range set.Len(game) {
-				r.list = append(r.list, row{game: uint32(game), ply: uint8(ply)})
+				r.list = append(r.list, row{gameIndex: uint32(game), ply: uint8(ply)})
 			}
 		}
 		values = append(values, made...)
@@ -67,8 +67,8 @@ func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var g dataset.Game
 	for i := from; i < to; i++ {
 		r.set.Game(i, &g)
-		f.Begin(r.set.Mode, r.rules[g.Rules], g.Pack)
-		for _, action := range g.Moves[:g.N] {
+		f.Start(r.set.Mode, r.rules[g.Rules], g.Pack)
+		for _, action := range g.Moves[:g.NumMoves] {
 			f.Step(dataset.Move(&f.Position, action))
 		}
 		for _, d := range f.Decisions {
@@ -80,21 +80,21 @@ func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 
 func label(d *decisions.Decision, variant string) int16 {
 	switch {
-	case variant == P:
+	case variant == VariantP:
 		return d.Points
-	case variant == PH:
+	case variant == VariantPH:
 		return d.Points + d.Heuristic
-	case variant == Rest:
+	case variant == VariantRest:
 		return d.Rest
 	case d.Standing > 0:
-		return wonClass
+		return winClass
 	}
 	return 0
 }
 
 // classify makes classes of the labels: a class for each distinct one.
 func (r *Rows) classify(values []int16, c *Config) error {
-	if c.Variant == WL {
+	if c.Variant == VariantWL {
 		for i, v := range values {
 			r.list[i].class = uint16(v)
 		}
@@ -105,7 +105,7 @@ func (r *Rows) classify(values []int16, c *Config) error {
 		class[int(v)] = 0
 	}
 	r.labels = slices.Sorted(maps.Keys(class))
-	if slices.Contains(c.Defects, TextLabels) {
+	if slices.Contains(c.Defects, DefectTextLabels) {
 		lowest := lowestBrisca
 		if r.set.Mode.Tute {
 			lowest = lowestTute
@@ -148,12 +148,12 @@ type filler struct {
 	position cards.Position
 }
 
-var wanted = [2][]float32{{0}, {1}} // of WL, by class
+var winTargets = [2][]float32{{0}, {1}} // of WL, by class
 
-// fill sets the inputs and what is wanted.
-func (f *filler) fill(at row, s *fit.Sample) {
+// fillSample sets the inputs and what is wanted.
+func (f *filler) fillSample(at row, s *fit.Sample) {
 	r, p := f.rows, &f.position
-	r.set.Game(int(at.game), &f.game)
+	r.set.Game(int(at.gameIndex), &f.game)
 	p.Layout(r.set.Mode, r.rules[f.game.Rules], f.game.Pack)
 	for _, action := range f.game.Moves[:at.ply] {
 		p.Play(dataset.Move(p, action))
@@ -163,9 +163,9 @@ func (f *filler) fill(at row, s *fit.Sample) {
 	if r.truncated {
 		truncate(&s.Inputs)
 	}
-	s.Class, s.Want = int(at.class), nil
+	s.Class, s.Targets = int(at.class), nil
 	if r.labels == nil {
-		s.Want = wanted[at.class]
+		s.Targets = winTargets[at.class]
 	}
 }
 

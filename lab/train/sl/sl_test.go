@@ -28,7 +28,7 @@ import (
 // data makes a data set of random games.
 func data(t testing.TB, mode string, each int) *dataset.Set {
 	t.Helper()
-	return made(t, &dataset.Config{Mode: mode, Each: each, Seed: 1})
+	return made(t, &dataset.Config{Mode: mode, GamesPerRules: each, Seed: 1})
 }
 
 // made makes a data set.
@@ -40,10 +40,10 @@ func made(t testing.TB, c *dataset.Config) *dataset.Set {
 
 func config(set *dataset.Set) Config {
 	c := Config{
-		Train: "sl", Mode: set.Mode.String(), Variant: PH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
+		Train: "sl", Mode: set.Mode.String(), Variant: VariantPH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
 		Seed: 1,
 	}
-	c.Use(set)
+	c.UseData(set)
 	return c
 }
 
@@ -65,12 +65,12 @@ type ready struct {
 	training *Training
 }
 
-func (r ready) Begin(context.Context, run.Input) (run.Trainer, error) { return r.training, nil }
+func (r ready) Prepare(context.Context, run.Input) (run.Trainer, error) { return r.training, nil }
 
 // A training does not go on with other games, even those of the same plan, as a bot makes them that
 // has changed; it goes on with the same games wherever they lie.
 func TestResumeWithOtherGames(t *testing.T) {
-	other := made(t, &dataset.Config{Mode: "brisca3", Each: 5, Seed: 2})
+	other := made(t, &dataset.Config{Mode: "brisca3", GamesPerRules: 5, Seed: 2})
 	other.Header.Seed = 1
 	c, again, changed := config(data(t, "brisca3", 5)), config(data(t, "brisca3", 5)), config(other)
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestResumeWithOtherGames(t *testing.T) {
 func TestVariants(t *testing.T) {
 	kit.Slow(t)
 	for _, test := range []struct{ mode, variant, encoding string }{
-		{"brisca2", PH, features.Scaled}, {"brisca2", WL, features.Unscaled}, {"tute2", P, features.Scaled}, {"follow-teams", PH, features.Unscaled},
+		{"brisca2", VariantPH, features.Scaled}, {"brisca2", VariantWL, features.Unscaled}, {"tute2", VariantP, features.Scaled}, {"follow-teams", VariantPH, features.Unscaled},
 	} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			set := data(t, test.mode, 60)
@@ -151,7 +151,7 @@ func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 func TestSameModel(t *testing.T) {
 	set := data(t, "brisca2", 20)
 	files := func(c Config) string {
-		return runtest.Same(t, &c)
+		return runtest.CheckDeterminism(t, &c)
 	}
 	c := config(set)
 	other := c
@@ -178,7 +178,7 @@ func TestDefects(t *testing.T) {
 	}
 	set := data(t, "tute2", 20)
 	c := config(set)
-	c.Defects = []string{Truncated, TextLabels}
+	c.Defects = []string{DefectTruncated, DefectTextLabels}
 	tr := training(t, set, c, 1)
 	if !reflect.DeepEqual(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)), lowestTute)) || slices.IsSorted(tr.rows.labels) {
 		t.Errorf("labels: %v", tr.rows.labels)
@@ -186,7 +186,7 @@ func TestDefects(t *testing.T) {
 	var s fit.Sample
 	for _, at := range tr.train[:200] {
 		s.Reset()
-		tr.fillers[0].fill(at, &s)
+		tr.fillers[0].fillSample(at, &s)
 		for _, x := range s.Value {
 			if x != 1 {
 				t.Fatalf("an input is %v", x)
@@ -196,7 +196,7 @@ func TestDefects(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	good := Config{Mode: "tute2", Variant: WL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
+	good := Config{Mode: "tute2", Variant: VariantWL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
 	kit.Must(t, good.Check())
 	for _, test := range []struct {
 		change func(*Config)

@@ -18,23 +18,23 @@ import (
 
 // The parts of the rows that validate and that test, in hundredths; the others train.
 const (
-	validatePart = 10
-	testPart     = 10
+	validatePercent = 10
+	testPercent     = 10
 )
 
 // Training is a net in training.
 type Training struct {
-	config   Config
-	workers  int
-	rows     *Rows
-	train    []row
-	validate []row
-	test     []row
-	net      *net.Net
-	trainer  *fit.Trainer
-	fillers  []*filler
-	at       progress
-	order    int // the epoch that the training rows are in the order of, by 1
+	config         Config
+	workers        int
+	rows           *Rows
+	train          []row
+	validate       []row
+	test           []row
+	net            *net.Net
+	trainer        *fit.Trainer
+	fillers        []*filler
+	progress       progress
+	shuffledEpochs int // the epoch that the training rows are in the order of, by 1
 }
 
 // progress is how far a training is.
@@ -64,8 +64,8 @@ func (r *Result) String() string {
 		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
 }
 
-// Begin prepares the rows of the data set and a net with random weights.
-func (c *Config) Begin(ctx context.Context, in run.Input) (run.Trainer, error) {
+// Prepare prepares the rows of the data set and a net with random weights.
+func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(ctx, *c, c.set, in.Workers)
 }
 
@@ -76,19 +76,19 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 	}
 	t := &Training{config: c, workers: workers, rows: rows}
 	list := append([]row(nil), rows.list...)
-	run.Shuffle(list, rules.NewRand(run.Derive(c.Seed, "split", 0)))
-	validate, test := len(list)*validatePart/100, len(list)*testPart/100
+	run.Shuffle(list, rules.NewRand(run.DeriveSeed(c.Seed, "split", 0)))
+	validate, test := len(list)*validatePercent/100, len(list)*testPercent/100
 	t.train, list = list[:len(list)-validate-test], list[len(list)-validate-test:]
 	t.validate, t.test = list[:validate], list[validate:]
 	if validate == 0 || test == 0 {
 		return nil, fmt.Errorf("the data set has %d decisions: too few to validate and test", len(rows.list))
 	}
 	out, outputs := net.Softmax, len(rows.labels)
-	if c.Variant == WL {
+	if c.Variant == VariantWL {
 		out, outputs = net.Sigmoid, 1
 	}
 	sizes := append(append([]int{rows.encoder.Inputs()}, c.Hidden...), outputs)
-	if t.trainer, err = fit.Begin(sizes, out, c.Rate, c.Seed, workers); err != nil {
+	if t.trainer, err = fit.NewRandomTrainer(sizes, out, c.Rate, c.Seed, workers); err != nil {
 		return nil, err
 	}
 	t.net = t.trainer.Net
@@ -99,18 +99,18 @@ func newTraining(ctx context.Context, c Config, set *dataset.Set, workers int) (
 }
 
 func (t *Training) Progress() (done, all int) {
-	return t.at.Epoch*len(t.train) + t.at.Row, t.config.Epochs * len(t.train)
+	return t.progress.Epoch*len(t.train) + t.progress.Row, t.config.Epochs * len(t.train)
 }
 
 // Report adds a line of metrics after each epoch.
 func (t *Training) Report(f *run.Folder) error {
-	if t.at.Row > 0 {
+	if t.progress.Row > 0 {
 		return nil
 	}
 	m := t.measure(t.validate)
-	err := f.Metrics(t.at.Epoch, run.Value{Name: "loss", X: t.at.Loss / float64(len(t.train))}, run.Value{Name: "validation_loss", X: m.Loss},
-		run.Value{Name: "accuracy", X: m.Accuracy}, run.Value{Name: "precision", X: m.Precision}, run.Value{Name: "recall", X: m.Recall})
-	t.at.Loss = 0
+	err := f.AddMetrics(t.progress.Epoch, run.Metric{Name: "loss", Value: t.progress.Loss / float64(len(t.train))}, run.Metric{Name: "validation_loss", Value: m.Loss},
+		run.Metric{Name: "accuracy", Value: m.Accuracy}, run.Metric{Name: "precision", Value: m.Precision}, run.Metric{Name: "recall", Value: m.Recall})
+	t.progress.Loss = 0
 	return err
 }
 
@@ -122,7 +122,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.Result, error) 
 	}
 	f.Log("test: %+v", r.Test)
 	return r, errors.Join(
-		f.Model(t.Header(), t.net.Write),
+		f.WriteModel(t.Header(), t.net.Write),
 		f.Plot("loss", "mean loss of a row", "epoch", "cross-entropy", "loss", "validation_loss"),
 		f.Plot("validation", "validation rows", "epoch", "share", "accuracy", "precision", "recall"),
 	)
@@ -132,7 +132,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.Result, error) 
 func (t *Training) Size() (memory, disk int64) {
 	const rowBytes = 8
 	weights := int64(4 * t.net.Params())
-	return t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.config.Batch/fit.Shard), 5 * weights
+	return t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.config.Batch/fit.ShardRows), 5 * weights
 }
 
 // Header returns the header of the model.
@@ -145,31 +145,31 @@ func (t *Training) Header() model.Header {
 	return h
 }
 
-// batches is how many a step has.
-const batches = 256
+// stepBatches is how many a step has.
+const stepBatches = 256
 
 // Step trains with some batches, no further than to the end of the epoch.
 func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch follows from that of the split alone, so that a resumed training has
 	// it as well.
-	for ; t.order <= t.at.Epoch; t.order++ {
-		run.Shuffle(t.train, rules.NewRand(run.Derive(t.config.Seed, "epoch", t.order)))
+	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {
+		run.Shuffle(t.train, rules.NewRand(run.DeriveSeed(t.config.Seed, "epoch", t.shuffledEpochs)))
 	}
-	for n := 0; n < batches && t.at.Row < len(t.train); n++ {
+	for n := 0; n < stepBatches && t.progress.Row < len(t.train); n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		batch := t.train[t.at.Row:min(len(t.train), t.at.Row+t.config.Batch)]
-		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
-		t.at.Loss += loss * float64(len(batch))
-		t.at.Row += len(batch)
+		batch := t.train[t.progress.Row:min(len(t.train), t.progress.Row+t.config.Batch)]
+		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fillSample(batch[i], s) })
+		t.progress.Loss += loss * float64(len(batch))
+		t.progress.Row += len(batch)
 	}
-	if t.at.Row == len(t.train) {
-		t.at.Epoch, t.at.Row = t.at.Epoch+1, 0
+	if t.progress.Row == len(t.train) {
+		t.progress.Epoch, t.progress.Row = t.progress.Epoch+1, 0
 	}
 	return nil
 }
 
-func (t *Training) Save(w io.Writer) error { return t.trainer.Save(w, t.at) }
+func (t *Training) Save(w io.Writer) error { return t.trainer.Save(w, t.progress) }
 
-func (t *Training) Load(r io.Reader) error { return t.trainer.Load(r, &t.at) }
+func (t *Training) Load(r io.Reader) error { return t.trainer.Load(r, &t.progress) }

@@ -29,15 +29,15 @@ func Files(t testing.TB, dir string) (text string) {
 	return text
 }
 
-// Same trains as a whole, and again with 1 worker and with 7, interrupted after each step, and
+// CheckDeterminism trains as a whole, and again with 1 worker and with 7, interrupted after each step, and
 // checks that the files are the same, also after the run that has ended is resumed. It returns them.
-func Same(t testing.TB, s run.Settings) string {
+func CheckDeterminism(t testing.TB, s run.Settings) string {
 	t.Helper()
 	dir, _ := Train[run.Result](t, s)
 	whole := Files(t, dir)
 	for _, workers := range []int{1, 7} {
 		dir, parts := filepath.Join(t.TempDir(), "run"), 1
-		for ; !part(t, dir, s, parts > 1, workers); parts++ {
+		for ; !trainStep(t, dir, s, parts > 1, workers); parts++ {
 		}
 		if parts < 3 {
 			t.Errorf("with %d workers it was interrupted %d times", workers, parts-1)
@@ -45,15 +45,15 @@ func Same(t testing.TB, s run.Settings) string {
 		if Files(t, dir) != whole {
 			t.Errorf("with %d workers and interruptions the files differ", workers)
 		}
-		if part(t, dir, s, true, workers); Files(t, dir) != whole {
+		if trainStep(t, dir, s, true, workers); Files(t, dir) != whole {
 			t.Errorf("with %d workers the files differ after the run that has ended is resumed", workers)
 		}
 	}
 	return whole
 }
 
-// part goes on with a training for a step, and reports whether it has ended.
-func part(t testing.TB, dir string, s run.Settings, resume bool, workers int) bool {
+// trainStep goes on with a training for a step, and reports whether it has ended.
+func trainStep(t testing.TB, dir string, s run.Settings, resume bool, workers int) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
