@@ -1,5 +1,5 @@
-// Package admission limits what people and addresses may do: at the same time, by places, and in a
-// minute, by a rate.
+// Package admission limits what people and network addresses may do: Places limit how many things they do at
+// the same time, and a Rate limits how many requests they make in a minute.
 package admission
 
 import (
@@ -11,17 +11,18 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits are how many there may be at the same time: of a person, from an address where nobody is signed in (0:
-// as many as in all) and in all.
+// Limits bound how many things of one kind, such as uploads, may go on at the same time: for one person, from
+// one address without a signed-in person (0 means that only Total applies), and in total.
 type Limits struct {
 	Person, Address, Total int
 
-	Subject phrase.Text   // they are, in the plural
-	Hint    phrase.Text   // what to try where there are too many
+	Subject phrase.Text   // name of the things, in the plural
+	Hint    phrase.Text   // what to try when a limit is reached
 	Retry   time.Duration // after which to try again
 }
 
-// Check returns an error if there may be no more beside those that there are.
+// Check returns an error if a person, an address or all together have reached their limit. The arguments are
+// the current numbers.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {
@@ -37,14 +38,14 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	return &ladder.Error{Code: ladder.TooMany, Text: text, Hint: l.Hint, Retry: l.Retry}
 }
 
-// Visitor is whose a place is.
+// Visitor is the person or the address that a place or a request counts for.
 type Visitor struct {
-	Person  int64 // 0: nobody who is signed in
+	Person  int64 // ID of the person; 0 if nobody is signed in
 	Address netip.Addr
 }
 
-// LimitKey returns who is counted: a person, wherever they are, or an address where nobody is signed in. So many people
-// behind one address, such as a class, do not take each other's places.
+// LimitKey returns what limits count: the person at any address, or, if nobody is signed in, the address. So
+// people behind one address, such as a class, do not use up each other's places.
 func (by Visitor) LimitKey() Visitor {
 	if by.Person != 0 {
 		return Visitor{Person: by.Person}
@@ -52,7 +53,7 @@ func (by Visitor) LimitKey() Visitor {
 	return by
 }
 
-// Places are those that are taken, within limits.
+// Places count what goes on at the same time, within Limits. They are safe for concurrent use.
 type Places struct {
 	limits Limits
 	mu     sync.Mutex
@@ -60,10 +61,10 @@ type Places struct {
 	counts map[Visitor]int
 }
 
-// NewPlaces returns places that nobody has taken.
+// NewPlaces returns places that are all free.
 func NewPlaces(l Limits) *Places { return &Places{limits: l, counts: map[Visitor]int{}} }
 
-// Enter takes a place until leave is called, or returns an error where none is left.
+// Enter takes a place until leave is called. It returns an error if no place is free.
 func (p *Places) Enter(by Visitor) (leave func(), err error) {
 	by = by.LimitKey()
 	p.mu.Lock()
@@ -83,7 +84,7 @@ func (p *Places) Enter(by Visitor) (leave func(), err error) {
 	}), nil
 }
 
-// add counts places of one, and forgets who has none.
+// add changes the number of places of a visitor by n.
 func (p *Places) add(n int, by Visitor) {
 	p.total += n
 	if p.counts[by] += n; p.counts[by] == 0 {

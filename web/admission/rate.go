@@ -12,21 +12,21 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Rate limits the requests of each key in a minute; bursts up to the whole limit are allowed.
-// It keeps the maxKeys most recent keys.
+// Rate limits the requests of each key in a minute. A key may make all requests of a minute at once. A Rate
+// remembers the maxKeys keys that were used last.
 type Rate[K comparable] struct {
-	name    string      // in the headers
-	subject phrase.Text // what is limited, for people
-	minute  int
+	name    string      // in the RateLimit headers
+	subject phrase.Text // what is limited, in words for people
+	minute  int         // requests in a minute
 	now     func() time.Time
 	keys    *lru.Cache[K, *rate.Limiter]
 }
 
-// maxKeys bounds the memory of a limit, at about 200 bytes per key.
+// maxKeys bounds the memory of a Rate, at about 200 bytes per key.
 const maxKeys = 1 << 16
 
-// NewRate returns a limit of so many requests a minute. name is that in the headers; what is what is
-// limited, for people.
+// NewRate returns a limit of minute requests in a minute for each key. name identifies the limit in the
+// RateLimit headers. what says in error messages what is limited.
 func NewRate[K comparable](name string, what phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
@@ -35,7 +35,7 @@ func NewRate[K comparable](name string, what phrase.Text, minute int, now func()
 	return &Rate[K]{name: name, subject: what, minute: minute, now: now, keys: keys}
 }
 
-// Admit counts a request, sets the RateLimit headers, and returns an error above the limit.
+// Admit counts a request of key and sets the RateLimit headers. Above the limit it returns an error.
 func (r *Rate[K]) Admit(w http.ResponseWriter, key K) error {
 	l, ok := r.keys.Get(key)
 	if !ok {

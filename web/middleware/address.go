@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// addressOf returns the client's address, for limits and the log. If the connection comes from
-// a trusted proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. IPv6
-// addresses are truncated to /64, which is what one customer has.
+// addressOf returns the client's address, for limits and the log. If the connection comes from a trusted
+// proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. An IPv6 address is truncated
+// to its /64 network, which usually belongs to one customer.
 func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// isSecure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.
+// isSecure reports whether the client uses https. A trusted proxy says so in X-Forwarded-Proto.
 func (m *Middleware) isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// bearer returns the token in the Authorization header of a request; "" for none.
+// bearer returns the token in the Authorization header of a request, "" if there is no such header.
 func bearer(r *http.Request) (token string, err error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -23,7 +23,7 @@ func bearer(r *http.Request) (token string, err error) {
 	return token, nil
 }
 
-// Bearer finds out who asks by the token in the Authorization header, and counts the request.
+// Bearer identifies the client by the token in the Authorization header, and counts the request.
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	token, err := bearer(r)
 	if err != nil {
@@ -32,8 +32,9 @@ func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	return m.Identify(w, r, token, m.Service.TokenActor)
 }
 
-// Identify finds out who asks, by a key that find knows, "" for none, and counts the request against the limit
-// of the person or the address. It is called once for each request.
+// Identify finds the person or session of a key with find, and counts the request against the limit of the
+// person or of the address. If key is "", the request is anonymous. Each request must call Identify or Bearer
+// once.
 func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
 	in := RequestOf(r)
 	if key == "" {
@@ -47,8 +48,9 @@ func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string
 	return m.count(w, in, err)
 }
 
-// count counts a request against the limit of its person. If there is none, perhaps by an error, it counts
-// against that of its address, which stops guesses of keys. It returns the error, or that of the limit.
+// count counts a request against the limit of its person. If the person is unknown, also because of err, it
+// counts against the limit of the address, which stops the guessing of keys. It returns err or the error of
+// the limit.
 func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
 	switch {
 	case in.Cheap && err == nil:

@@ -13,10 +13,11 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Requests that take long have places.
+// Requests that take long are limited by Places.
 
-// ReceiveUpload takes an archive of so many bytes in, less than 0 where that is not known, as the next version of a bot.
-// A person and an address have few uploads at the same time, and none that is too slow.
+// ReceiveUpload stores an uploaded archive as the next version of a bot. size is the length of the archive in
+// bytes, negative if it is unknown. The number of simultaneous uploads of a person and of an address is
+// limited, and an upload that is slower than Pace fails.
 func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := RequestOf(r)
 	if err := m.Service.CheckSubmit(in.Actor, u.Bot, size); err != nil {
@@ -32,8 +33,8 @@ func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u ser
 	return m.Service.Submit(r.Context(), in.Actor, u, received)
 }
 
-// Upgrade makes a request a WebSocket, as socket.Upgrade does, which is closed with CloseRefused as soon as who
-// asks may ask for nothing any more.
+// Upgrade turns a request into a WebSocket, as socket.Upgrade does. The WebSocket closes with CloseRefused as
+// soon as the token or session of the request no longer gives access.
 func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Limits) (*socket.Conn, error) {
 	c, err := socket.Upgrade(w, r, l)
 	if by := RequestOf(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
@@ -46,7 +47,8 @@ func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Li
 	return c, err
 }
 
-// StartStream begins a long answer, which the client has to take at the least rate.
+// StartStream starts a long answer, which the client must receive at least at the rate of Pace. The caller
+// calls leave at the end.
 func (m *Middleware) StartStream(r *http.Request) (leave func(), err error) {
 	in := RequestOf(r)
 	if leave, err = m.Streams.Enter(in.Visitor()); err == nil {
@@ -55,7 +57,8 @@ func (m *Middleware) StartStream(r *http.Request) (leave func(), err error) {
 	return leave, err
 }
 
-// SendUpload answers with the upload of the version in the path, byte for byte as it came, for its owner.
+// SendUpload answers with the original upload of the version in the path, byte for byte. Only the owner may
+// have it.
 func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	number, err := PathID(r, "version")
 	if err != nil {
@@ -83,8 +86,8 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// AwaitSubmission returns how far a submission is when it is done or ready says so, or when the time is over. A person and
-// an address have few requests that wait.
+// AwaitSubmission returns the progress of a submission once it is done, ready returns true, or wait is over.
+// The number of simultaneously waiting requests of a person and of an address is limited.
 func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
 	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests by route, not by path, which bounds the number of series.
+// metrics counts requests by route. Counting by path would make an unbounded number of series.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -33,7 +33,7 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	return m
 }
 
-// countRequest counts a request. The status 0 is that of one whose client has gone before the answer began.
+// countRequest counts a request. The status is 0 if the client disconnected before the answer began.
 func (m *metrics) countRequest(route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"

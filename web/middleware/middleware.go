@@ -1,6 +1,6 @@
-// Package middleware is what all requests pass, to the API and to pages: who asks, what they may ask for at
-// the same time and in a minute, deadlines, panics, the log and the metrics. It also reads the parameters of
-// requests and writes the documents of errors (RFC 9457).
+// Package middleware handles what all requests to the API and to pages have in common: it identifies the
+// client, limits requests at the same time and in a minute, sets deadlines, recovers from panics, and writes
+// the log and the metrics. It also reads the parameters of requests and writes error documents (RFC 9457).
 package middleware
 
 import (
@@ -27,25 +27,25 @@ import (
 // Options are the parts of a Middleware. Service is required.
 type Options struct {
 	Service    *service.Service
-	Registerer prometheus.Registerer // of the metrics
-	Proxies    []netip.Prefix        // whose X-Forwarded-For is trusted
-	Pace       Pace                  // of uploads and downloads; zero: DefaultPace
-	Log        *slog.Logger          // nil: none
+	Registerer prometheus.Registerer // of the metrics; may be nil
+	Proxies    []netip.Prefix        // proxies whose X-Forwarded-For is trusted
+	Pace       Pace                  // least speed of uploads and downloads; the zero value means DefaultPace
+	Log        *slog.Logger          // if nil, nothing is logged
 }
 
-// Middleware is what requests pass.
+// Middleware holds the limits, the log and the metrics that all requests share.
 type Middleware struct {
 	Options
-	Joining *admission.Rate[netip.Addr] // tries to join, which stops guesses of codes and mass registration
-	Assets  *admission.Rate[netip.Addr] // files of pages
+	Joining *admission.Rate[netip.Addr] // attempts to join; stops the guessing of invite codes and mass registration
+	Assets  *admission.Rate[netip.Addr] // style sheets, scripts and other files of pages
 	Uploads *admission.Places
 	Streams *admission.Places // downloads
-	Waits   *admission.Places // requests that wait for something
+	Waits   *admission.Places // requests that wait for a change
 
 	metrics   *metrics
 	anonymous *admission.Rate[netip.Addr]
 	byPerson  *admission.Rate[int64]
-	pages     *admission.Rate[admission.Visitor] // that cost little, of a person or of an address
+	pages     *admission.Rate[admission.Visitor] // cheap pages
 }
 
 // The largest numbers of long requests at the same time.
@@ -58,9 +58,9 @@ var (
 var retrySoon = phrase.New("try again in some seconds")
 
 const (
-	registrationsPerMinute = 60   // tries of one address to join: a class may be behind one
-	assetsPerMinute        = 3000 // for one address. A first visit takes some thirty files, later ones none
-	pagesForOne            = 10   // pages that cost little, for each other request
+	registrationsPerMinute = 60   // attempts of one address to join; a class may be behind one address
+	assetsPerMinute        = 3000 // for one address; a first visit loads about thirty files, a later one none
+	pagesForOne            = 10   // cheap pages for each other request
 )
 
 // New returns a Middleware.
@@ -82,34 +82,35 @@ func New(o Options) *Middleware {
 	}
 }
 
-// Request is what is known of a request.
+// Request is what the middleware knows of a request.
 type Request struct {
-	service.Actor           // who asks; only the address is known before Identify
-	ID            string    // in the log
-	Secure        bool      // it came by https, perhaps to a trusted proxy
-	Route         string    // the pattern, "" for none
-	Cheap         bool      // a page that costs little is asked for, which is to be set before Identify
-	w             *recorder // what goes out, compressed
-	inner         *recorder // what the route writes; nil before there is one
+	service.Actor           // who sends the request; before Identify, only the address is known
+	ID            string    // identifies the request in the log
+	Secure        bool      // the client uses https, perhaps to a trusted proxy
+	Route         string    // pattern of the route; "" if there is none
+	Cheap         bool      // the request is for a page that costs little; set it before Identify
+	w             *recorder // writes the answer, after compression
+	inner         *recorder // is written by the route, before compression; nil before the route starts
 }
 
 type requestKey struct{}
 
-// RequestOf returns what is known of a request that has passed Wrap.
+// RequestOf returns the Request of an HTTP request that has passed Wrap. It panics for any other.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer of an answer that may not have gone out, but has begun.
+// RecordAnswer returns a writer that records that an answer has begun, although a buffer may still hold it
+// back.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// Visitor returns who takes a place with the request, or is counted with it.
+// Visitor returns the person or address that the request counts for.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }
 
-// HasAnswerBegun reports whether an answer has begun, perhaps only in the compressor's buffer.
+// HasAnswerBegun reports whether an answer has begun, perhaps only in the buffer of the compressor.
 func (in *Request) HasAnswerBegun() bool {
 	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
 }
@@ -117,9 +118,9 @@ func (in *Request) HasAnswerBegun() bool {
 // recorder records the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
-	status int // 0: nothing yet
+	status int // 0 before the answer begins
 	bytes  int64
-	pace   *pace // at which the client has to take the answer; nil: none
+	pace   *pace // least speed at which the client must receive the answer; nil means no limit
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -142,10 +143,10 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController, which finds the deadlines and the flusher with it.
+// Unwrap lets http.ResponseController find the deadlines and the flusher.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Hijack is for WebSockets. The connection has no deadlines any more.
+// Hijack takes over the connection for a WebSocket, and removes its deadlines.
 func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
@@ -155,13 +156,13 @@ func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// The time limits of a request. A handler that needs longer sets its own deadline.
+// Time limits of a request. A handler that needs longer sets its own deadline.
 const (
-	bodyTime   = 30 * time.Second // to send a small body
-	answerTime = 90 * time.Second // for everything; longer than the longest wait
+	bodyTime   = 30 * time.Second // to receive a small body
+	answerTime = 90 * time.Second // for the whole request; longer than the longest wait
 )
 
-// Wrap adds the middleware to a handler, also for requests without a route.
+// Wrap returns a handler that passes all requests through the middleware, also those without a route.
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -201,7 +202,7 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest logs a request, without its query and its headers, which may contain secrets.
+// logRequest counts and logs a request. It omits the query and the headers, which may contain secrets.
 func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration) {
 	m.metrics.countRequest(in.Route, in.w.status, took)
 	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
@@ -210,7 +211,7 @@ func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration
 		slog.String("address", in.Address.String()), slog.Int64("person", in.Person.ID), slog.Int64("token", in.Token.ID))
 }
 
-// securityHeaders sets the strictest policies; a page that needs more sets its own policy.
+// securityHeaders sets the strictest policies. A page that needs more sets its own policy.
 func securityHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
@@ -218,9 +219,8 @@ func securityHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// NewServer returns a server of a handler, with timeouts against slow clients. Bodies and
-// answers have their own timeouts; see Wrap. On shutdown, requests that only wait are
-// answered at once.
+// NewServer returns a server for h with timeouts against slow clients. Bodies and answers have their own
+// timeouts; see Wrap. When the server shuts down, requests that only wait are answered at once.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	closing, shut := context.WithCancel(context.Background())
 	s := &http.Server{
@@ -239,7 +239,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing returns a channel that is closed when the server shuts down; nil without a server.
+// closing returns a channel that is closed when the server shuts down. Without a server it is nil.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Pace is the least rate at which a client has to send or take bytes. It may be late by a window in all; what it
-// does faster makes up for that, and never for more.
+// Pace is the least average speed of a transfer. The transfer may fall behind that speed by Window in total.
+// Faster parts make up for slower ones, but never by more than Window.
 type Pace struct {
-	Rate   int64 // bytes a second
+	Rate   int64 // in bytes a second
 	Window time.Duration
 }
 
-// pace is a transfer at a Pace.
+// pace is the state of one transfer with a Pace.
 type pace struct {
 	Pace
-	slack time.Duration // that is left of the window
+	slack time.Duration // part of the window that is left
 }
 
-// DefaultPace is slower than any line that people use.
+// DefaultPace is slower than any connection that people use.
 var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
 func (p Pace) start() *pace { return &pace{p, p.Window} }
 
-// transferTime returns how long so many bytes may take.
+// transferTime returns how long a number of bytes may take.
 func (p *pace) transferTime(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / float64(p.Rate) * float64(time.Second))
 }
@@ -34,7 +34,7 @@ func (p *pace) countTransfer(bytes int, took time.Duration) {
 	p.slack = min(p.Window, p.slack+p.transferTime(bytes)-took)
 }
 
-// PacedBody returns a body that ends with an error when it comes too slowly.
+// PacedBody returns a body whose Read fails when the client sends it too slowly.
 func (m *Middleware) PacedBody(w http.ResponseWriter, body io.Reader) io.Reader {
 	return &pacedBody{body, http.NewResponseController(w), m.Pace.start()}
 }
@@ -53,8 +53,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// write writes a part of an answer, and fails when the client takes it too slowly.
-// What the server does between two parts does not count.
+// write writes a part of an answer. It fails when the client receives it too slowly. Time between two writes
+// does not count.
 func (p *pace) write(w http.ResponseWriter, data []byte) (int, error) {
 	rc := http.NewResponseController(w)
 	began := time.Now()

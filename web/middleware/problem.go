@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Codes of errors of HTTP, in addition to those of package ladder.
+// Error codes of HTTP, in addition to those of package ladder.
 const (
 	MethodNotAllowed ladder.Code = "method-not-allowed"
 	NotAcceptable    ladder.Code = "not-acceptable"
@@ -24,8 +24,8 @@ const (
 	internal         ladder.Code = "internal"
 )
 
-// kinds is the status and the title of every code. Codes are part of the API: a problem's type
-// ends with one.
+// kinds has the HTTP status and the title of each code. The codes are part of the API: a problem's type ends
+// with one.
 var kinds = map[ladder.Code]struct {
 	status int
 	title  string
@@ -44,14 +44,15 @@ var kinds = map[ladder.Code]struct {
 	internal:            {http.StatusInternalServerError, "the server failed"},
 }
 
-// Problem is what a client is told of an error: the document (RFC 9457), and its texts for the site.
+// Problem is an error as a client sees it: the document (RFC 9457), and its texts for translation on the
+// site.
 type Problem struct {
 	wire.Problem
-	Text, Remedy phrase.Text // Remedy is what to try, empty for nothing
+	Text, Remedy phrase.Text // Remedy is what to try; it may be empty
 }
 
-// ProblemOf returns what a client is told of an error. It leaves out the text of an internal error, which may contain
-// paths and queries.
+// ProblemOf returns the problem for err. It hides the text of an internal error, which may contain paths and
+// queries.
 func ProblemOf(err error) Problem {
 	code, text := internal, phrase.New("the failure is in the server's log")
 	remedy := phrase.New("try again; if it fails again, report the instance to the operator of this server")
@@ -80,7 +81,7 @@ func ProblemOf(err error) Problem {
 	}
 }
 
-// RetryAfter returns the time after which to try again, 0 if that is no use.
+// RetryAfter returns the time after which a client may try again, 0 if a retry is no use.
 func RetryAfter(err error, status int) time.Duration {
 	var known *ladder.Error
 	switch {
@@ -94,13 +95,13 @@ func RetryAfter(err error, status int) time.Duration {
 	return 0
 }
 
-// Seconds returns a time for the header Retry-After: in whole seconds, rounded up, at least one.
+// Seconds formats a time for the header Retry-After: in whole seconds, rounded up, at least 1.
 func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
-// failureOf returns what the log is told of an error that is a failure of the server: the error with
-// its cause. It returns nil for any other error, such as that the client has gone.
+// failureOf returns err with its cause, for the log, if it is a failure of the server. For any other error,
+// such as a disconnected client, it returns nil.
 func failureOf(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -122,7 +123,7 @@ func failureOf(err error) error {
 	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
-// writeProblem answers with a problem. It removes headers that were set for another answer.
+// writeProblem answers with a problem document. It removes headers that were set for another answer.
 func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
@@ -142,7 +143,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after 
 	}
 }
 
-// challenge returns the header of RFC 6750: with the error only if a token was sent.
+// challenge returns the WWW-Authenticate header of RFC 6750. It names an error only if a token was sent.
 func challenge(r *http.Request) string {
 	if r.Header.Get("Authorization") == "" {
 		return `Bearer realm="timba"`
@@ -150,7 +151,7 @@ func challenge(r *http.Request) string {
 	return `Bearer realm="timba", error="invalid_token"`
 }
 
-// Fail answers with the document of an error, unless an answer has begun.
+// Fail answers with the problem document for err. If an answer has already begun, it aborts the connection.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
 	if RequestOf(r).HasAnswerBegun() {
@@ -159,7 +160,7 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
 }
 
-// Problem returns what is told of an error, and logs a failure of the server.
+// Problem returns the problem for err. If err is a failure of the server, Problem logs it.
 func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = RequestOf(r).ID

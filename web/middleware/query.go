@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Query reads the parameters of a request. It keeps the first error, which Done returns, or an
-// error about a parameter that was not read.
+// Query reads the parameters of a request. Its methods return zero values after an error; Check or Err
+// returns the first error.
 type Query struct {
 	values    url.Values
 	readNames []string
@@ -52,14 +52,14 @@ func (q *Query) Text(name string) string {
 	return ""
 }
 
-// Fail keeps an error of a parameter, if it is the first.
+// Fail records an error about a parameter, unless there is one already.
 func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) {
 	if q.err == nil {
 		q.err = &ladder.Error{Code: ladder.Invalid, Text: phrase.New("%s %s", name, phrase.New(format, args...)), Hint: hint}
 	}
 }
 
-// Number returns a parameter between low and high, without if it is absent.
+// Number returns a number from low to high. If the parameter is absent, it returns without.
 func (q *Query) Number(name string, low, high, without int64) int64 {
 	text := q.Text(name)
 	if text == "" {
@@ -87,7 +87,7 @@ func (q *Query) Flag(name string) *bool {
 	}
 }
 
-// Choice returns a parameter that is one of some words, "" if it is absent.
+// Choice returns a parameter that is one of words, "" if it is absent.
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
@@ -97,7 +97,7 @@ func (q *Query) Choice(name string, words ...string) string {
 	return text
 }
 
-// Duration returns a parameter such as 30s, at most high, 0 if it is absent.
+// Duration returns a parameter such as 30s that is at most high, 0 if it is absent.
 func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	text := q.Text(name)
 	if text == "" {
@@ -111,8 +111,8 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the key in a cursor, which identifies the last item of the previous page; 0 is the beginning. The
-// kind prevents the cursor of one list from being used for another.
+// CursorID returns the key in a cursor: that of the last item of the previous page, or 0 for the first page.
+// kind prevents a client from using the cursor of another list.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {
@@ -127,13 +127,13 @@ func (q *Query) CursorID(name, kind string) int64 {
 	return n
 }
 
-// CursorOf returns the cursor of a key.
+// CursorOf returns the cursor for a key of a list of a kind; see CursorID.
 func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
-// Err returns the first error. A page ignores parameters that it does not know.
+// Err returns the first error. Unlike Check, it accepts parameters that were not read, as pages do.
 func (q *Query) Err() error { return q.err }
 
-// Check returns the first error, also for a parameter that was not read.
+// Check returns the first error. A parameter that no method has read is an error.
 func (q *Query) Check() error {
 	if q.err != nil {
 		return q.err
@@ -150,10 +150,11 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// PathID returns the ID, or another number from 1 on, in the path; name is its kind.
+// PathID returns the ID in the path parameter name, a number of at least 1.
 func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
 
-// PathNumber returns a number in the path that is at least low; name is its kind.
+// PathNumber returns the number in the path parameter name, which must be at least low. Error messages use
+// name as the kind of thing.
 func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -7,8 +7,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// FindRoute reports whether a request has a route, and for one without, which methods its address has; "" for none.
-// To an address that is not clean ServeMux would redirect, also where that does not exist.
+// FindRoute reports whether mux has a route for a request. If it has none, methods lists the methods that the
+// path supports, "" for an unknown path. It finds no route for a path that is not clean, for which ServeMux
+// would redirect.
 func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return false, ""
@@ -22,7 +23,7 @@ func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string)
 	return false, http.Header(w).Get("Allow")
 }
 
-// NotAllowed returns the error of a request to an address that has other methods.
+// NotAllowed returns the error for a path that supports only other methods.
 func NotAllowed(r *http.Request, methods string) error {
 	return ladder.Errorf(MethodNotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }

@@ -6,16 +6,17 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// pause stops the clock of a bot while its connection is bad; see StreamOptions.Slow.
+// pause is the state of a bot's clock, which stands still while the connection is bad. See
+// StreamOptions.SlowAfter.
 type pause struct {
 	clock     match.Holder  // of the bot; nil if it cannot be stopped
-	since     time.Time     // when the clock was stopped; zero while it runs
-	used      time.Duration // of StreamOptions.Back, by earlier pauses
-	slowTimer *time.Timer   // until lines without acknowledgement stop the clock; nil if all have one
-	lostTimer *time.Timer   // until the connection counts as lost
+	since     time.Time     // start of the current stop; zero while the clock runs
+	used      time.Duration // part of ReturnTime that earlier stops have used
+	slowTimer *time.Timer   // stops the clock when lines have waited too long; nil if no line waits
+	lostTimer *time.Timer   // fires when the connection counts as lost
 }
 
-// updateClock stops the clock, or lets it run, by the state of the connection. The lock is held.
+// updateClock stops the bot's clock or lets it run, depending on the connection. The caller holds the lock.
 func (s *Stream) updateClock() {
 	if s.SlowAfter == 0 || s.pause.clock == nil {
 		return
@@ -36,7 +37,7 @@ func (s *Stream) updateClock() {
 	}
 }
 
-// stopForSlow stops the clock because lines have waited for Slow.
+// stopForSlow stops the clock because lines have waited for SlowAfter.
 func (s *Stream) stopForSlow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +54,7 @@ func (s *Stream) stopSlow() {
 	}
 }
 
-// holdClock stops the clock if on is set, and else lets it run.
+// holdClock stops the clock if on is true, and otherwise lets it run.
 func (s *Stream) holdClock(on bool) {
 	if on == !s.pause.since.IsZero() {
 		return

@@ -10,20 +10,20 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Message is a message to any number of connections, encoded once.
+// Message is a message that is encoded once and can be sent over any number of connections.
 type Message struct {
 	frame *websocket.PreparedMessage
 	data  []byte
 }
 
-// Same reports whether two messages are the same. Either may be nil.
+// Same reports whether m and n have the same content. It is false if either is nil.
 func (m *Message) Same(n *Message) bool {
 	return m != nil && n != nil && bytes.Equal(m.data, n.data)
 }
 
 func (m *Message) size() int64 { return int64(len(m.data)) }
 
-// Encode returns a document as a message.
+// Encode returns doc as a JSON message.
 func Encode(doc any) (*Message, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -35,43 +35,44 @@ func Encode(doc any) (*Message, error) {
 
 // QueueLimits bound the messages that wait to be sent.
 type QueueLimits struct {
-	Length int   // messages that wait for one connection
-	Each   int64 // bytes that wait for one connection
-	All    int64 // bytes that wait for all connections together
+	Length int   // messages for one connection
+	Each   int64 // bytes for one connection
+	All    int64 // bytes for all connections together
 }
 
-// Queues are the queues of all connections that watch.
+// Queues share one QueueLimits. They are the queues of all connections that watch something.
 type Queues struct {
 	QueueLimits
 	waiting, count atomic.Int64
 }
 
-// Waiting returns how many bytes wait for all connections.
+// Waiting returns the number of bytes that wait for all connections.
 func (a *Queues) Waiting() int64 { return a.waiting.Load() }
 
-// Queue sends messages over a connection. Who queues one never waits: a connection for which too
-// much waits is ended with CloseSlow.
+// Queue sends messages over one connection. Put never blocks: if too much waits, the connection ends with
+// CloseSlow.
 type Queue struct {
 	queues   *Queues
 	messages chan *Message
-	waiting  atomic.Int64 // bytes
+	waiting  atomic.Int64 // in bytes
 
 	mu    sync.Mutex
 	conn  *Conn // nil before Run
 	ended bool
 
-	ending  chan struct{} // closed when the connection is to end, with what follows
+	ending  chan struct{} // closed when the connection is to end with code and text
 	endOnce sync.Once
 	code    int
 	text    string
 }
 
-// New returns a queue for a connection that is yet to come; see Run.
+// New returns a queue whose connection is passed to Run later.
 func (a *Queues) New() *Queue {
 	return &Queue{queues: a, messages: make(chan *Message, a.Length), ending: make(chan struct{})}
 }
 
-// End ends the connection with a code, also one that is yet to come. It does not wait.
+// End makes the connection end with a close code and a reason. It does not wait, and may be called before
+// Run.
 func (q *Queue) End(code int, text string) {
 	q.endOnce.Do(func() {
 		q.code, q.text = code, text
@@ -86,7 +87,7 @@ func (q *Queue) End(code int, text string) {
 	})
 }
 
-// Put queues a message, or ends the connection if too much waits.
+// Put queues a message. If too much waits, it ends the connection instead.
 func (q *Queue) Put(m *Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,21 +106,21 @@ func (q *Queue) Put(m *Message) {
 	}
 }
 
-// tooMuch reports whether a message of that size is too much beside what waits. Where too much
-// waits for all connections, it is too much for those that have more than an equal share of it: who
-// takes what comes is not ended for others who do not.
+// tooMuch reports whether the queue has no room for a message of size bytes. If the limit for all connections
+// is reached, only connections that hold more than an equal share of it have no room, so that fast receivers
+// do not suffer from slow ones.
 func (q *Queue) tooMuch(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All
 }
 
-// addWaiting counts bytes that wait, or, below 0, that wait no more.
+// addWaiting adds size, which may be negative, to the counts of waiting bytes.
 func (q *Queue) addWaiting(size int64) {
 	q.waiting.Add(size)
 	q.queues.waiting.Add(size)
 }
 
-// Run sends what is queued over a connection until that ends.
+// Run sends the queued messages over c until End is called or a write fails. It closes c.
 func (q *Queue) Run(c *Conn) {
 	q.mu.Lock()
 	q.conn = c
@@ -153,7 +154,7 @@ func (c *Conn) writeMessage(m *Message) error {
 	return c.ws.WritePreparedMessage(m.frame)
 }
 
-// finish closes the connection. Nothing waits for it any more.
+// finish closes the connection and drops the messages that still wait.
 func (q *Queue) finish() {
 	q.conn.Shut(q.code, q.text)
 	q.mu.Lock()

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// shortLimit is the writer for a request that becomes a WebSocket, whose connection then fails with
-// ErrTooFast when short frames come faster than a limiter allows. A WebSocket tells of whole messages
-// only: fragments without content, and pongs, cost their sender nothing and would count for nothing.
-// Longer frames are bounded by the size of a message.
+// shortLimit wraps the writer of a request that becomes a WebSocket. Its connection fails with ErrTooFast
+// when short frames arrive faster than frames allows. The WebSocket library reports whole messages only, so
+// it would not count empty fragments and pongs, which cost their sender nothing. Longer frames are limited by
+// the size of a message.
 type shortLimit struct {
 	http.ResponseWriter
 	frames *rate.Limiter
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap is used by http.ResponseController.
 func (w shortLimit) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Hijack implements http.Hijacker.
@@ -30,15 +30,15 @@ func (w shortLimit) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return &limitedConn{Conn: conn, frames: w.frames}, rw, nil
 }
 
-// maxShort is the largest number of bytes of content of a short frame.
+// maxShort is the largest payload of a short frame, in bytes.
 const maxShort = 125
 
 // limitedConn is a connection that counts short frames by their headers.
 type limitedConn struct {
 	net.Conn
 	frames      *rate.Limiter
-	header      []byte // of the next frame, as far as it has come
-	contentLeft uint64 // bytes of this frame that have not come
+	header      []byte // of the next frame, as far as it has arrived
+	contentLeft uint64 // payload bytes of the current frame that have not arrived
 }
 
 // Read implements net.Conn.
@@ -65,8 +65,8 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// frameSize returns how many bytes of content follow the header of a frame, RFC 6455, section 5.2;
-// whole is false for a part of a header.
+// frameSize returns the payload length of a frame from its header (RFC 6455, section 5.2). If header is
+// incomplete, whole is false.
 func frameSize(header []byte) (size uint64, whole bool) {
 	if len(header) < 2 {
 		return 0, false

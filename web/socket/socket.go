@@ -1,7 +1,7 @@
-// Package socket has the WebSockets of the server and of its clients. A Conn is one of them, with
-// bounds of what comes. A Queue sends messages that are encoded once for all who watch, and ends
-// who is too slow for them. A Stream carries the lines of the bot protocol over connections that
-// may break.
+// Package socket has the WebSockets of the server and of its clients. A Conn is one WebSocket whose incoming
+// frames are limited in size and rate. A Queue sends messages that are encoded once for many receivers, and
+// disconnects a receiver that is too slow. A Stream carries the lines of the bot protocol over connections
+// that may break and come back.
 package socket
 
 import (
@@ -21,40 +21,41 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits bound a WebSocket. Zero values stand for the defaults.
+// Limits bound a WebSocket. A zero Limits stands for DefaultLimits.
 type Limits struct {
-	Frame   int64         // bytes of a frame
-	Frames  float64       // a second, on average
-	Burst   int           // frames at once
-	Silence time.Duration // without any sign of the other end
-	Send    time.Duration // for a frame to be sent
+	Frame   int64         // largest frame, in bytes
+	Frames  float64       // frames that may arrive in a second, on average
+	Burst   int           // frames that may arrive at once
+	Silence time.Duration // the connection ends after this time without a sign of the other end
+	Send    time.Duration // longest time to send one frame
 }
 
 // DefaultLimits are enough for a stream whose lines are within the limits of the protocol.
 var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Silence: 30 * time.Second, Send: 10 * time.Second}
 
-// The codes with which a connection closes, for the other end: CloseEnded, CloseTaken and CloseRefused
-// mean that it is not to come back.
+// Close codes of a connection. A client must not connect again after CloseEnded, CloseReplaced or
+// CloseRefused.
 const (
 	CloseEnded    = websocket.CloseNormalClosure
 	CloseBroken   = websocket.ClosePolicyViolation
-	CloseSlow     = 4000 // it has not taken what was sent
-	CloseReplaced = 4001
-	CloseRefused  = 4002 // who connected may be connected no longer
+	CloseSlow     = 4000 // the receiver did not take what was sent to it
+	CloseReplaced = 4001 // another connection has taken over
+	CloseRefused  = 4002 // the person or the bot may no longer be connected
 )
 
-// Conn is a WebSocket for frames of JSON, with bounds. One goroutine may read, and any may write.
-// It is a Wire, too.
+// Conn is a WebSocket for JSON frames with Limits. At most one goroutine may read from it; any number may
+// write. It implements Wire.
 type Conn struct {
 	Limits
 	ws       *websocket.Conn
-	mu       sync.Mutex // of writes
+	mu       sync.Mutex // guards writes
 	frames   *rate.Limiter
 	shutOnce sync.Once
 	closed   chan struct{}
 }
 
-// NewConn returns a connection, of a server or a client, and keeps it alive.
+// NewConn returns a connection over ws, which may be an end of a server or of a client. It sends pings in the
+// background until the connection closes.
 func NewConn(ws *websocket.Conn, l Limits) *Conn {
 	l = cmp.Or(l, DefaultLimits)
 	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), closed: make(chan struct{})}
@@ -75,15 +76,16 @@ func NewConn(ws *websocket.Conn, l Limits) *Conn {
 
 func (l Limits) limiter() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.Frames), l.Burst) }
 
-// bufferSize is that of the buffers of a connection: large frames are rare.
+// bufferSize is the size of a connection's read and write buffers. It is small because large frames are rare.
 const bufferSize = 512
 
-// buffers are for what is written.
+// buffers are the shared write buffers.
 var buffers sync.Pool
 
-// Upgrade makes a request a WebSocket, and sets the cookies of w. An error has not been answered; where the client is gone
-// meanwhile, Upgrade panics with http.ErrAbortHandler. Requests of pages of other origins are
-// refused; those of programs have no origin.
+// Upgrade turns a request into a WebSocket. The response carries the cookies that are set in w. If Upgrade
+// returns an error, nothing has been sent and the caller must answer. If the client has disconnected
+// meanwhile, Upgrade panics with http.ErrAbortHandler. It refuses requests from pages of another origin;
+// programs send no origin.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	l = cmp.Or(l, DefaultLimits)
 	var refused error
@@ -107,7 +109,7 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	return NewConn(ws, l), nil
 }
 
-// ping shows that this end is alive, and asks the other one to.
+// ping sends a ping, which the other end answers, and schedules the next one.
 func (c *Conn) ping() {
 	if c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.Limits.Send)) != nil {
 		c.Shut(CloseSlow, "slow")
@@ -116,10 +118,10 @@ func (c *Conn) ping() {
 	time.AfterFunc(c.Silence/3, c.ping)
 }
 
-// ErrTooFast is the error of a connection whose frames come faster than they may.
+// ErrTooFast is the error of a connection whose frames arrive faster than its Limits allow.
 var ErrTooFast = errors.New("socket: frames come too fast")
 
-// Read reads a frame into v.
+// Read reads the next frame and decodes its JSON into v.
 func (c *Conn) Read(v any) error {
 	kind, data, err := c.ws.ReadMessage()
 	if err != nil {
@@ -138,7 +140,7 @@ func (c *Conn) Read(v any) error {
 	return nil
 }
 
-// Write writes v as a frame.
+// Write sends v as one JSON frame.
 func (c *Conn) Write(v any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,16 +148,17 @@ func (c *Conn) Write(v any) error {
 	return c.ws.WriteJSON(v)
 }
 
-// Done returns a channel that is closed when the connection is closed at this end.
+// Done returns a channel that is closed when this end closes the connection.
 func (c *Conn) Done() <-chan struct{} { return c.closed }
 
-// maxReason is how many bytes of a reason a close frame can have.
+// maxReason is the largest number of bytes that a close frame has for its reason.
 const maxReason = 120
 
-// endTime is how long a connection may take to end.
+// endTime is the longest time that closing a connection may take.
 const endTime = 5 * time.Second
 
-// Shut closes the connection, with a code of RFC 6455, section 7.4, and a reason.
+// Shut closes the connection with a close code (RFC 6455, section 7.4) and a reason, which is cut to
+// maxReason. Only the first call has an effect.
 func (c *Conn) Shut(code int, why string) {
 	c.shutOnce.Do(func() {
 		close(c.closed)
@@ -167,13 +170,14 @@ func (c *Conn) Shut(code int, why string) {
 	})
 }
 
-// drain reads what the other end has sent until it has closed, too, and closes the connection. Closed with
-// something unread, it would be reset, and the other end might not see the code.
+// drain reads until the other end has closed too, for at most endTime, and then closes the TCP connection.
+// Closing a TCP connection with unread data would reset it, and the other end might not receive the close
+// code.
 func (c *Conn) drain() {
 	defer c.ws.Close()
 	raw := c.ws.NetConn()
 	if s, ok := raw.(*limitedConn); ok {
-		raw = s.Conn // beside who reads frames
+		raw = s.Conn // below the count of frames
 	}
 	if s, ok := raw.(interface{ CloseWrite() error }); ok {
 		s.CloseWrite()

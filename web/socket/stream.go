@@ -16,48 +16,48 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Frame is one message between the two ends of a stream. The first frame that an end sends on a
-// connection has only Ack, from which the other end knows with which line to begin. Lines follow in
-// later frames.
+// Frame is one message between the two ends of a stream. Each end numbers its lines from 0. The first frame
+// that an end sends on a connection has only Ack, which tells the other end the first line to send. Later
+// frames have lines.
 type Frame struct {
-	Number int      `json:"n,omitempty"` // of the first of Lines, from 0
+	Number int      `json:"n,omitempty"` // number of the first of Lines
 	Lines  []string `json:"lines,omitempty"`
-	Ack    int      `json:"ack"`           // how many lines of the other end have come
-	End    string   `json:"end,omitempty"` // why no more lines come; after the last of them
+	Ack    int      `json:"ack"`           // how many lines of the other end have arrived
+	End    string   `json:"end,omitempty"` // why no more lines follow; sent after the last line
 }
 
-// Wire is one connection. At most one goroutine sends and one receives; Close may be called by any
-// and ends both with errors.
+// Wire is one connection of a stream. At most one goroutine calls Send and one calls Receive. Any goroutine
+// may call Close, which makes both fail.
 type Wire interface {
-	Send(Frame) error // in bounded time
+	Send(Frame) error // returns in bounded time
 	Receive() (Frame, error)
 	Close(why string)
 }
 
-// StreamOptions are those of a stream. Zero values stand for the defaults.
+// StreamOptions are the options of a stream.
 type StreamOptions struct {
-	ReturnTime time.Duration // for the other end to come, and to come back; 0: DefaultBack
-	// RetainAll keeps all lines, acknowledged or not, for another end that begins anew: the page of
-	// a game that was loaded again.
+	ReturnTime time.Duration // for the other end to connect, and to connect again; 0 means DefaultReturnTime
+	// RetainAll retains all lines, also acknowledged ones, for another end that starts anew: a page that is
+	// loaded again in the middle of a game.
 	RetainAll bool
-	// SlowAfter, if not 0, makes the clock of the bot stand still while there is no connection, and
-	// while a line waits for longer than that to be acknowledged. Back is then the time for
-	// all of that together, after which the connection counts as lost.
+	// SlowAfter, if not 0, stops the bot's clock while there is no connection, and while a line has waited
+	// longer than SlowAfter for its acknowledgement. ReturnTime is then the total of these stops after which
+	// the connection counts as lost.
 	SlowAfter time.Duration
 }
 
 // DefaultReturnTime is enough for a page that is loaded again.
 const DefaultReturnTime = 60 * time.Second
 
-// The bounds of what waits, in bytes: MaxKept for the other end; MaxUnread from the other end, to be
-// read. What comes above it is dropped. It is more than the referee allows between two turns: dropped
-// lines are those of a seat that has already forfeited.
+// Limits of the lines that a stream holds, in bytes. If the lines to the other end exceed MaxUnacked, Serve
+// fails with fault.NotReading. Lines from the other end that exceed MaxUnread are dropped. The referee allows
+// less output between two turns, so the seat has then already forfeited.
 const (
 	MaxUnacked = 4 << 20
 	MaxUnread  = protocol.MaxOutput + 2*protocol.MaxLine
 )
 
-// lingerTime is that for the last lines to arrive.
+// lingerTime is how long a closed stream waits until its last lines have arrived.
 const lingerTime = 5 * time.Second
 
 // Errors of Attach.
@@ -66,11 +66,10 @@ var (
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// Stream is one end of the lines of one bot, for one call of Serve: on the server it is a match.Bot's
-// Serve, at the other end of the wire it stands between a process and the connection, or is the
-// script of a page. Both ends number their lines and keep them until the other end has acknowledged
-// them, so that a new connection goes on where the last one broke: no line is lost, and none comes
-// twice.
+// Stream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that of a
+// match.Bot; at the other end a Stream stands between a process and the connection, and a page has a script
+// in its place. Both ends number their lines and retain them until the other end acknowledges them. So a new
+// connection continues where the last one broke, and no line is lost or delivered twice.
 type Stream struct {
 	StreamOptions
 	mu           sync.Mutex
@@ -78,25 +77,25 @@ type Stream struct {
 	outbox       outbox
 	inbox        inbox
 	conn         *attachment // nil while there is no connection
-	lostTimer    *time.Timer // until the other end counts as lost, nil if Slow is set
+	lostTimer    *time.Timer // fires when the other end counts as lost; nil if SlowAfter is set
 	pause        pause
-	endErr       error // what Serve returns
-	closed       bool  // Serve returns, or has returned
+	endErr       error // result of Serve
+	closed       bool  // Serve returns or has returned
 }
 
 // outbox holds the lines for the other end until it has acknowledged them.
 type outbox struct {
 	lines    []string
-	base     int    // the number of the first of lines
+	base     int    // number of the first of lines
 	ackCount int    // how many lines the other end has, counted from line 0
-	bytes    int    // of lines
+	bytes    int    // total size of lines
 	end      string // why no more lines follow; "" before the stream is closed
 }
 
-// count returns how many lines were ever added.
+// count returns the number of lines ever added.
 func (o *outbox) count() int { return o.base + len(o.lines) }
 
-// acknowledge notes that the other end has the first n lines, and drops them if drop is set.
+// acknowledge records that the other end has the first n lines. If drop is true, it drops them.
 func (o *outbox) acknowledge(n int, drop bool) {
 	o.ackCount = n
 	if !drop {
@@ -109,38 +108,38 @@ func (o *outbox) acknowledge(n int, drop bool) {
 	o.base = n
 }
 
-// inbox holds the lines of the other end until Serve has written them.
+// inbox holds the lines from the other end until Serve has written them.
 type inbox struct {
 	lines   []string
-	count   int   // how many lines have come, counted from line 0
-	bytes   int   // of lines, with their line feeds
-	flooded bool  // a line was dropped, and so is each that follows
+	count   int   // how many lines have arrived, counted from line 0
+	bytes   int   // total size of lines with their line feeds
+	flooded bool  // a line was dropped, as all later ones are
 	end     error // why the other end sends no more lines; nil before it says so
 }
 
-// attachment is the state of one connection.
+// attachment is the state of one connection of a stream.
 type attachment struct {
 	Wire
-	next    int  // the number of the next line to send
-	lastAck int  // the last Ack sent, -1 before the first
-	greeted bool // the first frame of the other end has come
+	next    int  // number of the next line to send
+	lastAck int  // last Ack sent; -1 before the first
+	greeted bool // the first frame of the other end has arrived
 	endSent bool // the frame with the end has been sent
 }
 
-// NewStream returns a stream that waits for a connection.
+// NewStream returns a stream that waits for a connection; see Attach.
 func NewStream(o StreamOptions) *Stream {
 	o.ReturnTime = cmp.Or(o.ReturnTime, DefaultReturnTime)
 	return &Stream{StreamOptions: o, changeSignal: make(chan struct{})}
 }
 
-// signalChange tells all waiters, under the lock.
+// signalChange wakes all waiters. The caller holds the lock.
 func (s *Stream) signalChange() {
 	close(s.changeSignal)
 	s.changeSignal = make(chan struct{})
 }
 
-// Serve sends lines to the other end, and writes what it answers, until the lines end, the other
-// end stays away for longer than Back, or Close is called. It may be called once.
+// Serve sends lines to the other end and writes its answers, until lines end, the other end stays away for
+// longer than ReturnTime, or Close is called. It may be called once.
 func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
@@ -170,7 +169,7 @@ func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 	return s.endErr
 }
 
-// finish ends the stream, under the lock.
+// finish ends the stream. The caller holds the lock.
 func (s *Stream) finish() {
 	s.closed = true
 	if s.outbox.end == "" {
@@ -191,23 +190,23 @@ func (s *Stream) stopTimer() {
 	}
 }
 
-// awaitReturn begins the time to come back, under the lock.
+// awaitReturn starts the time in which the other end may connect. The caller holds the lock.
 func (s *Stream) awaitReturn() {
 	s.stopTimer()
 	if s.SlowAfter > 0 {
-		return // check has the time
+		return // updateClock measures the time
 	}
 	s.lostTimer = time.AfterFunc(s.ReturnTime, func() {
 		s.Close(LostReason(s.ReturnTime))
 	})
 }
 
-// LostReason returns the reason of a stream whose other end has stayed away for so long.
+// LostReason returns the fault of a bot whose connection was away for longer than back.
 func LostReason(back time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)}
 }
 
-// Close makes Serve return an error: a fault.Reason for a forfeit. The other end is told why.
+// Close makes Serve return why, and sends it to the other end. A fault.Reason makes the seat forfeit.
 func (s *Stream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +217,7 @@ func (s *Stream) Close(why error) {
 	s.finish()
 }
 
-// read takes lines up to their end. What a process writes behind its last LF is no line.
+// read adds lines to the outbox until they end. Text after the last line feed is ignored.
 func (s *Stream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
@@ -238,7 +237,7 @@ func (s *Stream) read(lines io.Reader) error {
 	}
 }
 
-// add adds a line for the other end.
+// add queues a line for the other end.
 func (s *Stream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +254,7 @@ func (s *Stream) add(line string) error {
 	return nil
 }
 
-// write writes what comes from the other end, until the stream ends.
+// write writes the lines of the other end to answers until the stream ends.
 func (s *Stream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
@@ -281,9 +280,9 @@ func (s *Stream) write(answers io.Writer) error {
 	}
 }
 
-// Attach carries the lines over a connection until that breaks, another one takes over, or the
-// other end has all lines of a stream that has ended. The error is then ErrEnded. The connection is
-// closed when Attach returns.
+// Attach carries the lines over c until c breaks, another connection takes over (ErrReplaced), or the stream
+// has ended (ErrEnded). At the end of the stream it waits up to lingerTime until the other end has all lines.
+// It closes c before it returns.
 func (s *Stream) Attach(c Wire) error {
 	a := &attachment{Wire: c, lastAck: -1}
 	s.mu.Lock()
@@ -317,23 +316,23 @@ func (s *Stream) Attach(c Wire) error {
 	return err
 }
 
-// HasHeard reports whether the other end has acknowledged or sent a line.
+// HasHeard reports whether the other end has ever acknowledged or sent a line.
 func (s *Stream) HasHeard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
-// maxBatch is the number of bytes of lines above which a frame gets no more.
+// maxBatch is the size of lines, in bytes, above which a frame takes no further line.
 const maxBatch = 16 << 10
 
-// send sends frames over a connection until another connection takes over, the connection breaks,
-// or the other end has all lines of a closed stream.
+// send sends frames over a connection until another connection takes over, this one breaks, or the stream is
+// closed and the other end has all lines.
 func (s *Stream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
 		s.mu.Lock()
-		if s.conn != a { // another one has gone on, and has forgotten what it sent
+		if s.conn != a { // another connection has taken over
 			s.mu.Unlock()
 			return ErrReplaced
 		}
@@ -366,7 +365,8 @@ func (s *Stream) send(a *attachment, received <-chan error) error {
 	}
 }
 
-// next returns the next frame for a connection, under the lock.
+// next returns the next frame for a connection; any is false if there is nothing to send. The caller holds
+// the lock.
 func (s *Stream) next(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
@@ -401,11 +401,11 @@ func (s *Stream) receive(a *attachment) error {
 	}
 }
 
-// maxEnd is how many characters of what the other end says of its end are kept.
+// maxEnd is how many characters of the other end's reason for its end are used.
 const maxEnd = 80
 
-// receiveEnd notes why the other end sends no more lines, under the lock. Serve returns when the
-// last lines are written.
+// receiveEnd records why the other end sends no more lines. Serve returns after it has written the last of
+// them. The caller holds the lock.
 func (s *Stream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return
@@ -423,7 +423,7 @@ func (s *Stream) receiveEnd(end string) {
 	s.signalChange()
 }
 
-// receiveFrame handles a frame of the other end.
+// receiveFrame handles a frame from the other end.
 func (s *Stream) receiveFrame(a *attachment, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -450,7 +450,7 @@ func (s *Stream) receiveFrame(a *attachment, f Frame) error {
 	return s.receiveLines(f.Lines[min(s.inbox.count-f.Number, len(f.Lines)):])
 }
 
-// receiveLines adds new lines of the other end, under the lock.
+// receiveLines adds new lines from the other end. The caller holds the lock.
 func (s *Stream) receiveLines(lines []string) error {
 	in := &s.inbox
 	for _, line := range lines {
