@@ -11,14 +11,14 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// Account is the user's server and token. It is saved in the user's configuration directory,
-// readable only by the user.
+// Account is the user's server and token. Its file in the user's configuration directory is readable only by
+// the user.
 type Account struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 }
 
-// The environment variables that override the saved account.
+// Environment variables that override the saved account.
 const (
 	EnvURL   = "TIMBA_URL"
 	EnvToken = "TIMBA_TOKEN"
@@ -33,7 +33,7 @@ func AccountFile() (string, error) {
 	return filepath.Join(dir, "timba", "login.json"), nil
 }
 
-// ReadAccount returns the saved account, a zero Account if there is none.
+// ReadAccount returns the saved account, a zero Account if none is saved.
 func ReadAccount() (Account, error) {
 	var a Account
 	path, err := AccountFile()
@@ -53,8 +53,8 @@ func ReadAccount() (Account, error) {
 	return a, nil
 }
 
-// CurrentAccount returns the saved account, overridden by the environment. A saved token is only
-// for the server that it was saved with.
+// CurrentAccount returns the saved account, overridden by the environment. A saved token is used only with
+// the server that it was saved for.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
 	if url != "" && token != "" {
@@ -79,7 +79,7 @@ func CurrentAccount() (Account, error) {
 	return a, nil
 }
 
-// Save saves the account, completely or not at all, and returns the path of its file.
+// Save writes the account, completely or not at all, and returns the path of its file.
 func (a Account) Save() (path string, err error) {
 	if path, err = AccountFile(); err != nil {
 		return "", err

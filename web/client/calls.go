@@ -21,7 +21,7 @@ import (
 func part(text string) string { return "/" + url.PathEscape(text) }
 func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
 
-// values returns a query of the pairs whose value is not empty.
+// values returns a query of pairs of a name and a value. It omits empty values.
 func values(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -45,68 +45,68 @@ func (c *Client) Ladders(ctx context.Context) ([]wire.Ladder, error) {
 	return page.Items, err
 }
 
-// Standings returns the places on a ladder, the best first; with all also inactive versions.
+// Standings yields the standings of a ladder, the best first. If all is true, it includes inactive versions.
 func (c *Client) Standings(ctx context.Context, ladder string, all bool) iter.Seq2[wire.Standing, error] {
 	return pages[wire.Standing](ctx, c, "/ladders"+part(ladder)+"/standings", values("active", strconv.FormatBool(!all), "limit", "500"))
 }
 
-// Bots returns the bots, the oldest first; only those of an owner if it is not "".
+// Bots yields the bots of an owner, or all bots if owner is "", the oldest first.
 func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
 }
 
-// MyBots returns the bots of the token's person.
+// MyBots yields the bots of the token's person.
 func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/me/bots", nil)
 }
 
-// Bot returns a bot and its places.
+// Bot returns a bot with its standings.
 func (c *Client) Bot(ctx context.Context, name string) (wire.Bot, error) {
 	return get[wire.Bot](ctx, c, "/bots"+part(name), nil)
 }
 
-// Versions returns a bot's versions, the newest first.
+// Versions yields a bot's versions, the newest first.
 func (c *Client) Versions(ctx context.Context, bot string) iter.Seq2[wire.Version, error] {
 	return pages[wire.Version](ctx, c, "/bots"+part(bot)+"/versions", nil)
 }
 
-// Withdraw takes a bot of one's own off the ladders.
+// Withdraw removes a bot of the user from the ladders.
 func (c *Client) Withdraw(ctx context.Context, bot string) (wire.Bot, error) {
 	return read[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/withdrawal"})
 }
 
-// Restore brings back a bot of one's own that was withdrawn.
+// Restore brings back a withdrawn bot of the user.
 func (c *Client) Restore(ctx context.Context, bot string) (wire.Bot, error) {
 	return read[wire.Bot](ctx, c, request{method: http.MethodDelete, path: "/bots" + part(bot) + "/withdrawal"})
 }
 
-// UseVersion makes an earlier version of a bot of one's own live again.
+// UseVersion makes an earlier version of a bot of the user live again.
 func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.Bot, error) {
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// Upload is an archive as it was uploaded. Whoever reads Body closes it.
+// Upload is an archive as it was uploaded. The caller must close Body.
 type Upload struct {
-	Name string // of a file, by its bot, version and format
+	Name string // file name made of bot, version and format
 	Body io.ReadCloser
 }
 
-// Upload returns the upload of a version of a bot of one's own.
+// Upload returns the upload of a version of a bot of the user.
 func (c *Client) Upload(ctx context.Context, bot string, version int) (Upload, error) {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
 	if err != nil {
 		return Upload{}, err
 	}
 	u := Upload{Name: fmt.Sprintf("%s-%d.archive", bot, version), Body: resp.Body}
-	// The server is not to choose a directory.
+	// The server must not choose a directory.
 	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil && params["filename"] == filepath.Base(params["filename"]) {
 		u.Name = params["filename"]
 	}
 	return u, nil
 }
 
-// History returns what each match of a version has moved on a ladder, at most so many
-// of them, evenly spaced; version 0 is the live one, or else the last.
+// History returns how matches changed the rating of a version on a ladder: at most limit matches, evenly
+// spaced. Version 0 means the live version, or the last one if none is live.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
@@ -118,18 +118,18 @@ func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.St
 	return page.Items, err
 }
 
-// Stage returns a stage with its log.
+// Stage returns one stage with its log.
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
 
-// MatchFilter selects matches. Empty fields match all.
+// MatchFilter selects matches. An empty field matches all.
 type MatchFilter struct {
 	Ladder, Bot, State string
-	Version            int // of the bot
+	Version            int // number of a version of Bot
 }
 
-// Matches returns the matches that a filter selects, the newest first.
+// Matches yields the matches that f selects, the newest first.
 func (c *Client) Matches(ctx context.Context, f MatchFilter) iter.Seq2[wire.Match, error] {
 	return pages[wire.Match](ctx, c, "/matches", values("ladder", f.Ladder, "bot", f.Bot, "version", positive(f.Version), "state", f.State))
 }
@@ -139,12 +139,12 @@ func (c *Client) Match(ctx context.Context, id int64) (wire.Match, error) {
 	return get[wire.Match](ctx, c, "/matches"+number(id), nil)
 }
 
-// Games returns the games of a match.
+// Games yields the games of a match.
 func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, error] {
 	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
 }
 
-// AskMatch asks for an unrated match.
+// AskMatch requests an unrated match.
 func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, error) {
 	return post[wire.Match](ctx, c, "/matches", m)
 }
@@ -154,12 +154,12 @@ func (c *Client) CancelMatch(ctx context.Context, match int64) (wire.Match, erro
 	return read[wire.Match](ctx, c, request{method: http.MethodPost, path: "/matches" + number(match) + "/cancel"})
 }
 
-// Replay returns a game's replay, byte for byte.
+// Replay returns the replay of a game, byte for byte.
 func (c *Client) Replay(ctx context.Context, game int64) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/replay")
 }
 
-// GameLog returns what one of the user's bots wrote to stderr in a game.
+// GameLog returns what a bot of the user wrote to stderr in a game.
 func (c *Client) GameLog(ctx context.Context, game int64, seat int) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/logs"+number(int64(seat)))
 }
@@ -177,8 +177,8 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the existing replays after a cursor, the oldest first; "" is for all. It
-// resumes an interrupted stream.
+// ReplaysAfter yields the replays after a cursor, the oldest first, until there are no more. The cursor ""
+// starts at the first replay. It resumes an interrupted stream.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -209,7 +209,7 @@ func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.S
 	}
 }
 
-// MatchReplays yields the replays of a match, by deal and rotation.
+// MatchReplays yields the replays of a match in the order of deals and rotations.
 func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		err := c.lines(ctx, "/matches"+number(match)+"/replays", nil, func(line wire.ReplayLine) bool { return yield(line, nil) })
@@ -219,10 +219,11 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped ends a stream that its consumer has stopped.
+// errStopped ends a stream whose consumer has stopped.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines calls each with the lines of a stream of replays, without an incomplete last line.
+// lines calls each with every line of a stream of replays, until each returns false. An incomplete last line
+// is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {
@@ -251,18 +252,18 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit sends an archive of a bot's directory, or a single file of that name; if bot is "", the manifest names it. body opens
-// the archive, once for each attempt, and returns its size.
+// Submit uploads a bot, as an archive of its directory or as the single file with the name file. If bot is
+// "", the manifest names the bot. body returns the content and its size; it is called once for each attempt.
 func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }
 
-// Submission returns the state of a submission, without waiting.
+// Submission returns the state of a submission without waiting.
 func (c *Client) Submission(ctx context.Context, id int64) (wire.Submission, error) {
 	return get[wire.Submission](ctx, c, "/submissions"+number(id), nil)
 }
 
-// CancelSubmission ends a submission that waits for its turn.
+// CancelSubmission cancels a submission that still waits in the queue.
 func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
 }
@@ -270,7 +271,7 @@ func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submissio
 // followWait is how long one request waits for a change.
 const followWait = 30 * time.Second
 
-// Follow yields a submission whenever it changes, until it is done.
+// Follow yields a submission at every change, until it is done.
 func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission, error] {
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
@@ -288,8 +289,8 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until a submission differs from an ETag; it does not wait for "". It returns the
-// new ETag, or the same one if nothing changed in time.
+// AwaitChange waits until the state of a submission differs from that with the ETag tag. It does not wait if
+// tag is "". It returns the new ETag, or tag if nothing changed within followWait.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -310,7 +311,7 @@ func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.
 	return s, resp.Header.Get("ETag"), nil
 }
 
-// Register joins the competition. The answer contains the key of the first token.
+// Register joins the competition. The answer contains the key of the person's first token.
 func (c *Client) Register(ctx context.Context, name, invite string) (wire.Registered, error) {
 	return post[wire.Registered](ctx, c, "/people", wire.Registration{Name: name, Invite: invite})
 }
@@ -318,12 +319,12 @@ func (c *Client) Register(ctx context.Context, name, invite string) (wire.Regist
 // Me returns the person of the token.
 func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/me", nil) }
 
-// Messages returns the user's messages, the oldest first.
+// Messages yields the user's messages, the oldest first.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
 	return pages[wire.Message](ctx, c, "/me/messages", nil)
 }
 
-// MarkMessagesSeen notes that the user has read the messages with IDs from the first to the last one.
+// MarkMessagesSeen marks the messages with IDs from first to last as read.
 func (c *Client) MarkMessagesSeen(ctx context.Context, first, last int64) error {
 	data, err := json.Marshal(wire.SeenMessages{First: first, Last: last})
 	if err != nil {
@@ -332,7 +333,7 @@ func (c *Client) MarkMessagesSeen(ctx context.Context, first, last int64) error 
 	return c.doWithoutAnswer(ctx, request{method: http.MethodPut, path: "/me/messages/seen", kind: "application/json", body: Body(data)})
 }
 
-// RevokeOwnToken revokes the client's own token.
+// RevokeOwnToken revokes the token that the client uses.
 func (c *Client) RevokeOwnToken(ctx context.Context) error { return c.sendDelete(ctx, "/me/token") }
 
 // Tokens returns the user's tokens.
@@ -346,7 +347,7 @@ func (c *Client) AddToken(ctx context.Context, t wire.NewToken) (wire.MadeToken,
 	return post[wire.MadeToken](ctx, c, "/tokens", t)
 }
 
-// RevokeToken revokes a token.
+// RevokeToken revokes a token of the user.
 func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 	return c.sendDelete(ctx, "/tokens"+number(id))
 }
@@ -367,17 +368,18 @@ func (c *Client) RevokeInvite(ctx context.Context, id int64) error {
 	return c.sendDelete(ctx, "/admin/invites"+number(id))
 }
 
-// People returns all people, in the order in which they joined.
+// People yields all people in the order in which they joined.
 func (c *Client) People(ctx context.Context) iter.Seq2[wire.Person, error] {
 	return pages[wire.Person](ctx, c, "/admin/people", nil)
 }
 
-// Machines returns all machines with all that admins see of them, the server's own first.
+// Machines yields the machines that play matches, with the details for admins, the server's own machine
+// first.
 func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
 	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
 }
 
-// Block blocks a person, or unblocks them if out is false.
+// Block blocks a person if out is true, and otherwise unblocks them.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {
@@ -386,7 +388,7 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
-// Body returns a body for Submit from an archive in memory.
+// Body returns a body for Submit that reads from memory.
 func Body(data []byte) func() (io.Reader, int64) {
 	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }
 }

@@ -1,8 +1,8 @@
-// Package client is a client of the HTTP API of a competition. Its documents are those of
-// web/wire. An error of the server is a *wire.Problem.
+// Package client is a client of the HTTP API of a competition. Its documents are the types of package wire.
+// An error of the server is a *wire.Problem.
 //
-// A request is repeated if the server is busy (429, 503), or if the connection fails, the server
-// has answered before, and the request is idempotent.
+// A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection
+// fails, provided that the server has answered before and that the request is idempotent.
 package client
 
 import (
@@ -27,21 +27,21 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Client is a client of one server, for the person of its token. It is safe for concurrent use.
+// Client is a client of one server for the person of one token. It is safe for concurrent use.
 type Client struct {
-	URL   string // of the server, without /api/v1
-	Token string // "" for anonymous requests
-	Agent string // User-Agent
+	URL   string // address of the server, without /api/v1
+	Token string // if "", requests are anonymous
+	Agent string // value of the header User-Agent
 	// Retries is the largest number of repetitions of a request.
 	Retries int
-	// OnWait is called before each wait for another attempt, unless it is nil.
+	// OnWait, unless nil, is called before each wait for another attempt.
 	OnWait func(why error, wait time.Duration)
 
 	http        *http.Client
-	hasAnswered atomic.Bool // the server has answered once: its address is right
+	hasAnswered atomic.Bool // the server has answered once, so its address is right
 }
 
-// New returns a client of the server with an address. The default scheme is https, but http for
+// New returns a client of the server at an address. Without a scheme, the address means https, or http for
 // the local machine.
 func New(address, token string) (*Client, error) {
 	full, err := cleanURL(address)
@@ -71,26 +71,27 @@ func cleanURL(address string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
 }
 
-// IsUnencrypted reports whether others can read what goes to the server: by http to another machine.
+// IsUnencrypted reports whether requests go by http to another machine, so that others on the way can read
+// them.
 func (c *Client) IsUnencrypted() bool {
 	u, err := url.Parse(c.URL)
 	return err == nil && u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()
 }
 
-// request is one exchange with the server.
+// request is one request to the server.
 type request struct {
-	method, path string // path after /api/v1, its parts escaped
+	method, path string // path is that after /api/v1, with its parts escaped
 	query        url.Values
 	header       http.Header
-	// body returns the body for each attempt and its size; nil: no body.
+	// body returns the body and its size; it is called for each attempt. If nil, the request has no body.
 	body func() (io.Reader, int64)
-	kind string // of the body
-	// notIdempotent: the request is not idempotent.
+	kind string // media type of the body
+	// notIdempotent prevents repetitions after a failed connection.
 	notIdempotent bool
 }
 
-// do sends a request, with repetitions, until the answer is a success or "not modified". The
-// caller closes its body.
+// do sends a request, with repetitions, until the answer is a success or "not modified". The caller closes
+// its body.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)
@@ -175,10 +176,10 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 	return resp, nil
 }
 
-// maxAddress is the largest number of bytes of an address and a token; servers refuse more.
+// maxAddress is the largest size of an address and a token together, in bytes. Servers refuse more.
 const maxAddress = 16 << 10
 
-// connectionFailure returns why a connection failed, without the words of package net.
+// connectionFailure says why a connection failed, without the words of package net.
 func connectionFailure(err error) string {
 	var name *net.DNSError
 	var number syscall.Errno
@@ -195,7 +196,8 @@ func connectionFailure(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the wait that the server asks for, at most a little more than maxWait, 0 if it does not.
+// retryAfter returns the wait that the header Retry-After asks for, 0 if it is absent. A number of seconds
+// above maxWait is cut to slightly more than maxWait.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
@@ -216,7 +218,7 @@ func Status(err error) int {
 	return 0
 }
 
-// read sends a request and reads the document that answers it.
+// read sends a request and decodes the document of the answer.
 func read[T any](ctx context.Context, c *Client, q request) (T, error) {
 	var doc T
 	resp, err := c.do(ctx, q)
@@ -234,12 +236,12 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post sends a document with a request that is not idempotent.
+// post sends a document with POST, as a request that is not idempotent.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
 	return send[T](ctx, c, request{method: http.MethodPost, path: path, notIdempotent: true}, doc)
 }
 
-// send sends a request with a document.
+// send sends a request with a document as its body, and decodes the answer.
 func send[T any](ctx context.Context, c *Client, q request, doc any) (T, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -254,7 +256,7 @@ func (c *Client) sendDelete(ctx context.Context, path string) error {
 	return c.doWithoutAnswer(ctx, request{method: http.MethodDelete, path: path})
 }
 
-// doWithoutAnswer sends a request that is answered by no document.
+// doWithoutAnswer sends a request whose answer has no document.
 func (c *Client) doWithoutAnswer(ctx context.Context, q request) error {
 	resp, err := c.do(ctx, q)
 	if err != nil {
@@ -263,8 +265,7 @@ func (c *Client) doWithoutAnswer(ctx context.Context, q request) error {
 	return resp.Body.Close()
 }
 
-// pages yields the items of a list, page after page, until the list or the
-// consumer ends.
+// pages yields the items of a list, page after page.
 func pages[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q := url.Values{}
@@ -289,7 +290,7 @@ func pages[T any](ctx context.Context, c *Client, path string, query url.Values)
 	}
 }
 
-// Collect returns at most n items of a list, all for n < 1.
+// Collect returns the first n items of a list, or all items if n is less than 1.
 func Collect[T any](list iter.Seq2[T, error], n int) ([]T, error) {
 	items := []T{}
 	for item, err := range list {

@@ -14,25 +14,28 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Choice is what somebody wants to play.
+// Choice is the game that a person wants to play.
 type Choice struct {
-	Game         string
-	Options      map[string]string // those that are not left out have their defaults
-	Seat         int
-	OtherPlayers []string      // at the seats after Seat in turn, at least one: bots, whose live versions play, or Invited
-	Bank         time.Duration // of each person for the game, one of Banks; 0: they have no clock
-	// Of a rematch:
-	After       string                // the game after which it is played, "" for none
-	ReservedFor map[int]service.Actor // by seat, for whom it is kept
+	Game    string
+	Options map[string]string // options that are missing have their defaults
+	Seat    int               // of the person who opens the table
+	// OtherPlayers sit at the seats after Seat in turn. Each is the name of a bot, whose live version plays,
+	// or Invited. There is at least one; if there are fewer than seats, they repeat.
+	OtherPlayers []string
+	Bank         time.Duration // of each person for the game, one of Banks; 0 means that people have no clock
+	// After and ReservedFor describe a rematch.
+	After       string                // ID of the game that this one follows; "" if it is no rematch
+	ReservedFor map[int]service.Actor // persons for whom seats are reserved, by seat
 }
 
-// Invited stands in a Choice for a person who is to come by the link of the table. No bot has this name.
+// Invited stands in a Choice for a person who joins by the link of the table. No bot has this name.
 const Invited = "+"
 
-// Banks are the times that each person may have for a game.
+// Banks are the times that a person may have for a game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// resolveChoice resolves the game of somebody and the bots' versions, and what memory they need.
+// resolveChoice finds the game and the bots' versions of the table's Choice, makes the seats, and computes
+// the memory of the bots.
 func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
@@ -78,7 +81,8 @@ func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 	return nil
 }
 
-// liveVersion returns the live version of a bot that can sit at a table.
+// liveVersion returns the live version of a bot. It is an error if that version cannot play the game at a
+// table.
 func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
 	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
@@ -87,7 +91,8 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns options of a game with openings where every game would begin alike and the option is not set.
+// WithOpening returns given, the options of a game, with random openings added if all games would otherwise
+// start alike. If the option for openings is given, it stays as it is.
 func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package play has the games of people: tables at which the referee plays one game, with a person in
-// the browser at one seat or more, and live versions of bots at the others. The bots are not rated by them;
-// they have memory and priority of their own, and are bounded for each person, each address and in total.
+// Package play has the games of people. A Table is one game, which the referee plays with persons in browsers
+// at one or more seats and live versions of bots at the others. These games do not change the ratings of
+// ladders. Their bots have memory and priority of their own, and the number of games is limited for each
+// person, for each address and in total.
 //
-// A table with seats for more people waits until these have come by its link; see Tables.Sit.
+// A table with seats for more people waits until these have come by its link; see Tables.ClaimSeat.
 package play
 
 import (
@@ -29,31 +30,37 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but Changed and Watch are required.
+// Options are the parts of a Tables. All but OnChange and NewWatcher are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
+<<<<<<< HEAD
 	Room    ladder.MemoryBudget                                      // for the memory of one bot
 	Resolve func(context.Context, ladder.Version) (match.Bot, error) // in its sandbox
+=======
+	Room    ladder.MemoryBudget                                              // memory limits of bots, as for ladders
+	Resolve func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a bot in its sandbox
+>>>>>>> d551be72 (client, mirror, tryout, play: comments for strangers)
 	Log     *slog.Logger
-	// OnChange is told of a table that is seen differently now, by its ID; nil: nobody is told. It does not wait.
+	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
 	OnChange func(id string)
-	// NewWatcher returns who sees the game of a table whose seats are all taken; nil: nobody does.
+	// NewWatcher, unless nil, is called when all seats of a table are taken. It returns the watcher of the
+	// game.
 	NewWatcher func(*Table) Watcher
 }
 
-// Watcher sees a game as it is played. It must not make the game wait.
+// Watcher follows a game for those who watch it. Its methods must not block.
 type Watcher interface {
 	// Position is called with each position; see match.Observer.
 	Position(*referee.Game)
-	// End is called when the game is over and kept.
+	// End is called when the game has ended and is stored.
 	End(ladder.PlayState)
 }
 
-// Tables are all games of people that are played now, or wait for people.
+// Tables are all games of people that are being played or wait for people. Run must be called.
 type Tables struct {
 	Options
-	memory *semaphore.Weighted // of the bots at all tables
+	memory *semaphore.Weighted // memory of the bots at all tables, in bytes
 	mu     sync.Mutex
 	tables map[string]*Table
 	closed bool
@@ -62,19 +69,19 @@ type Tables struct {
 	stop   context.CancelCauseFunc
 }
 
-// Limits bound the games. LimitsOf returns usual ones.
+// Limits bound the games of people. LimitsOf returns the usual ones.
 type Limits struct {
 	ladder.PlayLimits
-	Memory     int64         // bytes of all their bots; 0: as much as they want
-	Person     int           // at the same time, of one person or guest
-	Address    int           // at the same time, of guests from one address
-	Wait       time.Duration // for people to come by the link
-	ReturnTime time.Duration // for a person to come back
-	Frames     int           // a second that a page may send on average, and four times as many at once
-	Silence    time.Duration // without a sign of life, after which a connection ends
+	Memory     int64         // of all bots, in bytes; 0 means no limit
+	Person     int           // simultaneous games of one person or guest
+	Address    int           // simultaneous games of guests from one address
+	Wait       time.Duration // for people to join by the link
+	ReturnTime time.Duration // for a person to connect, and to connect again
+	Frames     int           // that a page may send in a second on average; four times as many at once
+	Silence    time.Duration // after which a silent connection ends
 }
 
-// LimitsOf returns the limits that an operator has configured.
+// LimitsOf returns the limits for the configuration l and the memory of all bots in bytes.
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
@@ -82,7 +89,7 @@ func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	}
 }
 
-// New returns no tables. Run has to run.
+// New returns Tables without games. Run must be called.
 func New(o Options) *Tables {
 	if o.OnChange == nil {
 		o.OnChange = func(string) {}
@@ -93,7 +100,7 @@ func New(o Options) *Tables {
 	return t
 }
 
-// breakError is the error of a game that ends for nobody.
+// breakError is the error of a game that ends without a result.
 type breakError struct {
 	cause ladder.BreakReason
 	text  string
@@ -101,7 +108,7 @@ type breakError struct {
 
 func (e *breakError) Error() string { return e.text }
 
-// The causes of games that the server ends.
+// Causes for which the server ends a game.
 var (
 	errStopped = &breakError{ladder.BrokenByStop, "the server stops"}
 	errBlocked = &breakError{ladder.BrokenByBlock, "the person is blocked"}
@@ -111,14 +118,14 @@ var (
 	errCancel  = &breakError{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
-// Run ends the games of people who are blocked, and all games when the context ends. Those
-// that an earlier server left are ended before, by store.Plays.BreakAll.
+// Run ends the games of people who are blocked. When ctx ends it ends all games and returns. Games of an
+// earlier server must have been ended before by store.Plays.BreakAll.
 func (t *Tables) Run(ctx context.Context) error {
 	ended, unsubscribe := t.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
 	for {
 		select {
-		case _, more := <-ended: // it may have missed others
+		case _, more := <-ended: // an event may stand for several
 			if !more { // the server stops
 				ended = nil
 				continue
@@ -135,7 +142,7 @@ func (t *Tables) Run(ctx context.Context) error {
 	}
 }
 
-// endBlocked ends the games of people who are blocked. Where several people play, a blocked one resigns.
+// endBlocked ends the games of people who are blocked. In a game of several people, a blocked person resigns.
 func (t *Tables) endBlocked(ctx context.Context) {
 	for _, x := range t.all() {
 		people := x.People()
@@ -156,14 +163,14 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 }
 
-// all returns all tables that are kept.
+// all returns all tables whose opening has finished.
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.isOpened() })
 }
 
-// Table returns the table of a game that is played or waits for people; nil if there is none.
+// Table returns the table with an ID, nil if its game has ended or never existed.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,12 +180,12 @@ func (t *Tables) Table(id string) *Table {
 	return nil
 }
 
-// TablesOf returns the tables of somebody.
+// TablesOf returns the tables at which who has a seat.
 func (t *Tables) TablesOf(who service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(who) < 0 })
 }
 
-// Rematch returns the table that waits for the people of a game that is over; nil if there is none.
+// Rematch returns the table that waits for people as the rematch of the game id, nil if there is none.
 func (t *Tables) Rematch(id string) *Table {
 	for _, x := range t.all() {
 		if x.Choice.After == id && x.Waiting() {
@@ -188,7 +195,7 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// CheckPlayer returns an error if somebody may not play at all.
+// CheckPlayer returns an error if who may not play on this server at all.
 func (t *Tables) CheckPlayer(who service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
@@ -199,7 +206,7 @@ func (t *Tables) CheckPlayer(who service.Actor) error {
 	return nil
 }
 
-// ClaimGuestGames makes the games of a guest theirs who has signed in.
+// ClaimGuestGames assigns the games of a guest to the person as whom the guest has signed in.
 func (t *Tables) ClaimGuestGames(ctx context.Context, who service.Actor) {
 	for _, x := range t.TablesOf(who) {
 		if err := x.assignSeat(ctx, who); err != nil {
@@ -208,9 +215,9 @@ func (t *Tables) ClaimGuestGames(ctx context.Context, who service.Actor) {
 	}
 }
 
-// Open lays a table and takes its bots from their versions. The game begins when all people have sat down and
-// come. A guest without a session gets one, whose key Open returns. Where somebody else has opened the same rematch,
-// who opens it sits down there.
+// Open opens a table for who and starts its bots. The game starts when all people have sat down and
+// connected. For a guest without a session, Open starts one and returns its key. If another person has
+// already opened the same rematch, who gets a seat at that table instead.
 func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.CheckPlayer(who); err != nil {
 		return nil, "", err
@@ -255,7 +262,8 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 	return x, key, nil
 }
 
-// join gives somebody a seat at the rematch that another one opens, or opens it where that fails.
+// join gives who a seat at a rematch that another person is opening. If that opening fails, it opens the
+// table for who.
 func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -269,8 +277,9 @@ func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Ch
 	return other, key, err
 }
 
-// ClaimSeat gives somebody a seat at a table that waits for people, unless they have one. A guest without a session gets
-// one, whose key Sit returns. The game begins when the last seat is taken.
+// ClaimSeat gives who a seat at a table that waits for people, unless who has one there. For a guest without
+// a session, it starts one and returns its key. The game starts when the last seat is taken and all people
+// have connected.
 func (t *Tables) ClaimSeat(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
 	if err := t.CheckPlayer(who); err != nil {
 		return "", err
@@ -285,7 +294,7 @@ func (t *Tables) ClaimSeat(ctx context.Context, x *Table, who service.Actor) (ke
 	return key, err
 }
 
-// reserveSeat takes a free seat, -1 for somebody who has one, or returns the limit that this breaks.
+// reserveSeat reserves a free seat. It returns -1 if who has a seat, and an error if a limit is reached.
 func (t *Tables) reserveSeat(x *Table, who service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -305,7 +314,8 @@ func (t *Tables) SocketLimits() socket.Limits {
 	return l
 }
 
-// admit takes a table in, or returns the limit that it breaks, or another table, of the same rematch.
+// admit adds a table within the limits. If another table waits as the same rematch, it returns that table
+// instead.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -329,7 +339,8 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// isOpened reports whether the store has a table: one that it cannot keep is no table any more when it is opened.
+// isOpened reports whether the opening of the table has finished. A table that could not be stored has been
+// removed before.
 func (x *Table) isOpened() bool {
 	select {
 	case <-x.moments.openFinished:
@@ -339,7 +350,8 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns the limit that somebody breaks by sitting down at a table, under the lock.
+// checkLimits returns an error if a seat at table at would exceed the limits of who. The caller holds the
+// lock.
 func (t *Tables) checkLimits(who service.Actor, at *Table) error {
 	own, near, all := 0, 0, 0
 	for _, x := range t.tables {
@@ -358,7 +370,7 @@ func (t *Tables) checkLimits(who service.Actor, at *Table) error {
 	return l.Check(own, near, all)
 }
 
-// remove forgets a table.
+// remove removes a table and frees its memory.
 func (t *Tables) remove(x *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

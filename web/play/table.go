@@ -22,27 +22,27 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID      string // cannot be guessed
+	ID      string // random, so that only those with the link find the table
 	Choice  Choice
 	Variant *rules.Variant
 	Seats   []*Seat
-	Seed    rules.Seed // secret until the end
+	Seed    rules.Seed // secret until the game ends
 	Began   time.Time
 
 	tables  *Tables
-	memory  int64   // in bytes, of the bots
-	watcher Watcher // of the game once it has begun; nil if nobody sees it
+	memory  int64   // of the bots, in bytes
+	watcher Watcher // set when the seats are taken; nil if nobody watches
 	end     context.CancelCauseFunc
 	moments moments
 
-	mu          sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Who
+	mu          sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Player
 	turn        turn
-	ownershipMu sync.Mutex // guards who sits at the seats while the game is stored
+	ownershipMu sync.Mutex // prevents a change of players while the game is being stored
 }
 
-// moments are channels that are closed when a table has come so far.
+// moments are channels that close when a table reaches a stage.
 type moments struct {
-	openFinished chan struct{} // the table is stored, or cannot be
+	openFinished chan struct{} // the table is stored, or could not be
 	allSeated    chan struct{} // no seat waits for a person
 	allConnected chan struct{} // every person has connected
 	gameStored   chan struct{} // the game has ended and is stored
@@ -52,31 +52,31 @@ func newMoments() moments {
 	return moments{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
 }
 
-// turn is whose turn it is.
+// turn is the seat to move, and since when.
 type turn struct {
-	seat  int // -1 if it is nobody's
+	seat  int // -1 if no seat is to move
 	began time.Time
 }
 
-// Seat is a seat at a table: that of a person, or of a version.
+// Seat is a seat at a table, of a person or of a version of a bot.
 type Seat struct {
-	Player      service.Actor // a guest has a session, once the seat is theirs
-	ReservedFor service.Actor // for whom a seat that is not taken is kept; zero: anybody
+	Player      service.Actor // person or guest at the seat; a guest has a session once the seat is stored
+	ReservedFor service.Actor // for whom the free seat is reserved; zero means anybody
 	Version     ladder.Version
 
-	stream       *socket.Stream // of a person; nil: a version plays
-	taken        bool           // by a person, or soon
+	stream       *socket.Stream // of a person; nil if a bot plays
+	taken        bool           // by a person, perhaps not stored yet
 	seatStored   bool           // the person's seat is stored
-	arrived      bool
-	connections  int  // connections
-	resigned     bool // and lines come no more
-	forfeited    bool // it has forfeited the game
-	bankLeft     time.Duration
-	timer        *time.Timer // of the person's turn; nil: it is not theirs, or they have a bank
-	moveDeadline time.Time
+	arrived      bool           // the person has connected once, or has resigned
+	connections  int            // current number
+	resigned     bool           // the person has resigned and can send no more moves
+	forfeited    bool           // in the game
+	bankLeft     time.Duration  // at the start of the turn
+	timer        *time.Timer    // of the person's move; nil unless it is their turn without a bank
+	moveDeadline time.Time      // of a person without a bank
 }
 
-// prepare makes the bots, whose files stay until the context has ended.
+// prepare returns the bots of all seats. Their files exist until ctx ends.
 func (x *Table) prepare(ctx context.Context) (bots []match.Bot, err error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
@@ -96,10 +96,10 @@ func (x *Table) prepare(ctx context.Context) (bots []match.Bot, err error) {
 	return bots, nil
 }
 
-// bankMargin is what a person with a bank has beyond it, for the way of the last move.
+// bankMargin is how far a person may exceed the bank, as the last move has to travel over the network.
 const bankMargin = time.Second
 
-// Names returns what the seats are called in the replay: each as no other.
+// Names returns the names of the seats in the replay. They are unique.
 func (x *Table) Names() (list []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -120,21 +120,22 @@ func (x *Table) Names() (list []string) {
 	return list
 }
 
-// player returns who sits at a seat.
+// player returns the person or guest at a seat.
 func (x *Table) player(seat int) service.Actor {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.Seats[seat].Player
 }
 
-// hasGuestFrom reports whether a guest at the table came from an address.
+// hasGuestFrom reports whether a guest from address sits at the table.
 func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserveSeat takes a free seat for somebody: one that is kept for them, or one that is kept for nobody.
+// reserveSeat reserves a free seat for who: one that is reserved for who, or else one that is reserved for
+// nobody.
 func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,7 +154,8 @@ func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
 	return seat, nil
 }
 
-// finishClaim completes what reserve has begun, once the seat is stored, or gives the seat back.
+// finishClaim completes reserveSeat after the attempt to store the seat. If stored is false, it frees the
+// seat.
 func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
@@ -168,7 +170,7 @@ func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.tables.OnChange(x.ID)
 }
 
-// hasFreeSeat reports whether a seat waits for a person, under the lock.
+// hasFreeSeat reports whether a seat waits for a person. The caller holds the lock.
 func (x *Table) hasFreeSeat() bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.stream != nil && !s.seatStored })
 }
@@ -180,10 +182,10 @@ func (x *Table) Waiting() bool {
 	return x.hasFreeSeat()
 }
 
-// WaitMinutes returns for how long at most the table waits for people.
+// WaitMinutes returns how long the table waits for people at most, in minutes.
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
-// Cancel gives up a table that waits for people, for who has opened it.
+// Cancel ends a table that waits for people. Only the person who has opened it may do so.
 func (x *Table) Cancel(who service.Actor) error {
 	switch {
 	case x.Seat(who) != x.Choice.Seat:
@@ -196,7 +198,7 @@ func (x *Table) Cancel(who service.Actor) error {
 	return nil
 }
 
-// People returns the seats of people who have sat down.
+// People returns the seats of the people who have sat down.
 func (x *Table) People() (seats []int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -208,7 +210,7 @@ func (x *Table) People() (seats []int) {
 	return seats
 }
 
-// store adds the game to the store, and returns the key of the session of a guest who is new.
+// store adds the game to the store. For a guest without a session it starts one and returns its key.
 func (x *Table) store(ctx context.Context) (key string, err error) {
 	who := x.player(x.Choice.Seat)
 	p := ladder.Play{
@@ -227,12 +229,13 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-// assignSeat makes the seat of a guest that of the person as whom they have signed in, unless that person has another one.
+// assignSeat assigns a guest's seat to the person as whom the guest has signed in, unless that person has
+// another seat at the table.
 func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
 	seat := x.Seat(who)
-	if seat < 0 { // it was not to be had
+	if seat < 0 { // the guest has no seat here
 		return nil
 	}
 	was := x.player(seat)
@@ -249,7 +252,7 @@ func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
 	return nil
 }
 
-// Seat returns the seat at which somebody plays, -1 if there is none.
+// Seat returns the seat of who, -1 if who has none.
 func (x *Table) Seat(who service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -259,17 +262,17 @@ func (x *Table) Seat(who service.Actor) int {
 // SeatView is what all see of a seat.
 type SeatView struct {
 	Seat        int
-	Team        int    // from 1
-	Name        string // "" of a guest
+	Team        int    // counted from 1
+	Name        string // "" for a guest
 	Bot         bool
 	Free        bool
-	Reserved    bool   // a free seat is kept for somebody
-	ReservedFor string // their name, "" of a guest
+	Reserved    bool   // a free seat is reserved for a person
+	ReservedFor string // name of that person, "" for a guest
 	Absent      bool
 	Resigned    bool
-	Forfeited   bool // by a fault, perhaps of the partner, while the others play on
-	Turn        bool
-	BankLeft    time.Duration // of a bank, at the beginning of the turn
+	Forfeited   bool          // by a fault, perhaps of a team partner, while others play on
+	Turn        bool          // the seat is to move
+	BankLeft    time.Duration // at the start of the turn
 	Until       time.Time     // when the bank of the seat to move is empty
 }
 
@@ -294,14 +297,14 @@ func (x *Table) SeatViews() (list []SeatView) {
 	return list
 }
 
-// Connection is that of a person's page.
+// Connection is the connection of a person's page.
 type Connection interface {
 	socket.Wire
-	Done() <-chan struct{} // is closed when the connection is
+	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach carries the lines of a person's seat over a connection; see socket.Stream. The game begins
-// when all people have come. When it is over Attach waits until it is kept.
+// Attach carries the lines of a person's seat over a connection; see socket.Stream. The game starts when all
+// people have connected. At the end of the game, Attach waits until the game is stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
@@ -318,7 +321,7 @@ func (x *Table) Attach(seat int, c Connection) error {
 	return s.stream.Attach(heldConnection{c, x.moments.gameStored})
 }
 
-// heldConnection is a connection that closes, after the end of a game, when the game is kept.
+// heldConnection is a connection that, at the end of a game, closes only when the game is stored.
 type heldConnection struct {
 	Connection
 	gameStored <-chan struct{}
@@ -334,7 +337,8 @@ func (w heldConnection) Close(why string) {
 	w.Connection.Close(why)
 }
 
-// recordArrival notes that a person has come, or will not. The game begins after the last one. The caller has locked x.mu.
+// recordArrival records that a person has connected or never will. After the last one, the game starts. The
+// caller holds x.mu.
 func (x *Table) recordArrival(s *Seat) {
 	if s.arrived {
 		return
@@ -345,7 +349,7 @@ func (x *Table) recordArrival(s *Seat) {
 	}
 }
 
-// Resign gives the game up for a person's seat. It loses when it is its turn.
+// Resign resigns for a person's seat. The seat loses when it is its turn.
 func (x *Table) Resign(seat int) {
 	x.mu.Lock()
 	x.Seats[seat].resigned = true
@@ -355,14 +359,14 @@ func (x *Table) Resign(seat int) {
 	x.tables.OnChange(x.ID)
 }
 
-// HasResigned reports whether the game was given up for a seat.
+// HasResigned reports whether a seat has resigned.
 func (x *Table) HasResigned(seat int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.Seats[seat].resigned
 }
 
-// closeStreams ends the lines of all people.
+// closeStreams closes the streams of all people.
 func (x *Table) closeStreams(why error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
@@ -371,10 +375,10 @@ func (x *Table) closeStreams(why error) {
 	}
 }
 
-// Done is closed when the game has ended and is kept.
+// Done returns a channel that closes when the game has ended and is stored.
 func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// TimeLeft returns the time that a person has left for their move; ok is false if it is not their turn.
+// TimeLeft returns the time that a person has left for the move. If it is not the person's turn, ok is false.
 func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -385,7 +389,7 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil
 }
 
-// botClock is that of the bots. They have the lowest priority, so the margin is wide.
+// botClock is the clock of the bots. As they have the lowest priority, its margin is wide.
 func (x *Table) botClock() referee.Clock {
 	return referee.Clock{Move: x.tables.Limits.Think, Margin: 5 * time.Second, Startup: time.Minute}
 }
@@ -395,8 +399,7 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// recordPosition notes whose turn it is, who has forfeited, and what is left of the banks, and shows the position to those who
-// watch.
+// recordPosition records the turn, forfeits and banks of a position, and passes the position to the watcher.
 func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
 	x.turn = turn{g.Turn(), time.Now()}
@@ -418,7 +421,7 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock runs the clocks of people without banks: from the lines of a turn to the move.
+// runMoveClock runs the clock of a person without a bank, from the turn line to the move.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
@@ -449,7 +452,7 @@ func (x *Table) stopClock(s *Seat) {
 	}
 }
 
-// run plays the game and keeps it.
+// run plays the game and stores it.
 func (x *Table) run(ctx context.Context, bots []match.Bot) {
 	defer x.end(nil)
 	stop := context.AfterFunc(ctx, func() { x.closeStreams(context.Cause(ctx)) })
@@ -485,7 +488,7 @@ func (x *Table) run(ctx context.Context, bots []match.Bot) {
 	}
 }
 
-// await waits for something that is to happen in time.
+// await waits until what is closed. It returns late if that takes longer than in.
 func await(ctx context.Context, what <-chan struct{}, in time.Duration, late error) error {
 	select {
 	case <-what:
@@ -497,13 +500,13 @@ func await(ctx context.Context, what <-chan struct{}, in time.Duration, late err
 	}
 }
 
-// playGame plays the game once all people have sat down and come.
+// playGame plays the game after all people have sat down and connected.
 func (x *Table) playGame(ctx context.Context, bots []match.Bot) (playGame *referee.Result, err error) {
 	if err := await(ctx, x.moments.allSeated, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
 	}
 	if x.Choice.After != "" {
-		x.tables.OnChange(x.Choice.After) // which offers it no longer
+		x.tables.OnChange(x.Choice.After) // its page no longer offers the rematch
 	}
 	if x.tables.NewWatcher != nil {
 		x.watcher = x.tables.NewWatcher(x)
@@ -532,7 +535,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Bot) (playGame *refer
 	return playGame, nil
 }
 
-// reportVoid ends a void game.
+// reportVoid ends the table if its game is void, that is, if it cannot go on because of the machine.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.Void](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
@@ -540,7 +543,7 @@ func (x *Table) reportVoid(err error) {
 	}
 }
 
-// storeResult stores a finished game, but one in which a house bot has failed.
+// storeResult stores a finished game. It returns an error instead if a house bot has failed.
 func (x *Table) storeResult(g *referee.Result) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
@@ -553,9 +556,9 @@ func (x *Table) storeResult(g *referee.Result) error {
 		}
 	}
 	g.Reveal(x.Seed)
-	g.Seats = slices.Clone(g.Seats) // which those who watch read
+	g.Seats = slices.Clone(g.Seats) // watchers read the old slice
 	for seat, name := range x.Names() {
-		g.Seats[seat].Name = name // a guest may have signed in
+		g.Seats[seat].Name = name // a guest may have signed in during the game
 	}
 	return x.tables.Store.Plays.Finish(context.WithoutCancel(x.tables.ctx), x.ID, x.Variant, g.Ranks, g.Encode())
 }

@@ -1,5 +1,6 @@
-// Package tryout has the bots that people test before they submit them: a limited queue of them, and what became of
-// each, in memory and for a while. Package submission builds and plays them, when the runner has a core.
+// Package tryout has a queue of the bots that people test before they submit them. It holds the queue and the
+// outcomes in memory, for a limited time. Package submission builds and plays these bots when the runner has
+// a free core.
 package tryout
 
 import (
@@ -22,27 +23,29 @@ import (
 
 // Options are the parts of Tryouts. All are required.
 type Options struct {
-	Play   func(context.Context, submission.Tryout, int) (said string, err error)
+	// Play builds a bot and plays its games on a core. It returns the output of the build.
+	Play func(context.Context, submission.Tryout, int) (said string, err error)
+	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(game string, against ladder.Version) (int64, error)
-	Wake   func() // called when there is one more
+	Wake   func() // called when the queue has changed
 	Log    *slog.Logger
 }
 
-// Limits are how many may wait and run at the same time.
+// Limits bound how many try-outs may wait and run at the same time.
 var Limits = admission.Limits{Person: 1, Total: 60, Subject: phrase.New("tests"), Hint: phrase.New("cancel one, or wait until it is over"), Retry: 10 * time.Second}
 
 const (
-	// Retention is how long a tryout that is over can be looked at.
+	// Retention is how long a finished try-out is available.
 	Retention = time.Hour
-	// maxFinished is how many of those there are at most.
+	// maxFinished is the largest number of finished try-outs in memory.
 	maxFinished = 50
-	// MaxText is the largest size of a bot's text.
+	// MaxText is the largest size of a bot's text, in bytes.
 	MaxText = 256 << 10
-	// maxLog is how much is kept of what a bot wrote to stderr in a game: the end.
+	// maxLog is how many bytes of a bot's stderr are retained for each game, counted from the end.
 	maxLog = 32 << 10
 )
 
-// State is how far a tryout is.
+// State is the stage of a try-out.
 type State string
 
 // The states of tryouts.
@@ -56,32 +59,33 @@ const (
 	Stopped  State = "stopped"
 )
 
-// Game is a game of a tryout.
+// Game is a finished game of a try-out.
 type Game struct {
 	Replay []byte
-	Score  float64 // of the bot against the other: 1, ½ or 0
+	Score  float64 // of the tested bot against its opponent: 1, 0.5 or 0
 	Faults []submission.TryoutFault
 	Stderr []string
 }
 
-// Progress is what is known of a tryout.
+// Progress is the state of a try-out with its results so far.
 type Progress struct {
 	Opponent    string
 	State       State
-	Place       int         // among those that wait, 1 is next
-	Reason      phrase.Text // of Failed
-	BuildOutput string      // by the build
+	Place       int         // in the queue; 1 is next, 0 means that it does not wait
+	Reason      phrase.Text // why the bot failed, in the state Failed
+	BuildOutput string      // output of the build
 	Games       []Game
-	Check       *submission.TryoutCheck // nil: it has not run
-	Revision    int                     // a number that is another one when anything has changed
+	Check       *submission.TryoutCheck // nil if the check has not run
+	Revision    int                     // differs after every change
 }
 
-// IsDone reports whether the tryout has ended.
+// IsDone reports whether the try-out has ended.
 func (p Progress) IsDone() bool {
 	return p.State != Waiting && p.State != Building && p.State != Playing
 }
 
-// Tryouts are those that wait, run and are kept. The runner has them as a Source.
+// Tryouts are the try-outs that wait or run, and those that ended recently. The runner uses it as a Source of
+// jobs.
 type Tryouts struct {
 	Options
 	places *admission.Places
@@ -90,26 +94,26 @@ type Tryouts struct {
 	closed bool
 }
 
-// tryout is one of them.
+// tryout is one try-out.
 type tryout struct {
 	id     string
 	owner  service.Actor
 	memory int64
 	ctx    context.Context
 	cancel context.CancelFunc
-	leave  func() // its place
+	leave  func() // frees its place
 
-	// What follows is under Tryouts.mu.
+	// Tryouts.mu guards the fields below.
 
 	bot submission.Tryout
 	Progress
 	changeSignal chan struct{} // closed at the next change
 }
 
-// New returns no tryouts.
+// New returns an empty queue.
 func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
-// Add takes a tryout in, in place of the last one of its owner, and returns its ID.
+// Add queues a try-out and returns its ID. It discards the owner's finished try-outs.
 func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
 	if err := who.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
@@ -135,7 +139,8 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	return n.id, nil
 }
 
-// Next returns the first tryout that waits and whose owner is not busy, as a *runner.Tryout.
+// Next returns the first waiting try-out whose owner is not busy, as a *runner.Tryout. If there is none, the
+// job is nil.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -147,10 +152,11 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	return nil, nil
 }
 
-// RecordStart does nothing: the tryout begins with its Run.
+// RecordStart does nothing: the try-out starts when the runner calls its Run.
 func (x *Tryouts) RecordStart(runner.Job) {}
 
-// update changes a tryout, and tells those that wait for that; a place in the queue changes others, too.
+// update changes a try-out with do, and notifies those who wait for the change. When a try-out starts, the
+// places of the others in the queue change too. It does nothing if the try-out has ended.
 func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -176,7 +182,7 @@ func (x *Tryouts) update(n *tryout, do func()) {
 	}
 }
 
-// dropOldest forgets the oldest of too many that are over.
+// dropOldest removes the oldest finished try-outs above maxFinished.
 func (x *Tryouts) dropOldest() {
 	over := len(x.all) - x.places.Count()
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool {
@@ -194,7 +200,7 @@ func (x *Tryouts) remove(id string) {
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.id == id })
 }
 
-// run plays a tryout.
+// run builds and plays a try-out.
 func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	stop := context.AfterFunc(ctx, n.cancel)
 	defer stop()
@@ -227,7 +233,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns what is kept of a game.
+// newGame returns a game with the end of the tested bot's log.
 func newGame(g *referee.Result) Game {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
@@ -242,7 +248,7 @@ func newGame(g *referee.Result) Game {
 	return game
 }
 
-// find returns a tryout of somebody.
+// find returns the try-out with an ID if it belongs to who.
 func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
 		if n.id == id && n.owner.IsSame(who) {
@@ -252,7 +258,8 @@ func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns how far a tryout of somebody is, when it is otherwise than at a change or the context ends.
+// Await returns the progress of a try-out of who, once its revision differs from change, it has ended, or ctx
+// ends.
 func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, change int) (Progress, error) {
 	for {
 		x.mu.Lock()
@@ -281,7 +288,7 @@ func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, chang
 	}
 }
 
-// Cancel ends a tryout of somebody.
+// Cancel ends a try-out of who.
 func (x *Tryouts) Cancel(who service.Actor, id string) error {
 	x.mu.Lock()
 	n, err := x.find(who, id)
@@ -293,7 +300,7 @@ func (x *Tryouts) Cancel(who service.Actor, id string) error {
 	return err
 }
 
-// Run ends all tryouts when the context ends.
+// Run waits until ctx ends, and then ends all try-outs.
 func (x *Tryouts) Run(ctx context.Context) error {
 	<-ctx.Done()
 	x.mu.Lock()

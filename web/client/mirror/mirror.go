@@ -1,5 +1,5 @@
-// Package mirror saves replays of a competition: in a directory, in a file of lines, or to a
-// stream. A directory or file can be resumed where it ends.
+// Package mirror saves the replays of a competition in a directory, in a file of lines, or to a stream. It
+// can continue a directory or file after its last replay.
 package mirror
 
 import (
@@ -18,29 +18,29 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// GameFile returns the name of a game's replay in a directory.
+// GameFile returns the name of the file of a game's replay in a directory.
 func GameFile(id int64) string { return fmt.Sprintf("game-%d.json", id) }
 
-// cursorFile is the file in a directory of replays with the cursor after the last one.
+// cursorFile is the name of the file with the cursor after the last replay of a directory.
 const cursorFile = ".cursor"
 
 // Mirror saves replays.
 type Mirror struct {
-	Cursor string // after the last saved replay
+	Cursor string // position after the last saved replay, for the server
 
 	dir           string
-	ladder        string   // whose replays the directory contains, "" for all
-	withoutCursor bool     // without a cursor in the directory
+	ladder        string   // ladder of the replays; "" means all ladders
+	withoutCursor bool     // the directory gets no file with a cursor
 	file          *os.File // nil for a stream
 	w             *bufio.Writer
 }
 
-// NewStream returns a mirror that writes lines to a stream.
+// NewStream returns a mirror that writes lines to w.
 func NewStream(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
 
-// Open opens a directory, or a file with the extension .ndjson or .jsonl, after its last replay.
-// ladder is the ladder of the replays, "" for all. whole is for the replays of one match, which
-// are always fetched from the start.
+// Open opens a directory, or a file with the extension .ndjson or .jsonl, to continue after its last replay.
+// ladder is the ladder of the replays, "" for all ladders. whole is for the replays of one match, which are
+// always downloaded from the start.
 func Open(path, ladder string, whole bool) (*Mirror, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch {
@@ -77,7 +77,7 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 	return m, sameLadder(path, of, ladder)
 }
 
-// sameLadder returns an error unless the replays at a path are of the ladder whose replays are wanted.
+// sameLadder returns an error unless the ladder of the existing replays at path, of, is the wanted one.
 func sameLadder(path, of, want string) error {
 	if of == want {
 		return nil
@@ -94,17 +94,17 @@ func sameLadder(path, of, want string) error {
 	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(of), named(want))
 }
 
-// oneMatch stands in place of a ladder, which has no space in its name, where replays are of a match: no download
-// may go on behind it.
+// oneMatch stands in place of a ladder where the replays are those of one match, so that no other download
+// continues there. No ladder has this name, as names have no spaces.
 const oneMatch = "one match"
 
-// ladderFile returns the file beside a file of lines that says of which ladder its replays are.
+// ladderFile returns the file next to a file of lines that contains the name of its ladder.
 func ladderFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
 }
 
-// openLines opens a file of lines after its last complete line. Of which ladder the lines are, the
-// file beside it says. Without that file, lines that are all of one ladder count as chosen for that.
+// openLines opens a file of lines after its last complete line. The file next to it says which ladder the
+// lines are from. If that file is missing, the ladder is that of the lines, or all ladders if they differ.
 func openLines(path, ladder string) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -134,8 +134,8 @@ func openLines(path, ladder string) (*Mirror, error) {
 	return m, nil
 }
 
-// scan returns the cursor of the last complete line of a file, "" if there is none, the ladder of all
-// of them, "" if they are of more than one, and where they end: what follows was interrupted.
+// scan reads a file of lines. It returns the cursor of the last complete line ("" if there is none), the
+// ladder of all lines ("" if they differ), and the offset after that line. What follows was interrupted.
 func scan(f *os.File) (cursor, ladder string, end int64, err error) {
 	in := bufio.NewReaderSize(f, 1<<16)
 	for {
@@ -159,7 +159,7 @@ func scan(f *os.File) (cursor, ladder string, end int64, err error) {
 	}
 }
 
-// Add saves a replay and the cursor after it.
+// Add saves a replay and advances the cursor.
 func (m *Mirror) Add(line wire.ReplayLine) error {
 	if m.dir == "" {
 		data, err := compactLine(line)
@@ -183,7 +183,7 @@ func (m *Mirror) Add(line wire.ReplayLine) error {
 	return nil
 }
 
-// compactLine returns a line as the server writes it.
+// compactLine returns a line in the form in which the server writes it.
 func compactLine(line wire.ReplayLine) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -206,7 +206,8 @@ func writeAtomically(path string, data []byte) error {
 	return nil
 }
 
-// Close saves the cursor, also after an error: all replays before it are complete.
+// Close saves the cursor. It does so also after an error of Add, as all replays before the cursor are
+// complete.
 func (m *Mirror) Close() error {
 	var errs []error
 	if m.w != nil {
