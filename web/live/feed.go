@@ -10,31 +10,31 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed has the frames of one game for those who watch, the latest ones of a long game.
+// feed holds the frames of one game for those who watch it. Of a long game it holds only the latest frames.
 type feed struct {
 	match  *match
-	number int // of the game; 0: none
-	base   int // the ply of the first frame
+	number int // of the game; 0 before the first game
+	base   int // ply of the first frame
 	frames []board.Frame
-	moves  []board.Move // by index of the frame before it
+	moves  []board.Move // moves[i] leads from frames[i] to frames[i+1]
 	over   bool
-	failed bool     // it has no frames, and gets none
-	source snapshot // what the frames were made of
+	failed bool     // the game cannot be shown and gets no frames
+	source snapshot // the snapshot from which the frames were made
 
 	state        rules.State
 	publicFrames *board.PublicFrames
 	log          rules.Log
 }
 
-// mark is how far a feed is.
+// mark is the progress of a feed.
 type mark struct{ number, lastPly int }
 
 func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 
-// lastPly returns the ply of the last frame, one less than base if there is none.
+// lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds the frames up to a snapshot, of this game or of another.
+// advance adds the frames up to a snapshot, which may be of another game.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)
@@ -57,7 +57,7 @@ func (f *feed) advance(s snapshot) error {
 		f.log.Reset()
 		f.state.Apply(move, &f.log)
 		if len(moves)-i > kept {
-			f.base, f.frames, f.moves = i+2, nil, nil // so that end() is i+1
+			f.base, f.frames, f.moves = i+2, nil, nil // so that lastPly() is i+1
 			f.publicFrames.ForceFullFrame()
 			continue
 		}
@@ -71,10 +71,10 @@ func (f *feed) advance(s snapshot) error {
 	return nil
 }
 
-// skipTo brings a feed without frames to a snapshot.
+// skipTo moves a feed without frames to the position of a snapshot.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// startGame sets the feed to the deal of another game.
+// startGame resets the feed to the deal of another game.
 func (f *feed) startGame(s snapshot) {
 	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
@@ -83,7 +83,7 @@ func (f *feed) startGame(s snapshot) {
 	f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 }
 
-// trim drops the older half of the frames when there are too many.
+// trim drops the older half of the frames if there are more than kept.
 func (f *feed) trim(kept int) {
 	if len(f.frames) <= kept {
 		return
@@ -97,23 +97,23 @@ func (f *feed) trim(kept int) {
 	f.frames[0].Common = all
 }
 
-// gameDoc is a message about a game: its frames from Ply on. Head is there if these are all that
-// the server has, and then the moves begin behind the first frame; else the first move leads to
-// the first frame.
+// gameDoc is a message about a game: its frames from Ply on. If Head is set, the message has all frames that
+// the server has, and the first move follows the first frame. Otherwise the first move leads to the first
+// frame.
 type gameDoc struct {
 	Topic    string        `json:"topic"`
-	GameID   string        `json:"at"` // names the game; see ask
+	GameID   string        `json:"at"` // identifies the game, as in clientMessage
 	Head     *head         `json:"head,omitempty"`
 	Ply      int           `json:"ply"`
 	Frames   []board.Frame `json:"frames"`
 	Moves    []board.Move  `json:"moves"`
 	Faults   []faultDoc    `json:"faults"`
-	TimeLeft []int64       `json:"left"`  // by seat, milliseconds for the next move when its turn began
-	Since    int64         `json:"since"` // when that was, in milliseconds since 1970
+	TimeLeft []int64       `json:"left"`  // by seat, in milliseconds, at the start of the current turn
+	Since    int64         `json:"since"` // start of the current turn, in milliseconds since 1970
 	Result   *result       `json:"result,omitempty"`
 }
 
-// head is what a game has from its beginning on, with the names of board.Game.
+// head is what stays the same during a game. Its JSON keys are those of board.Game.
 type head struct {
 	Ladder      string          `json:"ladder"`
 	Match       place           `json:"match"`
@@ -123,18 +123,18 @@ type head struct {
 	Clock       referee.ClockMS `json:"clock"`
 	Seats       []board.Seat    `json:"seats"`
 	Keys        []string        `json:"keys"`
-	PerSeatKeys []string        `json:"own"` // none
+	PerSeatKeys []string        `json:"own"` // always empty
 	Deals       int             `json:"deals"`
 }
 
-// place is where a game is in its match.
+// place is the position of a game in its match.
 type place struct {
-	ID       int64 `json:"id"` // 0: it is a game of people
+	ID       int64 `json:"id"` // of the match; 0 for a game of people
 	Deal     int   `json:"deal"`
 	Rotation int   `json:"rotation"`
 }
 
-// faultDoc is a fault as the other seats are told of it: its text may have cards.
+// faultDoc is a fault as the other seats may know it. It has no text, which may contain cards.
 type faultDoc struct {
 	Seat int           `json:"seat"`
 	Ply  int           `json:"ply"`
@@ -145,10 +145,10 @@ type faultDoc struct {
 type result struct {
 	Ranks  []int     `json:"ranks"`
 	Points []float64 `json:"points"`
-	Over   bool      `json:"over"` // by the rules
+	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns the message with the frames from ply first on.
+// doc returns the message with the frames from the ply first on.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

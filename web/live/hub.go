@@ -1,9 +1,9 @@
-// Package live shows games in progress to those who watch them over WebSockets, and moves the
-// pages of a site with what happens in a competition. A message is encoded once for all who get
-// it. Nobody who watches makes a match wait: each socket has a bounded queue, and one that is too
-// slow is ended and comes back from the position that it has.
+// Package live shows games in progress over WebSockets to those who watch them, and updates pages of the site
+// when something happens in a competition. A message is encoded once for all its receivers. Watching never
+// delays a match: each socket has a bounded queue, and a socket that is too slow is closed. Its client
+// connects again and continues from the position that it has.
 //
-// What is shown of a game in progress is what every seat sees; see board.PublicFrames.
+// A game in progress is shown with what every seat sees; see board.PublicFrames.
 package live
 
 import (
@@ -32,30 +32,30 @@ import (
 type Options struct {
 	Store  *store.Store
 	Limits Limits
-	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
-	Log    *slog.Logger  // nil: none
+	Hold   time.Duration // how long the end of a game is shown before the next game; 0 means DefaultHold
+	Log    *slog.Logger  // if nil, nothing is logged
 }
 
-// Limits bound what visitors who watch may cost. DefaultLimits returns the usual ones.
+// Limits bound the cost of those who watch. DefaultLimits returns the usual ones.
 type Limits struct {
 	Sockets admission.Limits
 	Topics  int // topics of one socket
-	Pages   int // topics of pages that are watched, in all languages
+	Pages   int // watched topics that are pages, counted for each language
 
-	Message  int // bytes of a message of a client
-	Messages int // of a client in a second on average, and as many and Topics more at once
+	Message  int // largest message of a client, in bytes
+	Messages int // of a client in a second on average; that number plus Topics at once
 
-	Frames  int // messages a second about one match
-	Backlog int // positions of a game that one who comes late gets, the latest ones
-	Renders int // parts of pages that are rendered in a second, in all
+	Frames  int // messages about one match in a second
+	Backlog int // latest positions of a game that a new watcher gets
+	Renders int // parts of pages rendered in a second, in total
 
-	Queues socket.QueueLimits // of messages to the sockets; a message to several counts for each
+	Queues socket.QueueLimits // for messages to the sockets; a message to several sockets counts for each
 
-	Write   time.Duration // to take one message
-	Silence time.Duration // without a sign of life, after which a socket ends
+	Write   time.Duration // longest time to send one message
+	Silence time.Duration // after which a silent socket is closed
 }
 
-// DefaultLimits returns the limits of a hub with so many sockets.
+// DefaultLimits returns the limits of a hub with at most total sockets.
 func DefaultLimits(total int) Limits {
 	return Limits{
 		Sockets: admission.Limits{
@@ -72,32 +72,33 @@ func DefaultLimits(total int) Limits {
 // DefaultHold is long enough to see how a game has ended.
 const DefaultHold = 4 * time.Second
 
-// Hub has the matches and games of people in progress, and the sockets that watch. Run makes it work.
+// Hub has the matches and games of people in progress, and the sockets that watch them. Run must be called.
 type Hub struct {
 	Options
-	// Render returns the parts of a page, in a language; see Parts. It is set before Run; without it
-	// pages have none.
+	// Render returns the parts of a page in a language; see Parts. It may be set before Run; by default pages
+	// have no parts.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
-	boot   string // names this process, so that positions of another one are not resumed
+	boot   string // identifies this process, so that clients do not resume positions of another one
 	queues socket.Queues
 	places *admission.Places
 	pages  *pages
 
 	mu      sync.Mutex
 	closed  bool
-	matches map[string]*match // by topic, as games of people
+	matches map[string]*match // by topic; games of people too
 	sockets map[*subscriber]struct{}
 }
 
-// Topics that are not those of a page. A match is topicMatch and its ID, a game of people topicTable and its ID.
+// Topics that are not pages. The topic of a match is topicMatch and its ID, that of a game of people
+// topicTable and its ID.
 const (
 	topicGames = "games"
 	topicMatch = "match/"
 	topicTable = "table/"
 )
 
-// NewHub returns a Hub.
+// NewHub returns a Hub. Run must be called.
 func NewHub(o Options) *Hub {
 	o.Hold = cmp.Or(o.Hold, DefaultHold)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
@@ -110,18 +111,18 @@ func NewHub(o Options) *Hub {
 	return h
 }
 
-// ListedGame is a match in progress, or a game of people, for a list.
+// ListedGame is a match in progress, or a game of people, in the list of games to watch.
 type ListedGame struct {
 	Topic  string   `json:"topic"`
-	URL    string   `json:"url"`    // of its page
-	ID     int64    `json:"id"`     // of a match
-	Ladder string   `json:"ladder"` // of a match; "" for an unrated one
-	Title  string   `json:"title"`  // of the game that people play; "" for a match
-	Bots   []string `json:"bots"`   // who plays: by slot, or by seat
-	Sides  []int    `json:"sides"`  // of the seats; nil: each of Bots is a side
+	URL    string   `json:"url"`    // of the page that shows it
+	ID     int64    `json:"id"`     // of the match; 0 for a game of people
+	Ladder string   `json:"ladder"` // of the match; "" for an unrated match or a game of people
+	Title  string   `json:"title"`  // of a game of people; "" for a match
+	Bots   []string `json:"bots"`   // names of those who play, by slot in a match or by seat in a game of people
+	Sides  []int    `json:"sides"`  // of the seats; if nil, each of Bots is a side of its own
 }
 
-// Games returns what is in progress and shown, the games of people first, and then the matches, the oldest first.
+// Games returns the listed games in progress: first those of people, then the matches, the oldest first.
 func (h *Hub) Games() []ListedGame {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,8 +136,9 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch is for runner.Options.Watch. The runner leaves out the matches that nobody may watch
-// before they end.
+// ShowMatch starts to show a match. It is made for runner.Options.Watch; the runner does not call it for
+// matches that nobody may watch before they end. The caller passes each position to position, and calls end
+// after the last one. Both are nil if the match cannot be shown.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -149,7 +151,8 @@ func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end f
 	return m.Position, m.markEnded
 }
 
-// addMatch begins to show a match, or goes on to show that of its topic. Once the hub is closed nobody sees it.
+// addMatch adds a match. If the hub already has one with that topic, as when a match is tried again, it
+// returns that one.
 func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -162,11 +165,11 @@ func (h *Hub) addMatch(m *match) *match {
 	return m
 }
 
-// Table is a game of people that is shown.
+// Table is a game of people that is shown to those who watch it.
 type Table struct{ *match }
 
-// ShowTable shows a game of people from now on to who has its link, and in the list if it is listed. moved is called, if
-// somebody begins or ends to watch it.
+// ShowTable starts to show a game of people to those who have its link, and if listed is true, in the list of
+// games. It calls moved when somebody starts or stops watching.
 func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
 	info := ListedGame{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
 	for seat := range names {
@@ -177,7 +180,7 @@ func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool
 	return Table{h.addMatch(m)}
 }
 
-// End tells those who watch the game what became of it.
+// End sends the final state of the game to those who watch it, and removes it.
 func (t Table) End(state ladder.PlayState) {
 	t.hub.mu.Lock()
 	delete(t.hub.matches, t.info.Topic)
@@ -186,7 +189,7 @@ func (t Table) End(state ladder.PlayState) {
 	t.announceEnd(string(state))
 }
 
-// WatcherCount returns how many watch a game of people.
+// WatcherCount returns how many sockets watch the game of people with an ID.
 func (h *Hub) WatcherCount(id string) int {
 	h.mu.Lock()
 	m := h.matches[topicTable+id]
@@ -199,10 +202,10 @@ func (h *Hub) WatcherCount(id string) int {
 	return len(m.watchers)
 }
 
-// eventBuffer is how many events wait for Run.
+// eventBuffer is how many events may wait for Run.
 const eventBuffer = 1024
 
-// Run sends what happens until the context ends. Then it ends all sockets.
+// Run handles the events of the store until ctx ends. Then it closes all sockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
 	happened, stop := h.Store.Events().Subscribe(eventBuffer, nil)
@@ -214,7 +217,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			return nil
 		case e, ok := <-happened:
 			if !ok {
-				happened = nil // the runner has ended, and so will the context
+				happened = nil // the runner has ended, and ctx will end soon
 				continue
 			}
 			h.handleEvent(ctx, e)
@@ -222,7 +225,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// handleEvent handles an event.
 func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	if e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.MissedEvents > 0 {
 		h.closeEndedMatches(ctx)
@@ -230,8 +232,7 @@ func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	h.pages.markByEvent(ctx, e)
 }
 
-// closeEndedMatches tells those who watch matches that have ended what became of them, as soon as the store
-// knows.
+// close closes all sockets. Their clients will connect to the next server.
 func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match
@@ -269,7 +270,7 @@ func (h *Hub) close() {
 	}
 }
 
-// SocketCount returns how many sockets watch.
+// SocketCount returns the number of connected sockets.
 func (h *Hub) SocketCount() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

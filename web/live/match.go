@@ -12,30 +12,30 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people. Who plays it leaves each position in positions. A goroutine that
-// runs while somebody watches takes the newest from there, so that the match does not wait.
+// match is a match in progress, or a game of people. The player of the match stores each position in
+// positions without waiting. While somebody watches, a goroutine reads the newest position from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
 	variant          *rules.Variant
-	deals            int // of a match
+	deals            int // of a match; 0 for a game of people
 	listed           bool
-	onAudienceChange func()      // is called when somebody begins or ends to watch
-	hasEnded         atomic.Bool // no more positions come, perhaps for a while
+	onAudienceChange func()      // called when somebody starts or stops watching
+	hasEnded         atomic.Bool // no more positions come, unless the match is tried again
 	positions        positions
 
-	sending     sync.Mutex // guards what follows
+	sending     sync.Mutex // guards the fields below
 	watchers    map[*subscriber]struct{}
 	feed        *feed           // nil while nobody watches
-	fullMessage *socket.Message // all that the feed has
+	fullMessage *socket.Message // everything that the feed has; nil if it is not encoded
 	stop        context.CancelFunc
-	closed      bool // those who watched it have been told how it ended
+	closed      bool // the final state has been sent
 }
 
-// snapshot is the record of a game so far. A copy of it stays valid; see referee.Game. What
-// bots say about their moves (ReplayMove.Info) is neither read nor safe to read.
+// snapshot is the record of a game up to a position. A copy of it stays valid; see referee.Game.
+// ReplayMove.Info, which bots say about their moves, must not be read.
 type snapshot struct {
-	number    int // of the game, from 1; 0: none
+	number    int // of the game, counted from 1; 0 before the first game
 	replay    referee.Replay
 	timeLeft  [rules.MaxSeats]time.Duration
 	turnStart time.Time
@@ -49,18 +49,19 @@ func newMatch(h *Hub, info ListedGame, v *rules.Variant) *match {
 	}
 }
 
-// Position stores a position. It allocates nothing.
+// Position stores a position. It does not allocate memory.
 func (m *match) Position(g *referee.Game) { m.positions.add(g) }
 
-// positions hands the newest position of a match from the match, which adds positions, to the feed, which reads them.
+// positions passes the newest position of a match from its player, which calls add, to the feed, which calls
+// next.
 type positions struct {
-	wake chan struct{} // receives after a position that an idle feed waits for
+	wake chan struct{} // receives after a new position for which an idle feed waits
 
 	mu       sync.Mutex
 	newest   snapshot
-	previous snapshot // the game before the newest one, if the feed has not come to its end
-	feed     int      // the number of the game that the feed is at
-	idle     bool     // the feed has everything
+	previous snapshot // end of the game before the newest one, unless the feed has reached it
+	feed     int      // number of the game that the feed shows
+	idle     bool     // the feed has every position
 }
 
 // add replaces the newest position.
@@ -90,7 +91,8 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns what the feed, which has so many moves of a game, shows next: the rest of that game, or the newest game.
+// next returns the snapshot that a feed shows next, given the game's number, its number of moves and whether
+// it is over: the rest of that game, or the newest game. If there is nothing new, news is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,21 +108,21 @@ func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	return s, news
 }
 
-// detachFeed is called when there is no feed any more.
+// detachFeed records that no feed exists.
 func (p *positions) detachFeed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.feed, p.previous, p.idle = 0, snapshot{}, false
 }
 
-// markEnded is called when no more positions come.
+// markEnded records that no more positions come.
 func (m *match) markEnded() {
 	m.hasEnded.Store(true)
 	m.hub.pages.markStale(topicGames)
 }
 
-// join makes a socket watch. It gets all positions of the game, or those that it lacks. It
-// reports false if the match is over.
+// join adds a socket that watches, and sends it the positions that it lacks. It returns false if the match is
+// over.
 func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -137,7 +139,7 @@ func (m *match) join(w *subscriber, a clientMessage) bool {
 		go m.run(ctx)
 	}
 	if len(m.feed.frames) == 0 {
-		return true // it waits for a position
+		return true // the socket waits for the first position
 	}
 	first := m.feed.base
 	if a.Game == m.gameID(m.feed.number) && a.Ply >= m.feed.base && a.Ply <= m.feed.lastPly() {
@@ -175,8 +177,8 @@ func (m *match) dropIdleFeed() {
 	}
 }
 
-// run sends what comes, at most Limits.Frames messages a second, and keeps the end of a game in
-// sight for a while.
+// run sends new positions, at most Limits.Frames messages in a second. After the end of a game it waits for
+// Hold.
 func (m *match) run(ctx context.Context) {
 	pause := time.Second / time.Duration(m.hub.Limits.Frames)
 	for {
@@ -211,7 +213,7 @@ func (m *match) run(ctx context.Context) {
 	}
 }
 
-// advance brings the feed to the newest position, and reports whether there is one.
+// advance updates the feed to the newest position. It returns false if there is nothing new.
 func (m *match) advance() bool {
 	f := m.feed
 	s, news := m.positions.next(f.number, f.lastPly(), f.over)
@@ -227,7 +229,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends what has been added to a feed that was in a state.
+// broadcast sends what a feed has gained since before.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -249,8 +251,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns the frames from first on as a message: with the head of the game if that is
-// its base, and else as what follows.
+// encode returns a message with the frames from the ply first on. If first is the base of the feed, the
+// message has the head of the game.
 func (m *match) encode(first int) (*socket.Message, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
@@ -260,21 +262,21 @@ func (m *match) encode(first int) (*socket.Message, error) {
 // gameID identifies a game of the match in this process.
 func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
-// overDoc tells those who watch a match or a game of people that it is over: the state that it has now, "" if it
+// overDoc tells those who watch that a match or game of people is over. State is its final state, "" if it
 // does not exist.
 type overDoc struct {
 	Topic string `json:"topic"`
 	State string `json:"over"`
 }
 
-// announceEnd tells those who watch how the match has ended.
+// announceEnd sends the remaining positions and the final state to all who watch, and removes them.
 func (m *match) announceEnd(state string) {
 	msg, err := socket.Encode(overDoc{m.info.Topic, state})
 	m.sending.Lock()
 	defer m.sending.Unlock()
 	if m.feed != nil && m.feed.number > 0 {
 		before := m.feed.mark()
-		for m.advance() { // to the end of the last game
+		for m.advance() { // up to the end of the last game
 			m.broadcast(before)
 			before = m.feed.mark()
 		}

@@ -14,13 +14,13 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Parts are the parts of a page that move, as HTML.
+// Parts are the parts of a page that change, as HTML.
 type Parts struct {
-	Order []string          // the keys of those that are a list, in their order; may be empty
+	Order []string          // keys of the parts that form a list, in the order of the list; may be empty
 	HTML  map[string]string // by key
 }
 
-// partsDoc is a message about a page: its parts, and the order of its list.
+// partsDoc is the message with the parts of a page.
 type partsDoc struct {
 	Topic string            `json:"topic"`
 	Parts map[string]string `json:"parts"`
@@ -33,24 +33,24 @@ type gamesDoc struct {
 	Matches []ListedGame `json:"matches"`
 }
 
-// refusedDoc tells a socket that a page is not shown to it, as too many are watched. It may ask again.
+// refusedDoc tells a socket that it cannot watch a page, as too many pages are watched. It may try again.
 type refusedDoc struct {
 	Topic  string `json:"topic"`
 	Reason string `json:"refused"`
 }
 
-// pageKey is a page in a language.
+// pageKey identifies a page in a language.
 type pageKey struct{ topic, lang string }
 
 // page is a page that somebody watches.
 type page struct {
-	owner    *subscriber // one of the watchers, for whose address the page counts
+	owner    *subscriber // one of watchers; the page counts for its address
 	watchers map[*subscriber]struct{}
-	stale    bool            // something has happened since it was rendered
-	message  *socket.Message // what is shown; nil: not rendered yet
+	stale    bool            // something has happened since the page was rendered
+	message  *socket.Message // what was rendered last; nil before that
 }
 
-// pages renders the pages that are watched and have moved, one after the other.
+// pages renders the watched pages that are stale, one after the other.
 type pages struct {
 	hub  *Hub
 	wake chan struct{}
@@ -58,18 +58,18 @@ type pages struct {
 	all  map[pageKey]*page
 }
 
-// maxLang is the length of the longest tag of a language.
+// maxLang is the length of the longest language tag.
 const maxLang = 5
 
-// addressShare is the part of Limits.Pages that may count for one address, as 1/addressShare.
+// addressShare limits the pages of one address to Limits.Pages/addressShare.
 const addressShare = 4
 
-// refusal returns why an address cannot begin to watch another page, "" if it can, under the lock.
+// refusal returns why an address cannot watch another page, "" if it can. The caller holds the lock.
 func (p *pages) refusal(address netip.Addr) string {
 	most, all, own := p.hub.Limits.Pages, 0, 0
 	for key, pg := range p.all {
 		if key.topic == topicGames {
-			continue // which is one for all
+			continue // all share this page
 		}
 		if all++; pg.owner.address == address {
 			own++
@@ -84,7 +84,8 @@ func (p *pages) refusal(address netip.Addr) string {
 	return ""
 }
 
-// watch begins to watch a page. Where too many are watched it refuses that page; the socket stays.
+// watch adds a socket to those who watch a page. If too many pages are watched, it sends a refusedDoc, and
+// the socket stays open.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || topic == topicGames && lang != "" {
 		return nil, errMessage
@@ -131,7 +132,7 @@ func (p *pages) wakeRenderer() {
 	}
 }
 
-// markByEvent marks the pages that an event moves.
+// markByEvent marks the pages that an event changes.
 func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	switch e.Kind {
 	case events.SubmissionChanged, events.QueueChanged, events.AccessEnded:
@@ -159,7 +160,7 @@ func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	}
 }
 
-// markStale marks the pages of a topic as moved.
+// markStale marks the page of a topic, in all languages, to be rendered again.
 func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,10 +172,10 @@ func (p *pages) markStale(topic string) {
 	}
 }
 
-// Refresh has the page of a topic rendered anew for those who watch it.
+// Refresh renders the page of a topic again for those who watch it.
 func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
-// run renders until the context ends.
+// run renders stale pages until ctx ends.
 func (p *pages) run(ctx context.Context) {
 	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
 	for {
@@ -194,7 +195,7 @@ func (p *pages) run(ctx context.Context) {
 	}
 }
 
-// next returns a page to render, the list of games before others.
+// next returns a stale page, preferably the list of games.
 func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +207,7 @@ func (p *pages) next() (key pageKey, ok bool) {
 	return key, ok
 }
 
-// render renders a page, and sends it if it is another one.
+// render renders a page, and sends it if it has changed.
 func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]
@@ -232,7 +233,7 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	}
 }
 
-// document returns what is shown of a page.
+// document returns the message for a page.
 func (p *pages) document(ctx context.Context, key pageKey) any {
 	if key.topic == topicGames {
 		return gamesDoc{key.topic, p.hub.Games()}
@@ -240,7 +241,7 @@ func (p *pages) document(ctx context.Context, key pageKey) any {
 	parts, err := p.hub.Render(ctx, key.topic, key.lang)
 	if err != nil {
 		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
-		parts = Parts{} // such as one that does not exist
+		parts = Parts{} // for example, the page does not exist
 	}
 	return partsDoc{key.topic, parts.HTML, parts.Order}
 }

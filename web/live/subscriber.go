@@ -18,12 +18,12 @@ type subscriber struct {
 	*socket.Queue
 	hub     *Hub
 	address netip.Addr
-	release func()            // gives its place back
-	topics  map[string]func() // those that it watches, and how it leaves them; of its reader
+	release func()            // frees the place of the socket
+	topics  map[string]func() // watched topics, with the function that stops watching each; used by the reader only
 }
 
-// Serve makes a request a socket that watches, by upgrade, whose error it returns. Once it is one, the
-// socket goes on when Serve has returned.
+// Serve turns a request into a socket that watches, by calling upgrade. It returns the error of upgrade or of
+// a limit. The socket continues after Serve has returned.
 func (h *Hub) Serve(by admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
 	w := &subscriber{Queue: h.queues.New(), hub: h, address: by.Address, topics: map[string]func(){}}
 	if err := h.admit(w, by); err != nil {
@@ -47,7 +47,7 @@ func (h *Hub) Serve(by admission.Visitor, upgrade func(socket.Limits) (*socket.C
 	return nil
 }
 
-// admit registers a socket, or returns why it is one too many.
+// admit registers a socket. It returns an error if a limit is reached.
 func (h *Hub) admit(w *subscriber, by admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +60,7 @@ func (h *Hub) admit(w *subscriber, by admission.Visitor) (err error) {
 	return err
 }
 
-// removeSocket unregisters a socket that has ended, and makes it leave its topics.
+// removeSocket removes a closed socket and stops its watching.
 func (h *Hub) removeSocket(w *subscriber) {
 	h.mu.Lock()
 	delete(h.sockets, w)
@@ -71,10 +71,10 @@ func (h *Hub) removeSocket(w *subscriber) {
 	w.release()
 }
 
-// errMessage is the end of a socket whose client sends what no client of this site sends.
+// errMessage is the error for a message that no page of the site sends.
 var errMessage = errors.New("this message is not understood")
 
-// read handles the messages of the client, until the socket ends.
+// read handles the messages of the client until the socket closes.
 func (w *subscriber) read(c *socket.Conn) {
 	defer w.hub.removeSocket(w)
 	for {
@@ -94,15 +94,15 @@ func (w *subscriber) read(c *socket.Conn) {
 type clientMessage struct {
 	Watch string `json:"watch"`
 	Leave string `json:"leave"`
-	Game  string `json:"game"` // of a match: that of which the client has positions, "" for none
-	Ply   int    `json:"ply"`  // the last one that it has
+	Game  string `json:"game"` // of a match: the game of which the client has positions, "" if none
+	Ply   int    `json:"ply"`  // the last ply that the client has
 	Lang  string `json:"lang"` // of a page
 }
 
-// gameTopic is the form of the topics of matches and games of people.
+// gameTopic matches the topics of matches and games of people.
 var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + topicTable + `[A-Z0-9]{1,40})$`)
 
-// pageTopic is the form of the topics of pages.
+// pageTopic matches the topics of pages.
 var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
 func (w *subscriber) handle(a clientMessage) error {
@@ -128,7 +128,7 @@ func (w *subscriber) handle(a clientMessage) error {
 	return err
 }
 
-// watch begins to watch a topic, and returns how to leave it.
+// watch starts to watch a topic. It returns the function that stops watching.
 func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	switch {
 	case gameTopic.MatchString(a.Watch):
@@ -142,7 +142,8 @@ func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	return nil, errMessage
 }
 
-// watchMatch begins to watch a match or a game of people. Of one that is not in progress it tells the state.
+// watchMatch starts to watch a match or a game of people. If it is not in progress, the socket gets its
+// state.
 func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	h.mu.Lock()
 	m := h.matches[a.Watch]
@@ -158,7 +159,7 @@ func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	return func() {}
 }
 
-// state returns the state of a match or a game of people, "" if it does not exist.
+// state returns the state of a match or game of people, "" if it does not exist.
 func (h *Hub) state(ctx context.Context, topic string) string {
 	if id, table := strings.CutPrefix(topic, topicTable); table {
 		p, _ := h.Store.Plays.Find(ctx, id)
