@@ -34,13 +34,8 @@ import (
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
-<<<<<<< HEAD
-	Room    ladder.MemoryBudget                                      // for the memory of one bot
-	Resolve func(context.Context, ladder.Version) (match.Bot, error) // in its sandbox
-=======
-	Room    ladder.MemoryBudget                                              // memory limits of bots, as for ladders
+	Room    ladder.MemoryBudget                                      // memory limits of bots, as for ladders
 	Resolve func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a bot in its sandbox
->>>>>>> d551be72 (client, mirror, tryout, play: comments for strangers)
 	Log     *slog.Logger
 	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
 	OnChange func(id string)

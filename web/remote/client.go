@@ -25,10 +25,11 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Server is how a client reaches the server.
+// Server says how a client reaches the server.
 type Server struct {
-	URL, Token, Agent string // as client.Client has them
-	// Dial makes the connections. If Dial is nil, they go over the network, by a proxy if the environment has one.
+	URL, Token, Agent string // as in client.Client
+	// Dial makes the connections. If Dial is nil, they go over the network, through the proxy that the
+	// environment names.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -36,14 +37,14 @@ type Server struct {
 type ClientOptions struct {
 	Server
 	Bot, Label string
-	Games      []string // if it is nil, all games or those of the version before
-	NewVersion bool     // a new version, even if one is live
+	Games      []string // games that a new version plays; if nil, all games or those of the previous version
+	NewVersion bool     // make a new version even if one is live
 	Command    []string // starts a process for each session
-	// Serve, unless it is nil, plays in place of processes, as the Serve of a match.Bot does.
+	// Serve, unless nil, plays in place of processes, as the Serve of a match.Bot does.
 	Serve       func(lines io.Reader, answers io.Writer) error
-	Stderr      io.Writer // of the processes; if it is nil, os.Stderr
+	Stderr      io.Writer // of the processes; if nil, os.Stderr
 	SingleMatch bool      // leave after one match
-	// OnEvent is called with what happens, one call at a time, unless it is nil.
+	// OnEvent, unless nil, is called with each event. Calls do not overlap.
 	OnEvent func(Event)
 }
 
@@ -53,28 +54,28 @@ type Client struct {
 
 	instance      string
 	mu            sync.Mutex
-	link          *link              // nil while there is none
-	programs      map[int64]*program // nil before Run
-	activeMatches map[int64]bool     // the matches that are played
+	link          *link              // nil while there is no connection
+	programs      map[int64]*program // by session; nil before Run
+	activeMatches map[int64]bool     // IDs of the matches that have started and have no result yet
 	leaving       bool
-	released      bool               // the server has no match for it any more
-	hasLeft       bool               // it was leaving, and nothing was played
+	released      bool               // the server has no match for the client anymore
+	hasLeft       bool               // Run returns nil, as the client was leaving and nothing was left to play
 	cancel        context.CancelFunc // ends Run
-	lastReport    chan struct{}      // closed when Tell has returned from the last state; nil before the first
+	lastReport    chan struct{}      // closed when OnEvent has returned from the last event; nil before the first
 }
 
-// Event is what happens: it has one of its members.
+// Event is something that happens to a client. Exactly one of its fields is set, but Wait comes with Offline.
 type Event struct {
 	Online  *Welcome
-	Offline error // why; the client comes back by itself
-	Wait    time.Duration
-	Playing *Opening // a match begins
+	Offline error         // why the connection broke; the client connects again by itself
+	Wait    time.Duration // until the next attempt to connect
+	Playing *Opening      // a match starts
 	Result  *Result
-	Leaving bool // it plays no more matches; the current ones go on
+	Leaving bool // the client plays no more matches; those in progress continue
 }
 
-// report calls Tell with a state, after those before it, under the lock. It does not wait: Tell may take its time,
-// and call Leave.
+// report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call:
+// OnEvent may take long, and may call Leave. The caller holds the lock.
 func (c *Client) report(s Event) {
 	if c.OnEvent == nil {
 		return
@@ -90,20 +91,19 @@ func (c *Client) report(s Event) {
 	}()
 }
 
-// The waits between attempts to come back.
+// Waits between attempts to connect again.
 const (
 	minWait = 250 * time.Millisecond
 	maxWait = time.Minute
 )
 
-// finalError is an error of a server that the client is not to come back to.
+// finalError is an error of the server after which the client must not connect again.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run plays until the context ends, the server wants the bot no more, or the client has left; see
-// Leave. It comes back by itself when the connection breaks. The first attempt has to succeed. It
-// is called once.
+// Run plays until ctx ends, the server rejects the bot, or the client has left; see Leave. After a broken
+// connection it connects again by itself. Only the first connection must succeed. Run may be called once.
 func (c *Client) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -121,7 +121,7 @@ func (c *Client) Run(ctx context.Context) error {
 	defer func() {
 		c.endPrograms()
 		c.mu.Lock()
-		c.leaving = true // Leave has nothing to tell any more
+		c.leaving = true // Leave has no event to report anymore
 		told := c.lastReport
 		c.mu.Unlock()
 		if told != nil {
@@ -162,7 +162,8 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
-// Leave makes Run return when the matches that are played are over; at once if it has not begun.
+// Leave makes Run return when the matches in progress are over. If Run has not been called, it will return at
+// once.
 func (c *Client) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,12 +186,13 @@ func (c *Client) startLeaving() {
 	c.stopIfIdle()
 }
 
-// resultTime is how long a client that leaves, and that the server has released, waits for the
-// result of its last match; offlineTime is how long one that leaves tries to come back for it.
+// resultTime is how long a leaving client, which the server has released, waits for the result of its last
+// match. offlineTime is how long a leaving client without a connection tries to connect again for that
+// result.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// stopIfIdle ends Run where nothing is left to do, under the lock. While the server has a match for the
-// client, of which it need not have heard, it stays.
+// stopIfIdle ends Run if the client is leaving and nothing is left to do. While the server may still start a
+// match with the client, Run continues. The caller holds the lock.
 func (c *Client) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
@@ -203,7 +205,7 @@ func (c *Client) stopIfIdle() {
 	}
 }
 
-// stopAfter ends Run after a time in which nothing has changed.
+// stopAfter ends Run after d, unless something has changed by then.
 func (c *Client) stopAfter(d time.Duration) {
 	released, link := c.released, c.link
 	time.AfterFunc(d, func() {
@@ -220,7 +222,8 @@ func (c *Client) stop() {
 	c.cancel()
 }
 
-// connect carries one connection until it breaks.
+// connect opens one connection and serves it until it breaks. It sets reached when the server has accepted
+// the bot.
 func (c *Client) connect(ctx context.Context, reached *bool) error {
 	ws, err := c.dial(ctx)
 	if err != nil {
@@ -301,7 +304,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	if resp == nil {
 		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
 	}
-	p := wire.ReadProblem(resp) // of whose body gorilla/websocket has kept 1 KiB
+	p := wire.ReadProblem(resp) // gorilla/websocket has kept the first 1 KiB of its body
 	again := []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError}
 	if slices.Contains(again, p.Status) {
 		return nil, p
@@ -309,7 +312,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, finalError{p}
 }
 
-// newHello returns the sessions that have a process, and the newest matches without a result.
+// newHello returns a hello with the sessions that have a process, and the newest matches without a result.
 func (c *Client) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -320,7 +323,7 @@ func (c *Client) newHello() *hello {
 	}
 }
 
-// resume goes on with the sessions that the server still has, and ends the others.
+// resume continues the sessions that the server still has, and ends the others.
 func (c *Client) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -345,7 +348,7 @@ func (c *Client) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.programs) >= maxSessions || c.programs[o.Session] != nil {
-		return // the server's fault; it waits in vain
+		return // an error of the server, which waits in vain
 	}
 	if !c.activeMatches[o.Match] {
 		c.activeMatches[o.Match] = true
@@ -359,7 +362,7 @@ func (c *Client) startProgram(l *link, o *Opening) {
 	c.programs[o.Session] = p
 	conn := l.newConn(o.Session)
 	go p.seat.Attach(conn)
-	p.running.Go(func() { // under the lock: endAll waits for what it finds
+	p.running.Go(func() { // under the lock, so that endPrograms waits for it
 		if c.Serve != nil {
 			p.serve(c.Serve)
 		} else {
@@ -375,7 +378,7 @@ func (c *Client) startProgram(l *link, o *Opening) {
 func (c *Client) recordResult(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.activeMatches[r.Match] { // it came twice, or has not played here
+	if !c.activeMatches[r.Match] { // the result came twice, or the match was not played here
 		return
 	}
 	delete(c.activeMatches, r.Match)
@@ -383,7 +386,7 @@ func (c *Client) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease notes that the server has no match for the client any more.
+// recordRelease records that the server has no match for the client anymore.
 func (c *Client) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -391,7 +394,7 @@ func (c *Client) recordRelease() {
 	c.stopIfIdle()
 }
 
-// endPrograms ends all processes.
+// endPrograms ends all processes and waits for them.
 func (c *Client) endPrograms() {
 	c.mu.Lock()
 	var list []*program
@@ -405,7 +408,7 @@ func (c *Client) endPrograms() {
 	}
 }
 
-// Text returns what is to be said of a state; "" for nothing.
+// Text describes an event for people, "" if there is nothing to say.
 func (s Event) Text() string {
 	switch {
 	case s.Online != nil:

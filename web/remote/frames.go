@@ -1,10 +1,9 @@
-// Package remote plays bots that run on their owner's machine. Hub is the server's end: it takes
-// their connections, and is the program of their versions for the runner. Client is the other
-// end: it starts a process for each session.
+// Package remote plays bots that run on their owners' machines. Hub is the end of the server: it accepts
+// their connections, and the runner uses them as the programs of their versions. Client is the other end: it
+// starts a process for each session.
 //
-// A bot has one WebSocket, which carries any number of sessions. A session is one process of a
-// match: its lines are those of a socket.Stream at each end, so that they go on where they broke off
-// when the connection comes back.
+// A bot has one WebSocket, which carries any number of sessions. A session is one process of a match. Its
+// lines go through a socket.Stream at each end, so that a session continues after a broken connection.
 package remote
 
 import (
@@ -18,94 +17,94 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Path is the address of the WebSocket on a server.
+// Path is the path of the WebSocket on a server.
 const Path = "/ws/remote"
 
-// The parameters of the address.
+// Parameters of the address.
 const (
 	paramBot      = "bot"
 	paramLabel    = "label"
 	paramGames    = "games" // separated by commas
-	paramNew      = "new"   // "1": a new version
+	paramNew      = "new"   // "1" asks for a new version
 	paramInstance = "instance"
 )
 
-// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and
-// instance: 16 to 64 letters and digits, chosen when it starts. Errors before the upgrade are problem
-// documents; a page of another origin is refused. Frames are text. On a new connection each end of a
-// session first sends a seat frame with nothing but an ack, and then its lines from the number that
-// the other end has told. After a break a result may come twice.
+// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance:
+// 16 to 64 letters and digits, chosen when it starts. Errors before the upgrade are problem documents. Pages
+// of another origin are refused. Frames are text. On a new connection, each end of a session first sends a
+// seat frame that has only an ack. Then it sends its lines, starting at the number in the other end's ack.
+// After a broken connection a result may come twice.
 
-// frame is one message. It has one of its members, or a Session with one of Seat and Shut.
+// frame is one message. Exactly one of its fields is set, but Session comes with Seat or Shut.
 type frame struct {
-	Hello   *hello        `json:"hello,omitempty"`   // the client's first
-	Welcome *Welcome      `json:"welcome,omitempty"` // the server's first
-	Open    *Opening      `json:"open,omitempty"`    // by the server: a session begins
-	Result  *Result       `json:"result,omitempty"`  // by the server: a match has ended
-	Leave   bool          `json:"leave,omitempty"`   // by the client: no more matches
-	Left    bool          `json:"left,omitempty"`    // by the server, after Leave: no match of the bot is left
+	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
+	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server
+	Open    *Opening      `json:"open,omitempty"`    // from the server: a session starts
+	Result  *Result       `json:"result,omitempty"`  // from the server: a match has ended
+	Leave   bool          `json:"leave,omitempty"`   // from the client: it plays no more matches
+	Left    bool          `json:"left,omitempty"`    // from the server, after Leave: the bot has no match anymore
 	Session int64         `json:"session,omitempty"`
 	Seat    *socket.Frame `json:"seat,omitempty"`
-	Shut    bool          `json:"shut,omitempty"` // that end of the session carries no more frames
+	Shut    bool          `json:"shut,omitempty"` // this end of the session sends no more frames
 }
 
-// hello is what a client tells of itself.
+// hello is the state of a client that connects.
 type hello struct {
-	Sessions []int64 `json:"sessions"`          // that it still has processes for
-	Matches  []int64 `json:"matches,omitempty"` // that it has begun, and awaits the results of
+	Sessions []int64 `json:"sessions"`          // sessions with a process
+	Matches  []int64 `json:"matches,omitempty"` // matches that have started and have no result yet
 }
 
-// Welcome is what the server tells a bot that has connected.
+// Welcome is the server's answer to a bot that has connected.
 type Welcome struct {
 	Bot       string  `json:"bot"`
 	Version   int     `json:"version"`
-	Allowance int64   `json:"allowance"` // milliseconds
-	Comeback  int64   `json:"comeback"`  // seconds
-	Frames    float64 `json:"frames"`    // a second, that the client may send
-	Sessions  []int64 `json:"sessions"`  // that go on
+	Allowance int64   `json:"allowance"` // by which the clock's margin is larger, in milliseconds
+	Comeback  int64   `json:"comeback"`  // time to connect again after a break, in seconds
+	Frames    float64 `json:"frames"`    // that the client may send in a second
+	Sessions  []int64 `json:"sessions"`  // sessions that continue
 }
 
-// Opening is a session that begins: the client is to start a process for it.
+// Opening describes a session that starts. The client must start a process for it.
 type Opening struct {
 	Session int64    `json:"session"`
 	Match   int64    `json:"match"`
-	Ladder  string   `json:"ladder,omitempty"` // none: an unrated match
+	Ladder  string   `json:"ladder,omitempty"` // "" for an unrated match
 	Game    string   `json:"game"`
 	Bots    []string `json:"bots"` // of the match, by slot
 }
 
-// Result is how a match has ended.
+// Result says how a match has ended.
 type Result struct {
 	Match  int64   `json:"match"`
 	Ladder string  `json:"ladder,omitempty"`
-	Text   string  `json:"text,omitempty"` // why it has no result; "" where it has one
-	Score  float64 `json:"score"`          // of a rated match, from 0 to 1
-	Before float64 `json:"before"`         // Elo
-	After  float64 `json:"after"`
+	Text   string  `json:"text,omitempty"` // why the match has no result; "" if it has one
+	Score  float64 `json:"score"`          // of the bot in a rated match, from 0 to 1
+	Before float64 `json:"before"`         // Elo before the match
+	After  float64 `json:"after"`          // Elo after the match
 }
 
-// The bounds of a connection.
+// Limits of a connection.
 const (
-	maxSessions = 16 // of one bot: more than a match has rotations
+	maxSessions = 16 // of one bot; more than a match has rotations
 	helloTime   = 10 * time.Second
-	sendTime    = 10 * time.Second // for a frame to be sent
-	aliveTime   = 15 * time.Second // without a sign of the other end
+	sendTime    = 10 * time.Second // longest time to send one frame
+	aliveTime   = 15 * time.Second // after which a silent connection ends
 	maxFrame    = 128 << 10
-	maxFrames   = 2000 // a second that a bot may send on average, and as many at once
-	// clientShare is the part of the frames that a bot may send which its client sends, so that it is
-	// never too fast by a difference of clocks.
+	maxFrames   = 2000 // that a bot may send in a second on average, and at once
+	// clientShare is the part of maxFrames that clients use, so that they never exceed maxFrames by a
+	// difference of clocks.
 	clientShare = 0.9
 )
 
-// socketLimits are those of a bot's connection.
+// socketLimits are the limits of a bot's connection at the server.
 var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Silence: aliveTime, Send: sendTime}
 
 // link is one connection with its sessions.
 type link struct {
 	*socket.Conn
-	limiter  *rate.Limiter // of what is sent; nil: none
-	admitted bool          // it has been its bot's link; of the hub's lock, as open
-	ready    bool          // the Welcome is on its way
+	limiter  *rate.Limiter // of the frames that this end sends; nil means no limit
+	admitted bool          // it has become its bot's link; guarded by the lock of the hub, as ready is
+	ready    bool          // the Welcome has been sent
 
 	mu    sync.Mutex
 	conns map[int64]*conn
@@ -124,7 +123,8 @@ func (l *link) send(f frame) error {
 	return l.Write(f)
 }
 
-// newConn returns a session's share of the link, to which its frames are delivered from now on.
+// newConn returns the part of the link that carries a session. From now on it receives the frames of that
+// session.
 func (l *link) newConn(id int64) *conn {
 	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()
@@ -133,7 +133,7 @@ func (l *link) newConn(id int64) *conn {
 	return c
 }
 
-// deliver hands a frame of a session to it. A frame of a session that has ended is dropped.
+// deliver passes a frame to its session. It drops frames of sessions that have ended.
 func (l *link) deliver(f frame) {
 	l.mu.Lock()
 	c := l.conns[f.Session]
@@ -151,7 +151,7 @@ func (l *link) deliver(f frame) {
 	}
 }
 
-// conn is a session's share of a link.
+// conn is the part of a link that carries one session.
 type conn struct {
 	link     *link
 	id       int64
@@ -194,6 +194,6 @@ func (c *conn) Close(string) {
 	defer c.link.mu.Unlock()
 	if c.link.conns[c.id] == c {
 		delete(c.link.conns, c.id)
-		go c.link.send(frame{Session: c.id, Shut: true}) // it may wait for the other end
+		go c.link.send(frame{Session: c.id, Shut: true}) // the other end may be slow
 	}
 }

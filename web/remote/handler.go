@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Handler returns the handler of Path, behind what all requests pass.
+// Handler returns the handler for Path. The middleware m must wrap it.
 func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = "GET " + Path
@@ -38,7 +38,7 @@ func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
 	})
 }
 
-// checkRequest returns an error unless a request may become a connection of a bot.
+// checkRequest returns an error unless a request may become the connection of a bot.
 func checkRequest(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
@@ -54,7 +54,7 @@ func checkRequest(r *http.Request) error {
 
 var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// connectRequest is what a client asks for.
+// connectRequest is what a client asks for in the parameters of the address.
 type connectRequest struct {
 	store.RemoteVersion
 	instance string
@@ -79,7 +79,8 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	return a, nil
 }
 
-// serve carries a connection from its request to its end. An error has not been answered.
+// serve serves a connection from its request to its end. If it returns an error, the request has not been
+// answered.
 func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.RequestOf(r)
 	ask, err := parseRequest(r.URL.Query())
@@ -121,10 +122,10 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 	return nil
 }
 
-// endWait is how long a new client waits for the connection of one before it to end.
+// endWait is how long a new client waits for the end of the connection of an earlier client.
 const endWait = time.Second
 
-// awaitOldLink waits for the connection of a client that was there before, which may be about to end.
+// awaitOldLink waits up to endWait for the end of the bot's connection from an earlier client.
 func (h *Hub) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
@@ -143,7 +144,7 @@ func (h *Hub) awaitOldLink(ask connectRequest, person int64) {
 	}
 }
 
-// isConnected reports whether a bot is connected, under the lock.
+// isConnected reports whether a bot is connected. The caller holds the hub's lock.
 func (b *bot) isConnected() bool {
 	if b.link == nil {
 		return false
@@ -156,14 +157,15 @@ func (b *bot) isConnected() bool {
 	}
 }
 
-// checkPlace refuses what cannot come now.
+// checkPlace returns an error if a bot cannot connect now; see checkPlaceLocked.
 func (h *Hub) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.checkPlaceLocked(ask, person)
 }
 
-// checkPlaceLocked refuses a bot that is connected elsewhere, and what is over the limits, under the lock.
+// checkPlaceLocked returns an error if the bot is connected elsewhere or a limit is reached. The caller holds
+// the lock.
 func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
@@ -191,11 +193,11 @@ func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
 	return l.Check(ofPerson, 0, all)
 }
 
-// reservePlace keeps a place for a bot.
+// reservePlace counts a connection of a bot that is about to open.
 func (h *Hub) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.checkPlaceLocked(ask, v.Owner); err != nil { // others may have come meanwhile
+	if err := h.checkPlaceLocked(ask, v.Owner); err != nil { // other bots may have connected meanwhile
 		return nil, err
 	}
 	b := h.bots[v.ID]
@@ -208,7 +210,7 @@ func (h *Hub) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	return b, nil
 }
 
-// serveLink carries a connection until it ends, and returns why it did.
+// serveLink serves a connection until it ends, and returns the reason.
 func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
 	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
@@ -223,7 +225,7 @@ func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
 	if err := h.admitLink(b, l, ask, f.Hello.Sessions); err != nil {
 		return err
 	}
-	go h.reportEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
+	go h.reportEnded(b.version.ID, l, f.Hello.Matches) // ends with the link
 	h.signalChange()
 	for {
 		f = frame{}
@@ -241,8 +243,8 @@ func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
 	}
 }
 
-// admitLink makes a link the bot's. Its sessions go on if the client still has them, or has not
-// heard of them; the others are lost.
+// admitLink makes a link the bot's current link. Sessions for which the client still has a process (listed in
+// has) continue, and so do those that the client does not know yet. All others are lost.
 func (h *Hub) admitLink(b *bot, l *link, ask connectRequest, has []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -269,7 +271,7 @@ func (h *Hub) admitLink(b *bot, l *link, ask connectRequest, has []int64) error 
 			w.Sessions = append(w.Sessions, id)
 		case s.announcedTo == "" || s.announcedTo == ask.instance && !s.seat.HasHeard():
 			s.announcedTo = ""
-		default: // its process is gone
+		default: // its process has ended
 			s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
 		}
 	}

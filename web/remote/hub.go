@@ -21,11 +21,11 @@ import (
 type Options struct {
 	Store  *store.Store
 	Limits ladder.RemoteLimits
-	Bounds ladder.Limits // of people: bots and versions
+	Bounds ladder.Limits // how many bots and versions a person may have
 	Log    *slog.Logger
 }
 
-// Hub has the remote bots of a server.
+// Hub has the remote bots of a server. Its methods are safe for concurrent use.
 type Hub struct {
 	Options
 	began   time.Time
@@ -33,19 +33,19 @@ type Hub struct {
 
 	mu       sync.Mutex
 	closed   bool
-	sessions int64          // the last one
-	bots     map[int64]*bot // by version, those that have come and are not away for too long
+	sessions int64          // ID of the last session
+	bots     map[int64]*bot // by version: bots that are connected, or were until recently
 }
 
 // bot is one remote version.
 type bot struct {
 	version      ladder.Version
-	instance     string    // of its client
-	link         *link     // nil while it is away
-	pendingLinks int       // how many connections are about to be its link
-	leaving      bool      // it wants no more matches
-	reserved     bool      // it plays a match, or is about to
-	since        time.Time // it is away, or wants no more matches
+	instance     string    // identifies the client
+	link         *link     // nil while the bot is not connected
+	pendingLinks int       // connections that are about to become its link
+	leaving      bool      // the bot wants no more matches
+	reserved     bool      // the bot plays a match or is about to
+	since        time.Time // when its connection, absence or leaving began
 	sessions     map[int64]*session
 }
 
@@ -53,16 +53,16 @@ type bot struct {
 type session struct {
 	Opening
 	seat        *socket.Stream
-	announcedTo string // the instance that was told of it
+	announcedTo string // instance that was sent the Opening; "" before that
 }
 
-// New returns a hub. Run has to be called.
+// New returns a hub. Run must be called.
 func New(o Options) *Hub {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Hub{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// IsReady reports whether a remote version can begin a match: it is connected, wants more matches and plays
+// IsReady reports whether a remote version can start a match: it is connected, wants more matches and plays
 // none.
 func (h *Hub) IsReady(version int64) bool {
 	h.mu.Lock()
@@ -72,8 +72,8 @@ func (h *Hub) IsReady(version int64) bool {
 
 func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
-// IsGone reports whether a remote version is away, or wants no more matches, for longer than a match waits
-// for it. One that has not come counts from the start of the server.
+// IsGone reports whether a remote version has been away, or has wanted no more matches, for longer than a match
+// waits for it. The time of a version that has never connected counts from the start of the server.
 func (h *Hub) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *Hub) IsGone(version int64) bool {
 	return time.Since(since) > h.Limits.Comeback
 }
 
-// Reserve takes a remote version for a match, until Release. It reports false if the version is not ready.
+// Reserve reserves a remote version for a match, until Release. It returns false if the version is not ready.
 func (h *Hub) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,7 @@ func (h *Hub) Reserve(version int64) bool {
 	return true
 }
 
-// Release ends a reservation. A bot that is leaving hears that no match of it is left.
+// Release ends a reservation. A bot that is leaving is then told that it has no more matches.
 func (h *Hub) Release(version int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,13 +110,13 @@ func (h *Hub) Release(version int64) {
 	}
 }
 
-// Changes receives after remote versions have become ready or gone.
+// Changes returns a channel that receives after remote versions have become ready or gone.
 func (h *Hub) Changes() <-chan struct{} { return h.changes }
 
 func (h *Hub) signalChange() {
 	select {
 	case h.changes <- struct{}{}:
-	default: // it is known already
+	default: // a signal is pending already
 	}
 }
 
@@ -128,7 +128,7 @@ func (h *Hub) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns a remote version as a program that plays a match.
+// Bot returns a remote version as a bot of a match.
 func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
 	return match.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
@@ -140,7 +140,7 @@ func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
 	}}
 }
 
-// openSession begins a session.
+// openSession starts a session of a remote version.
 func (h *Hub) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,13 +160,14 @@ func (h *Hub) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	return s, nil
 }
 
-// slowTime returns the time after which a line that has not arrived stops the clock: well before
-// any move is late.
+// slowTime returns how long a line may wait for its acknowledgement before the clock stops. It is well below
+// allowance, so that no move is late for that reason.
 func slowTime(allowance time.Duration) time.Duration {
 	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
 }
 
-// announceSession tells a bot of a session and attaches it, under the lock.
+// announceSession sends the Opening of a session to a bot, and attaches the session to the bot's link. The
+// caller holds the lock.
 func (h *Hub) announceSession(b *bot, s *session) {
 	l := b.link
 	c := l.newConn(s.Session)
@@ -178,15 +179,15 @@ func (h *Hub) announceSession(b *bot, s *session) {
 	}()
 }
 
-// endSession ends a session.
+// endSession removes a session.
 func (h *Hub) endSession(version int64, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.bots[version].sessions, s.Session)
 }
 
-// Run tells the bots how their matches end, and ends the connections of versions that are no longer
-// live, until the context ends.
+// Run sends bots the results of their matches, and ends the connections of versions that are no longer live,
+// until ctx ends.
 func (h *Hub) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
@@ -213,13 +214,13 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is how often it is checked whether the versions are live, without being told.
+// checkTime is the interval of the checks whether the versions are still live. An event may be missed.
 const checkTime = 3 * time.Second
 
-// reportResult tells the bots of a match how it has ended.
+// reportResult sends the result of a match to its connected bots.
 func (h *Hub) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
-		return // of most matches, none is here
+		return // most matches have no connected bot
 	}
 	m, err := h.Store.Matches.Find(context.Background(), e.Match)
 	if err != nil {
@@ -243,7 +244,7 @@ func (h *Hub) reportResult(e events.Event) {
 	}
 }
 
-// resultOf returns how a match has ended for the bot of a slot.
+// resultOf returns the result of a match for the bot in a slot.
 func resultOf(m ladder.Match, slot int, text string) *Result {
 	r := &Result{Match: m.ID, Ladder: m.Ladder, Text: text}
 	for _, c := range m.Changes {
@@ -254,12 +255,12 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	return r
 }
 
-// reportEnded tells a bot that is back how matches have ended that it awaits the results of.
+// reportEnded sends a bot that has connected again the results of the matches that ended meanwhile.
 func (h *Hub) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
 		if err != nil || m.State != ladder.Finished && m.State != ladder.Dropped {
-			continue // it is told when it ends
+			continue // the result follows when the match ends
 		}
 		if slot := slices.Index(m.Versions, version); slot >= 0 {
 			l.send(frame{Result: resultOf(m, slot, m.Reason.String())})
@@ -267,7 +268,8 @@ func (h *Hub) reportEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// checkVersions ends the connections of versions that are no longer live and play nothing.
+// checkVersions ends the connections of versions that are no longer live and play nothing. It removes bots
+// that have been away for longer than a match waits.
 func (h *Hub) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
@@ -275,9 +277,9 @@ func (h *Hub) checkVersions(ctx context.Context) {
 		switch {
 		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
-		case b.pendingLinks == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing awaits it any more
+		case b.pendingLinks == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing waits for it anymore
 			delete(h.bots, id)
-			h.signalChange() // matches that wait for it are given up
+			h.signalChange() // matches that wait for it are canceled
 		}
 	}
 	h.mu.Unlock()
@@ -299,8 +301,8 @@ func (h *Hub) disconnect(b *bot, why string) {
 	}
 }
 
-// recordLeave takes a bot out of matchmaking, and tells it when no match of it is left (see Release): one may be
-// about to begin of which it has not heard.
+// recordLeave excludes a bot from further matches. It tells the bot when no match is left (see Release), as
+// one may be about to start of which the bot does not know.
 func (h *Hub) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -313,14 +315,14 @@ func (h *Hub) recordLeave(b *bot, l *link) {
 	}
 }
 
-// recordAbsence notes that a bot is away, under the lock.
+// recordAbsence records that a bot has lost its link l. The caller holds the lock.
 func (h *Hub) recordAbsence(b *bot, l *link) {
 	if b.link == l {
 		b.link, b.since, b.leaving = nil, time.Now(), false
 	}
 }
 
-// Close ends all connections; their clients come back to the next server.
+// Close ends all connections. Their clients will connect to the next server.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -333,5 +335,5 @@ func (h *Hub) Close() {
 	}
 }
 
-// closeRestart is the code of RFC 6455 for a server that goes away.
+// closeRestart is the close code of a server that goes away (RFC 6455, section 7.4.1).
 const closeRestart = 1001

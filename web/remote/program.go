@@ -19,7 +19,7 @@ type program struct {
 	running sync.WaitGroup
 }
 
-// endTime is how long a process has to end when its input does.
+// endTime is how long a process may run after the end of its input.
 const endTime = 2 * time.Second
 
 // run starts the process, carries its lines, and returns when it has ended.
@@ -49,10 +49,10 @@ func (p *program) run(command []string, stderr io.Writer) {
 	defer kill.Stop()
 	io.Copy(io.Discard, out)
 	wait()
-	killAll(cmd) // what it has started
+	killAll(cmd) // also ends what the process has started
 }
 
-// serve plays without a process.
+// serve plays with a function in place of a process.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()
@@ -66,7 +66,7 @@ func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers.Close()
 }
 
-// untilExit reads the output of a process. Its end is told by how the process has ended.
+// untilExit reads the output of a process. At the end, its error says how the process has ended.
 type untilExit struct {
 	io.Reader
 	cmd  *exec.Cmd
