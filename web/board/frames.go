@@ -10,30 +10,29 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data
-// of the page.
+// Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data of the page.
 type Game struct {
 	Name        string        `json:"game"`
 	Display     rules.Display `json:"display"`
-	Options     [][2]string   `json:"options"` // name and value, in the game's order
+	Options     [][2]string   `json:"options"` // name and value, in the order of the game
 	Seed        referee.Hex   `json:"seed"`
 	Commitment  referee.Hex   `json:"commitment"`
 	Match       matchPlace    `json:"match"`
 	Clock       clock         `json:"clock"`
 	Seats       []Seat        `json:"seats"`
-	Keys        []string      `json:"keys"`   // of a view, in their order
-	PerSeatKeys []string      `json:"own"`    // the keys of a view that seats see differently
-	Frames      []Frame       `json:"frames"` // one more than moves
+	Keys        []string      `json:"keys"`   // of a view, in its order
+	PerSeatKeys []string      `json:"own"`    // keys of a view whose values differ between seats
+	Frames      []Frame       `json:"frames"` // one more than Moves
 	Moves       []Move        `json:"moves"`
 	Faults      []fault       `json:"faults"`
-	Over        bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
-	// EndByScores is how the bots' scores ended the game, nil if they did not.
+	Over        bool          `json:"over"` // the game ended by the rules; false after a forfeit or an adjudication
+	// EndByScores is how the bots' scores ended the game early, nil if they did not.
 	EndByScores  *referee.Adjudicated `json:"adjudicated"`
-	Adjudication string               `json:"adjudication"` // the rules by which they could, in words; "" for none
+	Adjudication string               `json:"adjudication"` // the rules for such an early end, in words; "" if there are none
 	Differences  []string             `json:"differences"`  // between the replay and the rules; see Replay.Verify
 }
 
-// Columns returns how many columns the board has, 0 if there is none.
+// Columns returns the number of columns of the board, 0 for a game without a board.
 func (g *Game) Columns() int {
 	if g.Display.Board == nil {
 		return 0
@@ -41,7 +40,8 @@ func (g *Game) Columns() int {
 	return rules.Columns(g.Frames[0].Common[g.Display.Board.Pieces])
 }
 
-// MoveName returns a move as players call it: with names of squares on a board. Other moves are returned unchanged.
+// MoveName returns a move in the notation of players: on a board, with the names of squares. It returns other
+// moves unchanged.
 func (g *Game) MoveName(move string) string {
 	columns := g.Columns()
 	var names []string
@@ -61,7 +61,7 @@ type (
 	fault      = referee.Fault
 )
 
-// Seat is the bot of a seat and its result.
+// Seat is a seat with its bot and its result.
 type Seat struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
@@ -70,23 +70,23 @@ type Seat struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position, as the changes since the previous frame; the first frame has every key.
-// Own has the keys of Game.Own for each seat, Common all others.
+// Frame is a position, given by the changes since the previous frame. The first frame has every key. PerSeat
+// has the keys in Game.PerSeatKeys, for each seat, and Common has all others.
 type Frame struct {
-	Turn    int                 `json:"turn"` // the seat to move, -1 when the game is over
+	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
 	PerSeat []map[string]string `json:"own,omitempty"`
 	Events  Events              `json:"events"` // of the deal, or of the move that led to this position
 }
 
-// Events is a list of events, as the protocol writes them. All is for a viewer who sees all
-// cards. Seen is what each seat saw, absent if every seat saw All.
+// Events are the events of a frame as lines of the protocol. All is for a viewer who sees all cards. PerSeat
+// is what each seat saw; it is absent if every seat saw All.
 type Events struct {
 	All     []string   `json:"all"`
 	PerSeat [][]string `json:"seen,omitempty"`
 }
 
-// Move is one move, from the frame with its number to the next.
+// Move is a move, from the frame with its index to the next one.
 type Move struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
@@ -95,15 +95,15 @@ type Move struct {
 	StandIn bool     `json:"standin,omitempty"`
 }
 
-// position is a view by seat, each a map from key to value.
+// position has the view of each seat, as a map from key to value.
 type position struct {
 	turn   int
 	views  []map[string]string
 	events Events
 }
 
-// NewGame returns the game of a replay. It returns an error if the replay contradicts the rules
-// so much that no game can be shown; smaller differences are in Differences.
+// NewGame returns the game of a replay. It fails if the replay contradicts the rules so much that no game can
+// be shown. Smaller contradictions are in Differences.
 func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	v, err := check(r, g)
 	if err != nil {
@@ -136,7 +136,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	return game, nil
 }
 
-// check returns the variant of a replay, or an error if the replay does not fit its seats.
+// check returns the variant of a replay. It fails if the replay has the wrong number of seats or results.
 func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -174,7 +174,7 @@ func keys(view []byte) (names []string) {
 	return names
 }
 
-// parse reads a view line into its keys.
+// parse returns the keys and values of a view line.
 func parse(view []byte) map[string]string {
 	m := make(map[string]string)
 	for token := range strings.FieldsSeq(string(view)) {
@@ -184,7 +184,7 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events that each seat saw.
+// events returns the events in a log, for all cards and for each seat.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -199,7 +199,7 @@ func events(log *rules.Log, seats int) Events {
 	return e
 }
 
-// setFrames sets Frames to the changes between the positions, and Own.
+// setFrames sets Frames and PerSeatKeys from the positions.
 func (g *Game) setFrames(positions []position) {
 	g.PerSeatKeys = perSeatKeys(positions)
 	before := position{views: make([]map[string]string, len(g.Seats))}
@@ -218,7 +218,7 @@ func (g *Game) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the keys whose values differ between seats in any position, sorted.
+// perSeatKeys returns the sorted keys whose values differ between seats in any position.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -233,8 +233,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the pairs of after that differ from before: of the keys in own if among is
-// true, else of the other keys.
+// changes returns the pairs of after that differ from before. If among is true, it considers only the keys in
+// own, and otherwise all other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

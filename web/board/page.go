@@ -17,7 +17,7 @@ var pageText string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// icon is a coin.
+// icon is a picture of a coin.
 const icon = "data:image/svg+xml," +
 	"%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E" +
 	"%3Ccircle cx='16' cy='16' r='15' fill='%23f2bf2c' stroke='%232a2129' stroke-width='2'/%3E" +
@@ -29,10 +29,10 @@ var script string
 //go:embed page/page.min.css
 var style string
 
-// WritePage writes a self-contained HTML document that plays the game back. Its content security
-// policy allows only its own script and style sheet, by their hashes, and no network.
+// WritePage writes a self-contained HTML document that plays the game back. Its content security policy
+// allows only its own script and style sheet, by their hashes, and no network.
 func (g *Game) WritePage(w io.Writer) error {
-	data, err := json.Marshal(g) // which writes <, > and & as escapes
+	data, err := json.Marshal(g) // escapes <, > and &
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (g *Game) WritePage(w io.Writer) error {
 	})
 }
 
-// hash returns the hash source of a text for a content security policy.
+// hash returns the source expression with a text's hash for a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

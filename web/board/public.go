@@ -7,18 +7,18 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PublicFrames makes the frames of a game in progress for those who watch it: they have what every seat
-// sees, and nothing else. These are the keys of a view whose values have been the same for all
-// seats since the first frame, the number of cards in hand, and the events that all saw alike.
+// PublicFrames makes the frames of a game in progress for those who watch it. The frames have only what every
+// seat sees: the keys of a view whose values have been the same for all seats since the first frame, the
+// number of cards in hand, and the events that all seats saw alike.
 type PublicFrames struct {
 	seats       int
-	hand        string          // the key of the cards in hand, "" for none
-	perSeatKeys map[string]bool // keys that seats have seen differently
+	hand        string          // key of the cards in hand; "" if the game has none
+	perSeatKeys map[string]bool // keys that seats have seen differently in any frame
 	before      map[string]string
 	keys        []string
 }
 
-// NewPublicFrames returns a maker of frames for one game.
+// NewPublicFrames returns PublicFrames for one game.
 func NewPublicFrames(v *rules.Variant) *PublicFrames {
 	c := &PublicFrames{seats: v.Players, perSeatKeys: map[string]bool{}}
 	if cards := v.Game.Display.Cards; cards != nil {
@@ -27,8 +27,8 @@ func NewPublicFrames(v *rules.Variant) *PublicFrames {
 	return c
 }
 
-// Frame returns the next frame: the changes since the frame before it. The log has the events of
-// the deal or of the move that led to the position.
+// Frame returns the next frame: the changes since the frame before it. log has the events of the deal or of
+// the move that led to the position.
 func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	view := c.common(s)
 	f := Frame{
@@ -36,7 +36,7 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 		Common: changes(c.before, view, nil, false),
 	}
 	for key := range c.before {
-		if _, ok := view[key]; !ok { // it is a seat's own from now on
+		if _, ok := view[key]; !ok { // from now on seats see it differently
 			f.Common[key] = ""
 		}
 	}
@@ -44,10 +44,10 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	return f
 }
 
-// ForceFullFrame makes the next frame one with every key, as the first one is.
+// ForceFullFrame makes the next frame one with every key, like the first frame.
 func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
-// Keys returns the keys of the frames, in the order of a view.
+// Keys returns the keys of the frames in the order of a view.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
 // common returns what all seats see of a position.
@@ -72,7 +72,7 @@ func (c *PublicFrames) common(s rules.State) map[string]string {
 	return view
 }
 
-// faceDown returns a list of cards with "?" for each card.
+// faceDown returns a list of cards with "?" in place of each card.
 func faceDown(cards string) string {
 	if cards == "" || cards == "-" {
 		return cards

@@ -15,31 +15,31 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Row is one move for a training set: what its seat could see, its legal moves, and its result.
-// Except for the seed, rank and points, it contains only what the seat could know.
+// Row is one move for a training set: what its seat could see, its legal moves, and its result. Except for
+// the seed, rank and points, it contains only what the seat could know.
 type Row struct {
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
 	Seed     referee.Hex       `json:"seed"`
 	Deal     int               `json:"deal"`
 	Rotation int               `json:"rotation"`
-	Ply      int               `json:"ply"` // moves made before it
+	Ply      int               `json:"ply"` // number of moves made before
 	Seat     int               `json:"seat"`
 	Bot      string            `json:"bot"`
 	Version  string            `json:"version"`
 	Move     string            `json:"move"`
-	Choices  int               `json:"choices"` // the number of legal moves
+	Choices  int               `json:"choices"` // number of legal moves
 	Legal    []string          `json:"legal"`   // in the order of the turn line
 	View     string            `json:"view"`
-	MS       *float64          `json:"ms"`   // nil for a move of the stand-in
+	MS       *float64          `json:"ms"`   // nil for a move of the opening or of a stand-in
 	Info     []string          `json:"info"` // may be empty
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
 	Points   float64           `json:"points"`
-	// EndByScores is how the bots' scores ended the game, "draw" or "resign", "" if they did not.
+	// EndByScores is how the bots' scores ended the game early: "draw" or "resign", or "" if they did not.
 	EndByScores string `json:"adjudicated"`
 
-	settings rules.Settings // the options in the game's order
+	settings rules.Settings // the options in the order of the game
 }
 
 // Columns is the header of the CSV format, in the order of the fields of Row.
@@ -48,7 +48,7 @@ var Columns = []string{
 	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
 }
 
-// Rows yields the moves of a replay. An error is the last thing that it yields.
+// Rows yields the moves of a replay. After an error it yields nothing more.
 func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		v, err := check(r, g)
@@ -68,7 +68,7 @@ func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 	}
 }
 
-// newRow returns the row of a move in a position.
+// newRow returns the row for a move in a position.
 func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.ReplayMove) Row {
 	row := Row{
 		Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
@@ -89,8 +89,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV, RFC 4180, with a header. Lists are joined by spaces, but info lines,
-// which contain spaces, by tabs. Names, versions and info lines that no bot can have are quoted as in Go.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. Lists are joined by spaces, but info lines, which
+// contain spaces, by tabs. Names, versions and info lines with characters that no bot may send are quoted as
+// in Go.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {
@@ -118,7 +119,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	return c.Error()
 }
 
-// printable returns a text, quoted if it has characters that do not show as themselves.
+// printable returns text, quoted if it has characters that cannot be printed.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(text)
@@ -126,7 +127,7 @@ func printable(text string) string {
 	return text
 }
 
-// infos returns info lines, with those quoted that no bot can have written.
+// infos returns info lines, quoted where no bot can have written them.
 func infos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
@@ -137,10 +138,10 @@ func infos(lines []string) []string {
 	return lines
 }
 
-// decimal returns a number without an exponent, as the protocol writes points.
+// decimal formats a number without an exponent, as the protocol writes points.
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// WriteJSON writes rows as one JSON array, with one line for each row.
+// WriteJSON writes rows as one JSON array with a line for each row.
 func WriteJSON(w io.Writer, rows iter.Seq2[Row, error]) error {
 	before, end := "[\n", "[]\n"
 	for r, err := range rows {
