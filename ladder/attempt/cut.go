@@ -7,42 +7,40 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Bots write as much as the referee allows, and the store never deletes anything:
-// these are the limits of what it stores of a match.
+// These are the limits of what the store keeps of the output of bots in a match. It never deletes anything.
 const (
-	MaxLog  = maxGameLog + maxCutNote // bytes of one bot's log of a game
-	MaxInfo = 32 << 10                // of the info that a seat sends in one game, by InfoSize
+	MaxLog  = maxGameLog + maxCutNote // in bytes, of the log of one bot in one game
+	MaxInfo = 32 << 10                // in bytes, of the info that a seat sends in one game; see InfoSize
 
-	// MaxMatchInfo is how much of the info of all seats of a match is kept, by InfoSize. With it the replays of a match
-	// stay far below what the store can read again.
+	// MaxMatchInfo limits the info of all seats in a match, in bytes; see InfoSize. It keeps the replays of a
+	// match far below the size that the store can read.
 	MaxMatchInfo = 64 << 20
 
 	maxGameLog  = 16 << 10
 	maxMatchLog = 96 << 10 // of all logs of a bot in a match
 )
 
-// InfoSize returns what an info line counts against MaxInfo and MaxMatchInfo, in bytes: its text, and what it takes in
-// memory beside it.
+// InfoSize returns the bytes that a line of info counts for in MaxInfo and MaxMatchInfo: its text and its
+// overhead in memory.
 func InfoSize(text string) int { return 32 + len(text) }
 
-// maxCutNote is more than the note on what was cut of a log takes.
+// maxCutNote is an upper bound for the length of the note that cutLog inserts.
 const maxCutNote = 64
 
-// cutLog returns the beginning and the end of a log, with a note between them on what
-// was cut.
-func cutLog(log []byte, most int) []byte {
-	if len(log) <= most+maxCutNote {
+// cutLog shortens a log to about limit bytes: its beginning and its end, with a note between them that says
+// how many bytes were cut.
+func cutLog(log []byte, limit int) []byte {
+	if len(log) <= limit+maxCutNote {
 		return log
 	}
-	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-most)
-	head := most / 2
+	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-limit)
+	head := limit / 2
 	cut := append([]byte{}, log[:head]...)
 	cut = append(cut, text...)
-	return append(cut, log[len(log)-(most-head):]...)
+	return append(cut, log[len(log)-(limit-head):]...)
 }
 
-// cutInfo drops what seats send about their moves beyond MaxInfo. What is needed to
-// rebuild a position stays.
+// cutInfo removes from r the info of each seat beyond MaxInfo. The moves themselves stay.
 func cutInfo(r *referee.Replay) {
 	said := make([]int, len(r.Seats))
 	for i := range r.Moves {
@@ -59,12 +57,12 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// Cut brings the games of a match between some bots into the order of the deals, and cuts their logs
-// and infos: each bot has a share of the logs, and one with a fault its log of that game in any case; infos
-// are kept from the first games on. Cutting twice is the same as cutting once.
+// Cut sorts the games of a match by deal and rotation, and shortens their logs and info in place. bots is the
+// number of bots. All logs of a bot share one limit, but the log of a game in which it had a fault is always
+// kept. Info is kept from the first games on. Cutting twice has the same result as cutting once.
 func Cut(games []*referee.Result, bots int) { cut(games, bots, MaxMatchInfo) }
 
-// cut is Cut with a maximum for the info of a match.
+// cut is Cut with a limit for the info of the match.
 func cut(games []*referee.Result, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	left := slices.Repeat([]int{maxMatchLog}, bots)

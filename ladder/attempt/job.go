@@ -1,5 +1,6 @@
-// Package attempt plays one attempt at a match on this machine: a Job, which has all that a machine needs for it,
-// becomes a Result. Other machines are told the same and answer the same; package cluster carries both.
+// Package attempt plays one attempt at a match on this machine. Begin with Play: it turns a Job, which holds
+// all that a machine needs, into a Result. Package cluster sends jobs to other machines and returns their
+// results.
 package attempt
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// Job is one attempt at a match.
+// Job is the data that a machine needs to play one attempt at a match.
 type Job struct {
 	Match             int64             `json:"match"`
 	Attempt           int               `json:"attempt"`
@@ -23,65 +24,66 @@ type Job struct {
 	Deals             int               `json:"deals"`
 	Clock             referee.Clock     `json:"clock"`
 	Seed              referee.Hex       `json:"seed"`
-	ParallelRotations int               `json:"together"` // rotations that have processes at the same time; see match.Resources
-	Bots              []Bot             `json:"bots"`     // by slot
-	Core              int               `json:"core"`     // of the machine, or cores.Any
+	ParallelRotations int               `json:"together"` // rotations of a deal that are played at the same time
+	Bots              []Bot             `json:"bots"`     // one for each slot
+	Core              int               `json:"core"`     // the core to play on, or cores.Any
 }
 
-// Bot is a version in a job.
+// Bot is one version in a Job.
 type Bot struct {
 	Version int64  `json:"version"`
-	Name    string `json:"name"`             // in the replays, unique in the match
-	House   string `json:"house,omitempty"`  // its spec, for a bot of the program itself
-	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own machine can play it
-	Hash    string `json:"hash,omitempty"`   // of its built files
-	// Command starts the built files, in their directory.
+	Name    string `json:"name"`             // its name in the replays; unique in the match
+	House   string `json:"house,omitempty"`  // the name of a house bot; empty for any other bot
+	Remote  bool   `json:"remote,omitempty"` // connected to the server, so that only the server's machine can play it
+	Hash    string `json:"hash,omitempty"`   // hash of its built files; empty for house bots and remote bots
+	// Command starts the bot in the directory of its built files.
 	Command  []string `json:"command,omitempty"`
-	Label    string   `json:"label,omitempty"` // of the version, in the replays
+	Label    string   `json:"label,omitempty"` // the version's name in the replays
 	Language string   `json:"language,omitempty"`
 }
 
-// Result is how an attempt ended.
+// Result is the outcome of one attempt at a match.
 type Result struct {
 	Match        int64             `json:"match"`
 	Attempt      int               `json:"attempt"`
-	Seed         referee.Hex       `json:"seed"` // of the attempt: only who was given it can hand it in
+	Seed         referee.Hex       `json:"seed"` // seed of the attempt; it proves that the sender was given the job
 	Machine      string            `json:"machine"`
 	Games        []*referee.Result `json:"games,omitempty"`
-	Failure      *Failure          `json:"failure,omitempty"` // nil: the match has been played
-	VoidGames    int               `json:"voids,omitempty"`   // games that were played again
-	StarvedGames int               `json:"starved,omitempty"` // those of them that others' use of the core made void
-	Took         time.Duration     `json:"took"`              // nanoseconds
+	Failure      *Failure          `json:"failure,omitempty"` // nil if the games count
+	VoidGames    int               `json:"voids,omitempty"`   // void games, which were played again
+	StarvedGames int               `json:"starved,omitempty"` // void games whose cause was that other programs used the core
+	Took         time.Duration     `json:"took"`              // in nanoseconds
 }
 
-// Failure is why a match has no result. None is a fault of a bot: those are part of the games.
+// Failure says why an attempt has no games. It never describes a fault of a bot, which is part of a game.
 type Failure struct {
 	Kind    string      `json:"kind"`
-	Version int64       `json:"version,omitempty"` // that failed
+	Version int64       `json:"version,omitempty"` // the version that failed; 0 if the failure is not one of a version
 	Text    phrase.Text `json:"text"`
 }
 
 // The kinds of a Failure.
 const (
-	FailedHouse     = "house"     // a bot that is part of the program
-	FailedVersion   = "version"   // a version whose program cannot be prepared
-	FailedMachine   = "machine"   // the machine, not this match
-	FailedReferee   = "referee"   // the referee, again and again
-	FailedCancelled = "cancelled" // the match was ended before its time
+	FailedHouse     = "house"     // a house bot failed
+	FailedVersion   = "version"   // the program of a version cannot be prepared
+	FailedMachine   = "machine"   // the machine cannot play, whatever the match
+	FailedReferee   = "referee"   // the referee failed
+	FailedCancelled = "cancelled" // the attempt was stopped before its end
 )
 
-// FailureKinds has all of them.
+// FailureKinds lists all kinds of a Failure.
 var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
 
-// Error returns the text.
+// Error returns f.Text.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// PreparationFailure returns the failure of a version whose program cannot be had.
+// PreparationFailure returns the Failure for a version whose program could not be prepared because of err.
 func PreparationFailure(b Bot, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
 
-// FailedResult returns the result of a job that this machine could not play.
+// FailedResult returns the result of a job that this machine could not play because of err. The kind of its
+// Failure is FailedCancelled if err is context.Canceled, and FailedMachine otherwise.
 func FailedResult(j Job, err error) Result {
 	f := &Failure{Kind: FailedMachine, Text: phrase.FromError(err)}
 	if errors.Is(err, context.Canceled) {
@@ -90,8 +92,8 @@ func FailedResult(j Job, err error) Result {
 	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
 }
 
-// NewJob returns the job of an attempt at a match. versions are those of its slots. Core and
-// Together are left to the caller.
+// NewJob returns the job of an attempt at m. versions has the version of each slot. The caller sets
+// ParallelRotations, and replaces Core, which is cores.Any.
 func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed referee.Hex) Job {
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,
@@ -114,8 +116,8 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	return j
 }
 
-// uniqueName returns the bot's name, with the version's number if another version of the bot
-// plays, too.
+// uniqueName returns the name of v's bot. If taken has that name, it adds the number of the version. It marks
+// the returned name as taken.
 func uniqueName(v ladder.Version, taken map[string]bool) string {
 	name := v.Bot
 	if taken[name] {

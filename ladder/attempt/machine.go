@@ -10,28 +10,28 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Local is the name of the machine of the server's process.
+// Local is the machine name of the server's own process.
 const Local = "local"
 
-// Machine is what a worker tells of itself.
+// Machine describes a machine that plays attempts. A worker sends it to the server with every heartbeat.
 type Machine struct {
 	Name         string            `json:"name"`
-	Version      string            `json:"version"`  // of timba
-	Protocol     int               `json:"protocol"` // of the messages between server and worker
-	Arch         string            `json:"arch"`     // as GOARCH
+	Version      string            `json:"version"`  // version of timba
+	Protocol     int               `json:"protocol"` // version of the messages between server and worker
+	Arch         string            `json:"arch"`     // in the notation of GOARCH
 	OS           string            `json:"os"`
-	Sandbox      string            `json:"sandbox"` // its best level
-	Interpreters map[string]string `json:"interpreters,omitempty"`
-	Cores        []int             `json:"cores"`  // where it plays, one match at a time on each
-	Memory       int64             `json:"memory"` // bytes, for all matches together
-	Draining     bool              `json:"draining,omitempty"`
+	Sandbox      string            `json:"sandbox"`                // the strictest sandbox level that it has
+	Interpreters map[string]string `json:"interpreters,omitempty"` // versions by name
+	Cores        []int             `json:"cores"`                  // the cores to play on, one match at a time on each
+	Memory       int64             `json:"memory"`                 // in bytes, shared by all matches; 0 means no limit
+	Draining     bool              `json:"draining,omitempty"`     // it finishes its matches and accepts no others
 	Attempts     []RunningAttempt  `json:"playing,omitempty"`
-	Local        bool              `json:"-"` // in the server's process
-	SeenAt       time.Time         `json:"-"`
-	Refusal      phrase.Text       `json:"-"` // why it gets no job, empty if it does
+	Local        bool              `json:"-"` // it is the server's own process
+	SeenAt       time.Time         `json:"-"` // when its last heartbeat arrived
+	Refusal      phrase.Text       `json:"-"` // why it gets no jobs; empty if it gets some
 }
 
-// MissingNeeds returns what the machine lacks to play a version, empty if it can.
+// MissingNeeds describes the first of the needs that m does not meet. It is empty if m meets all.
 func (m Machine) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
@@ -44,7 +44,8 @@ func (m Machine) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	return lacks
 }
 
-// hasInterpreter reports whether a machine has an interpreter: python3.12 is python3 of version 3.12.
+// hasInterpreter reports whether m has the interpreter. A name such as python3.12 is matched by python3 of
+// version 3.12. It is true for an interpreter that machines do not report.
 func (m Machine) hasInterpreter(name string) bool {
 	if _, ok := m.Interpreters[name]; ok {
 		return true
@@ -56,28 +57,28 @@ func (m Machine) hasInterpreter(name string) bool {
 			return true
 		}
 	}
-	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines do not tell of others
+	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines report only the well-known ones
 }
 
-// RunningAttempt is an attempt that a machine plays.
+// RunningAttempt is an attempt that a machine is playing.
 type RunningAttempt struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
 	Core    int   `json:"core"`
 }
 
-// ErrDetach is the cause of a context that ends while its match goes on: a server that stops
-// leaves the match to the machine, and the next server awaits its result.
+// ErrDetach is the cause of a context that ends while its attempt goes on. A server that stops leaves the
+// attempt to its machine, and the next server waits for the result.
 var ErrDetach = errors.New("the result is left to the next server")
 
-// ErrUnavailable is in the errors of Play where nothing can be handed out: NATS is away, or the disk is full.
-// No machine is at fault.
+// ErrUnavailable is in the error of runner.Fleet.Play if no job can be sent, because NATS cannot be reached
+// or the disk is full. It is not the fault of a machine.
 var ErrUnavailable = errors.New("nothing can be handed to other machines")
 
-// ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
+// ErrLost is the error for an attempt whose machine is gone or does not report the attempt.
 var ErrLost = errors.New("the machine is lost")
 
-// Contradiction is the error of a result that cannot be one of its attempt.
+// Contradiction is the error for a result that cannot belong to its attempt.
 type Contradiction struct{ Text string }
 
 func (c *Contradiction) Error() string { return c.Text }

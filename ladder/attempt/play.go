@@ -19,21 +19,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Options are how an attempt is played.
+// Options configures Play.
 type Options struct {
-	// Program returns the bot of a slot, ready to be started, in its sandbox. An error is a failure of
-	// the machine or of the version, never the bot's.
+	// Program returns the bot of a slot in its sandbox, ready to be started. Its error becomes the Failure of
+	// the attempt: if it is not a *Failure, the version gets a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Bot, error)
-	Check   func(context.Context) error // returns an error if this machine cannot play; nil: it always can
-	Watch   func(*referee.Game)         // see match.Observer; nil: nobody watches
-	Journal *Journal                    // nil: none
+	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
+	Watch   func(*referee.Game)         // called with each position of a game; may be nil
+	Journal *Journal                    // nil means that nothing is logged
 }
 
-// errEarly ends a match in which a connection was lost. Its games count.
+// errEarly ends a match in which a bot's connection was lost. The games so far count.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays an attempt at a match on this machine. Its result has the games, or why there are none: that of
-// a context that has ended is FailedCancelled.
+// Play plays an attempt on this machine. The result has either the games or a Failure. If ctx ends first, the
+// kind of the Failure is FailedCancelled.
 func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
@@ -52,14 +52,15 @@ func Play(ctx context.Context, j Job, o Options) Result {
 	return *r
 }
 
-// run is an attempt while it is played.
+// run is an attempt that is being played.
 type run struct {
 	Job
 	options Options
 	result  Result
 }
 
-// failure returns why a match that ended with an error has no result; nil if it has one.
+// failure returns the Failure of an attempt that ended with err. It is nil if the games so far are the
+// result.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
@@ -109,7 +110,7 @@ func (p *run) play(ctx context.Context) (err error) {
 	return match.Play(ctx, p.addGame)
 }
 
-// programs returns the bots, under the names that they have in the match.
+// programs returns the bots of all slots, with the names that they have in the match.
 func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 	bots := make([]match.Bot, len(p.Bots))
 	for slot, b := range p.Bots {
@@ -126,8 +127,8 @@ func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 	return bots, nil
 }
 
-// addGame keeps a finished game. Where a house bot has failed the match is played again. A match in which
-// a connection was lost ends with that game.
+// addGame adds a finished game to the result. It returns a *Failure if a house bot failed in it, and errEarly
+// if a connection was lost.
 func (p *run) addGame(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -147,7 +148,7 @@ func (p *run) addGame(g *referee.Result) error {
 	return nil
 }
 
-// recordTrouble counts void games, and logs them and that the machine is busy.
+// recordTrouble counts and logs a void game, and logs that other programs use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.Void:
@@ -161,15 +162,15 @@ func (p *run) recordTrouble(err error) {
 	}
 }
 
-// Journal logs what happens to the matches of a machine.
+// Journal logs the trouble of all attempts on a machine.
 type Journal struct {
 	Log *slog.Logger
 
 	mu           sync.Mutex
-	busyLoggedAt time.Time // that the machine was busy
+	busyLoggedAt time.Time // when logBusy last wrote a line
 }
 
-// logBusy logs that other programs use the core of a match, for all matches once a minute.
+// logBusy logs that other programs use the core of a match, at most once a minute for all matches.
 func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// After a failure a thing is not tried for a while: first for minBackoff, then twice
-// as long after each further failure, up to maxBackoff.
+// After a failure a thing is not tried again for minBackoff, and for twice as long after each further failure,
+// up to maxBackoff.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
@@ -15,9 +15,10 @@ const (
 	backoffMemory = time.Hour
 )
 
-// backoff is that of one thing. The zero value: it has not failed.
+// backoff counts the failures of one thing and says when it may be tried again. Its zero value has no
+// failures.
 type backoff struct {
-	failures int // one after another
+	failures int // since the last success
 	until    time.Time
 }
 
@@ -28,14 +29,14 @@ func (b *backoff) recordFailure(now time.Time) time.Time {
 	return b.until
 }
 
-// isBackingOff reports whether the backoff goes on.
+// isBackingOff reports whether the backoff has not ended yet.
 func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) }
 
-// backoffs has the backoff of each thing that failed, by name.
+// backoffs has the backoff of each thing that failed. The key names the thing; see versionName.
 type backoffs map[string]*backoff
 
-// recordFailure counts a failure of a thing. Those are forgotten whose backoff ended long ago: a match that was dropped never
-// works.
+// recordFailure counts a failure of a thing. It forgets the things whose backoff ended more than
+// backoffMemory ago.
 func (b backoffs) recordFailure(name string, now time.Time) {
 	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
 	if b[name] == nil {
@@ -47,12 +48,12 @@ func (b backoffs) recordFailure(name string, now time.Time) {
 // reset forgets the failures of a thing.
 func (b backoffs) reset(name string) { delete(b, name) }
 
-// isBackingOff reports whether a thing has a backoff now.
+// isBackingOff reports whether a thing must not be tried now.
 func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// nextEnd returns when the first backoff ends; zero when there is none.
+// nextEnd returns when the first of the current backoffs ends, or zero if there is none.
 func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
 		if e.isBackingOff(now) {
@@ -62,7 +63,7 @@ func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// earliest returns the earlier of two times; zero stands for never.
+// earliest returns the earlier of two times. Zero stands for never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -74,7 +75,7 @@ func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
 func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }
 
-// versionOnMachine names a version on another machine, which alone says that it failed.
+// versionOnMachine returns the key for a version that failed on another machine and nowhere else.
 func versionOnMachine(id int64, machine string) string {
 	return fmt.Sprintf("version %d on %s", id, machine)
 }

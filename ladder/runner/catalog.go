@@ -12,10 +12,10 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// maxKnownVersions is how many versions are remembered, some 500 bytes each. With one more all are forgotten.
+// maxKnownVersions limits the size of the cache of versions, at some 500 bytes each. A full cache is cleared.
 const maxKnownVersions = 100_000
 
-// catalog knows what versions need, and which machine can play one now.
+// catalog knows what versions need, and decides which machine can play a version now.
 type catalog struct {
 	store      Store
 	programs   Programs
@@ -23,25 +23,26 @@ type catalog struct {
 	remotes    Remotes
 	limits     Limits
 	backoffs   backoffs
-	versions   map[int64]knownVersion
-	reportedAt time.Time             // when unplayable versions were last looked for
-	unreported map[int64]phrase.Text // what no machine had then, by version, if its owner does not know yet
+	versions   map[int64]knownVersion // a cache
+	reportedAt time.Time              // when reportUnplayable last ran
+	unreported map[int64]phrase.Text  // needs that no machine met then, by version, if the owner is not told yet
 }
 
-// knownVersion is a version that has been built. If it does not stand, its needs are those of its last build: this
-// machine builds it again before another one can play it.
+// knownVersion is a version and whether its build exists. Without a build this machine has to build the
+// version again before another machine can play it; its needs are then those of the last build.
 type knownVersion struct {
 	ladder.Version
 	hasBuild bool
 }
 
-// classOf names what a machine can play: machines of one class can play the same.
+// classOf returns the class of a machine: machines of one class can play the same versions.
 func classOf(m attempt.Machine) string {
-	// Maps are written in the order of their keys.
+	// fmt prints maps sorted by their keys.
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version that has been built. While its build stands, nothing but its state changes.
+// version returns a version, from the cache as long as its build exists. The cached state of the version may
+// be old.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -59,7 +60,7 @@ func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	return v, nil
 }
 
-// missingNeeds returns what a version needs and a machine does not have, empty if the machine can play it.
+// missingNeeds describes what v needs and m does not have. It is empty if m can play v.
 func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 	n := v.Needs
 	if m.Local { // it may start 32-bit programs
@@ -71,7 +72,8 @@ func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 	return m.MissingNeeds(n)
 }
 
-// needsMissingEverywhere returns what a version needs and none of some machines has, empty if one of them can play it.
+// needsMissingEverywhere describes what v needs and none of the machines has. It is empty if one of them can
+// play v.
 func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVersion) phrase.Text {
 	var lacks []phrase.Text
 	for _, m := range machines {
@@ -85,12 +87,12 @@ func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVe
 	return phrase.Join("; ", slices.CompactFunc(lacks, phrase.Text.Equal)...)
 }
 
-// canPlay reports whether the machine of a core can play a version now.
+// canPlay reports whether the machine of core can play a version now.
 func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
 	if len(c.backoffs) > 0 && (c.backoffs.isBackingOff(versionName(id), core.now) || c.backoffs.isBackingOff(versionOnMachine(id, core.Name), core.now)) {
 		return false
 	}
-	if remote { // it is connected to the server
+	if remote { // only this machine can reach it
 		return core.Local && c.remotes.IsReady(id)
 	}
 	v, err := c.version(ctx, id)
@@ -100,23 +102,23 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 	return c.missingNeeds(core.machine, v).IsZero()
 }
 
-// roomOf returns the memory that the matches of a core's machine share.
+// roomOf returns the memory that the matches on the machine of core share.
 func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
 	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
 
-// job returns a match as a job for the machine of a core.
+// job returns m as a job for the machine of core.
 func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJob, error) {
 	j := &matchJob{match: m}
 	v, err := m.Variant()
 	if err != nil {
-		return j, nil // attempt.Play tells what is wrong
+		return j, nil // attempt.Play reports the error
 	}
 	j.rotations, j.need = c.roomOf(core).ParallelRotations(v, m.HouseOrRemote(), max(1, len(core.Cores)))
 	if !core.Local {
 		return j, nil
 	}
-	build := c.limits.BuildMemory // or as much as there is
+	build := c.limits.BuildMemory // at most all memory of the machine
 	if core.Memory > 0 {
 		build = min(build, core.Memory)
 	}
@@ -132,11 +134,12 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	return j, nil
 }
 
-// reportDelay is how long no machine could play a version before its owner is told: a worker may have been started anew.
+// reportDelay is how long no machine could play a version before its owner is told. A worker may be
+// restarting.
 const reportDelay = time.Minute
 
-// reportUnplayable tells owners and the operator which versions no machine has been able to play for a while, and
-// which of these can be played again.
+// reportUnplayable records for owners, and logs, which versions no machine has been able to play for
+// reportDelay, and which of them can be played again.
 func (r *Runner) reportUnplayable(ctx context.Context) {
 	c, now := r.catalog, r.Now()
 	if now.Sub(c.reportedAt) < reportDelay {
@@ -164,7 +167,7 @@ func (r *Runner) reportUnplayable(ctx context.Context) {
 	r.metrics.unplayable.Set(float64(unplayable))
 }
 
-// nextReportTime returns when reportUnplayable has to look again, and zero if nobody may have to be told.
+// nextReportTime returns when reportUnplayable has to run again, or zero if there is nothing to report.
 func (c *catalog) nextReportTime() (next time.Time) {
 	if len(c.unreported) > 0 {
 		next = c.reportedAt.Add(reportDelay)
@@ -172,8 +175,8 @@ func (c *catalog) nextReportTime() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores what a live version needs and no machine has, and logs it. If missing is empty, the version can be
-// played again.
+// setUnplayable stores and logs what a live version needs and no machine has. If missing is empty, the
+// version can be played again.
 func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return

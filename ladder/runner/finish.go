@@ -13,12 +13,11 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// storeMatch stores a match that has been played. While that fails (the disk is full),
-// the result stays in memory and the server is paused, so that no played match is
-// lost.
+// storeMatch stores the games of a match. While that is impossible, for example because the disk is full, it
+// pauses the server and tries again, so that no finished match is lost.
 func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	for {
-		// After a stop in the middle it would be unknown whether it is stored.
+		// A transaction that is interrupted may be stored or not, so a stop does not interrupt it.
 		_, err := r.Store.Matches.Finish(context.WithoutCancel(ctx), p.match.ID, p.attempt.Number, p.games)
 		if err == nil {
 			r.health.recordSuccess()
@@ -38,7 +37,7 @@ func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	}
 }
 
-// countFinished logs and counts a match that is stored, and has the overall rating of its ladder computed again.
+// countFinished counts and logs a stored match, and requests a new fit of its ladder.
 func (r *Runner) countFinished(p *play) {
 	m := p.match
 	label := ladderLabel(m.Ladder)
@@ -59,10 +58,11 @@ func (r *Runner) countFinished(p *play) {
 	}
 }
 
-// serverStopped is why an attempt was broken off that ended with its server.
+// serverStopped is the reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch makes a match that was begun and has no result wait again.
+// interruptMatch makes a match wait again after an attempt without a result, or drops it after too many
+// attempts. It also suspends the machine or pauses the server if the cause demands that.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
@@ -71,7 +71,7 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	case !v.suspension.IsZero():
 		r.suspendMachine(p.machine, v.suspension)
 	case v.pause:
-		r.pause(why) // the match is the first one after it
+		r.pause(why) // the match is among the first after the pause
 	}
 	if v.blamed {
 		r.placement.updateMachine(p.machine, func(m *machine) { m.brokenAttempts++ })
@@ -81,7 +81,7 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 		return
 	}
 	if err != nil {
-		// It is still marked as running, and waits again at the next start.
+		// The match stays marked as running until the server restarts.
 		r.pause(fmt.Errorf("interrupting match %d: %w", m.ID, err))
 		return
 	}
@@ -95,19 +95,19 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	}
 }
 
-// verdict is why an attempt has no result, and what follows.
+// verdict says why an attempt has no result, and what follows from that.
 type verdict struct {
-	label      string      // in the metrics
-	reason     phrase.Text // for people
-	counts     bool        // against the match, which is dropped after some attempts
+	label      string      // value of the label in the metrics
+	reason     phrase.Text // shown to people
+	counts     bool        // counts against the match, which is dropped after some attempts
 	blamed     bool        // the machine could not play it
 	suspension phrase.Text // why the machine is suspended; empty if it is not
 	pause      bool        // the server cannot play
-	backoffs   []string    // the names of what is not tried for a while
+	backoffs   []string    // names of the things that get a backoff
 }
 
-// verdict returns what an attempt failed by: the server, its machine, a version or the match itself. cause is why its
-// context has ended, or nil.
+// verdict decides whether the server, the machine, a version or the match itself made the attempt fail. cause
+// is the cause of the end of the attempt's context, or nil; why is the error of the attempt.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {
@@ -143,11 +143,11 @@ func (p *play) verdict(cause, why error) verdict {
 		return v
 	case errors.Is(why, attempt.ErrLost):
 		v := onMachine("lost", "machine %q was lost")
-		v.counts = true // the match may have ended it
+		v.counts = true // the match may be what ended the machine
 		return v
 	case errors.As(why, new(serverError)), errors.Is(why, attempt.ErrUnavailable), failure.Kind == attempt.FailedMachine && p.isLocal():
 		return verdict{label: "server", reason: phrase.New("the server could not play"), pause: true}
-	case failure.Kind == attempt.FailedMachine: // it does not take what is handed out
+	case failure.Kind == attempt.FailedMachine: // the machine refuses the job
 		return onMachine("machine", "machine %q could not play")
 	case failure.Kind == attempt.FailedVersion, failure.Kind == attempt.FailedHouse:
 		return verdict{label: failure.Kind, reason: failure.Text, counts: true, backoffs: []string{matchName(match), versionName(failure.Version)}}
@@ -155,7 +155,8 @@ func (p *play) verdict(cause, why error) verdict {
 	return verdict{label: "referee", reason: phrase.New("the referee failed"), counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
-// failedBefore reports whether the machine of an attempt has failed at the match before: what it reports counts once.
+// failedBefore reports whether the machine failed at an earlier attempt at the same match. Only its first
+// failure counts.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && !a.Reason.IsZero()

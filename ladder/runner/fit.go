@@ -18,24 +18,25 @@ import (
 )
 
 const (
-	// fitInterval is how often a ladder with new matches is fitted: its standings are ordered by the fit.
+	// fitInterval is the shortest time between the starts of two fits of a ladder.
 	fitInterval = 5 * time.Second
-	// fitRestFactor is how often as long as the last fit of a ladder took it waits for the next: of many
-	// versions it takes minutes.
+	// fitRestFactor times the duration of the last fit is how long a ladder waits for its next one. A fit of
+	// many versions takes minutes.
 	fitRestFactor = 10
 )
 
-// fitter fits the ladders that have new matches, one at a time.
+// fitter computes the maximum-likelihood ratings of ladders that have new matches, one ladder at a time.
 type fitter struct {
 	store    Store
 	ladders  []ladder.Ladder
-	seconds  *prometheus.HistogramVec // that a fit took, by ladder
+	seconds  *prometheus.HistogramVec // durations of fits, by ladder
 	log      *slog.Logger
 	turn     chan struct{}            // holds an element while a ladder is fitted
-	requests map[string]chan struct{} // by ladder: it has matches that are not in its fit
+	requests map[string]chan struct{} // by ladder; holds an element if matches are missing from its fit
 }
 
-// newFitter returns a fitter that fits all ladders at first: they may have matches of the server's previous run.
+// newFitter returns a fitter that first fits all ladders, because the previous run of the server may have
+// left matches that are in no fit.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {
@@ -45,15 +46,15 @@ func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.Histogra
 	return f
 }
 
-// requestFit makes a ladder be fitted, which has a new match.
+// requestFit makes f fit a ladder that has a new match.
 func (f *fitter) requestFit(name string) {
 	select {
 	case f.requests[name] <- struct{}{}:
-	default: // it will be fitted anyway
+	default: // a request is pending
 	}
 }
 
-// run fits until the context ends.
+// run fits ladders until ctx ends.
 func (f *fitter) run(ctx context.Context) {
 	var ended sync.WaitGroup
 	for _, l := range f.ladders {
@@ -62,7 +63,7 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly fits a ladder again and again.
+// fitRepeatedly fits one ladder at each request, until ctx ends.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -85,8 +86,8 @@ func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	}
 }
 
-// fit computes the ratings of a ladder from all its matches, whatever their order,
-// relative to the anchor.
+// fit computes and stores the ratings of a ladder from all of its matches, relative to the anchor. The order
+// of the matches does not matter.
 func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	results, err := f.fitInput(ctx, l)
 	if err != nil || results.isEmpty() {
@@ -114,17 +115,16 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	return nil
 }
 
-// fitInput has a ladder's matches for a fit, with versions by number: counts by pair,
-// or the matches themselves where teams play.
+// fitInput has the matches of a ladder for a fit. The results name a version by its index in versions.
 type fitInput struct {
 	versions []int64
-	pairs    []stats.Pair
-	bouts    []stats.Bout
+	pairs    []stats.Pair // results by pair of versions, if no teams play
+	bouts    []stats.Bout // the matches themselves, if teams play
 }
 
 func (r fitInput) isEmpty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
-// maxBouts is how many matches of teams are in a fit: it reads each of them.
+// maxBouts limits how many matches of teams a fit reads.
 const maxBouts = 100_000
 
 func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, err error) {
@@ -140,7 +140,7 @@ func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, e
 	return out, err
 }
 
-// estimateWithContext is estimate, and does not wait for it once the context has ended.
+// estimateWithContext calls estimate in a thread with low priority. It returns early if ctx ends.
 func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
 		estimates map[int64]stats.Estimate
@@ -161,8 +161,8 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 	}
 }
 
-// estimate fits the versions; all versions of the anchor are one bot, which is
-// fixed.
+// estimate returns the fitted rating of each version. anchors has the versions of the anchor: they count as
+// one bot with a fixed rating.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

@@ -9,18 +9,18 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// health is whether the server itself can play. While it cannot, no match begins, so
-// that no bot is blamed for a failure of the server.
+// health says whether the server itself can play. While it cannot, no match starts, so that no bot is blamed
+// for a failure of the server.
 type health struct {
 	mu           sync.Mutex
-	failingSince time.Time // the first failure of the current series; zero: it plays
+	failingSince time.Time // first failure of the current series; zero while the server plays
 	pauseEnd     time.Time // when the server tries again
 	backoff      backoff
-	stopped      bool // no more matches are begun: the server stops
+	stopped      bool // the server is stopping
 }
 
-// Health returns an error when nothing is played, nil when all is well. It is public:
-// the reason, which may name files of the server, is only in the server's log.
+// Health returns an error while no matches are played, and nil otherwise. Its text is public: it does not
+// include the cause, which is only in the server's log.
 func (r *Runner) Health() error {
 	h := &r.health
 	h.mu.Lock()
@@ -34,7 +34,8 @@ func (r *Runner) Health() error {
 	return nil
 }
 
-// pausedUntil returns when the server tries to play again; zero while it plays, and when it stops.
+// pausedUntil returns when the server tries to play again. It is zero while the server plays, and when it is
+// stopping.
 func (h *health) pausedUntil() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,8 +45,8 @@ func (h *health) pausedUntil() time.Time {
 	return h.pauseEnd
 }
 
-// recordFailure pauses the server, longer each time until something works. It returns the
-// end of the pause, and whether this is the first failure of a series.
+// recordFailure pauses the server, for longer each time until a success. It returns the end of the pause, and
+// whether this is the first failure of a series.
 func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,7 +59,7 @@ func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	return h.pauseEnd, first
 }
 
-// clearPause ends a pause. Unless something works first, the next pause is longer.
+// clearPause ends a pause. The next one is longer unless a success comes first.
 func (h *health) clearPause() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,15 +73,14 @@ func (h *health) recordSuccess() {
 	h.backoff = backoff{}
 }
 
-// stop ends it for good: the server begins no more matches.
+// stop marks the server as stopping: it starts no more matches.
 func (h *health) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stopped = true
 }
 
-// pause pauses the server after a failure, logs and publishes that, and returns the
-// end of the pause.
+// pause pauses the server after a failure, which it logs and publishes. It returns the end of the pause.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
 	until, first := r.health.recordFailure(now)
@@ -92,7 +92,7 @@ func (r *Runner) pause(err error) time.Time {
 	return until
 }
 
-// resume checks the server after a pause, and resumes play if it can.
+// resume checks the server after a pause, and lets it play again if the check succeeds.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {

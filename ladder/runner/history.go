@@ -6,28 +6,27 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// The rule of suspending. A version has spoiled a match when it had so many faults in
-// it that the referee no longer started it (referee.MaxFaults), or faults in half of
-// its games. It is suspended
+// A version spoils a match if it has so many faults that the referee no longer starts it (referee.MaxFaults),
+// or faults in at least half of the games. It is suspended
 //
-//   - when it did not start in its last two matches;
-//   - when it spoiled its last three matches;
-//   - when it spoiled five of its last ten matches.
+//   - if it did not start in its last two matches;
+//   - if it spoiled its last three matches;
+//   - if it spoiled five of its last ten matches.
 //
 // Rated matches of all ladders count.
 const (
 	suspendUnstarted = 2
 	suspendInARow    = 3
 	suspendOfLast    = 5
-	historyMatches   = 10 // that are looked back at
+	historyMatches   = 10 // how many matches are considered
 )
 
-// matchFaults is an entry of a fault history: the faults of a version in one match.
+// matchFaults is an entry of a fault history: the faults of one version in one match.
 type matchFaults struct {
 	games       int
-	faultyGames int // games with a fault of its own
+	faultyGames int // games with a fault of the version
 	faults      int
-	unstarted   bool // its first fault was that it did not start
+	unstarted   bool // in its first fault the bot did not start
 }
 
 // isSpoiled reports whether the version has spoiled the match.
@@ -35,8 +34,8 @@ func (m matchFaults) isSpoiled() bool {
 	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }
 
-// add adds a game: the code of the version's first fault in it, "" for none, and the
-// number of its faults. Games must come in the order of deals.
+// add adds a game. code is the version's first fault in it, or empty; faults is the number of its faults.
+// Games must be added in the order of deals.
 func (m *matchFaults) add(code string, faults int) {
 	m.games++
 	if code == "" {
@@ -49,8 +48,8 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// suspendReason returns why a version is suspended by its fault history, the last match
-// first; empty when it is not.
+// suspendReason returns why a version with this fault history is suspended, or an empty text. The last match
+// comes first.
 func suspendReason(history []matchFaults) (why phrase.Text) {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
 		for _, m := range history[:min(n, len(history))] {

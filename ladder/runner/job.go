@@ -13,34 +13,34 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Job is something to do on a core: a match, the stages of a submission or a *Tryout.
+// Job is something to do on a core: a match, the stages of a submission, or a *Tryout.
 type Job interface {
-	// owner returns the person of a submission or a try-out, and 0 for a match.
+	// owner returns the person whose submission or try-out the job is, and 0 for a match.
 	owner() int64
-	// memory returns the memory that the job needs on its machine.
+	// memory returns the memory, in bytes, that the job needs on its machine.
 	memory() int64
-	// isCancelled reports whether nobody wants the job any more. If that cannot be read, it reports false: the job
-	// comes to an end by itself.
+	// isCancelled reports whether nobody wants the job any more. It returns false if that cannot be read; the
+	// job then ends by itself.
 	isCancelled(context.Context, Store) bool
 }
 
-// Tryout is a bot that is tested before it is submitted.
+// Tryout is a job that tests a bot before it is submitted.
 type Tryout struct {
-	Owner  int64
-	Memory int64 // of its build and its games
-	Run    func(ctx context.Context, core int)
+	Owner  int64                               // the person who tests it
+	Memory int64                               // in bytes, for its build and its games
+	Run    func(ctx context.Context, core int) // builds and plays it
 }
 
 func (t *Tryout) owner() int64  { return t.Owner }
 func (t *Tryout) memory() int64 { return t.Memory }
 
-// isCancelled returns false: who cancels a try-out ends its Run.
+// isCancelled returns false. Run itself ends when a try-out is cancelled.
 func (t *Tryout) isCancelled(context.Context, Store) bool { return false }
 
-// submission is a version that goes through its stages.
+// submission is a job that takes a version through its stages.
 type submission struct {
 	ladder.Version
-	need int64 // of memory
+	need int64 // memory in bytes
 	run  func(ctx context.Context, version int64, core int) error
 }
 
@@ -52,22 +52,22 @@ func (s *submission) isCancelled(ctx context.Context, from Store) bool {
 	return err == nil && v.State == ladder.Failed
 }
 
-// matchJob is a match to play on one machine.
+// matchJob is a job that plays one match on one machine.
 type matchJob struct {
 	match     *ladder.Match
-	rotations int         // that are played at the same time
-	need      int64       // of memory
-	fresh     *freshMatch // nil for a match that was stored before it was chosen
+	rotations int         // that are played in parallel
+	need      int64       // memory in bytes
+	fresh     *freshMatch // nil if the match was already stored when it was chosen
 }
 
-// freshMatch is what a new match of a ladder has beside its job.
+// freshMatch has what a matchJob needs in addition while its match is chosen but not stored.
 type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot
 	onlyHouses bool             // all versions are house bots with enough matches
 	chosenAt   time.Time
 	pool       *matchmaking.Pool
-	poolNumber int64 // of the match in the pool until it is stored
+	poolNumber int64 // temporary number of the match in pool, below 0
 }
 
 func (m *matchJob) owner() int64  { return 0 }
@@ -78,7 +78,7 @@ func (m *matchJob) isCancelled(ctx context.Context, from Store) bool {
 	return err == nil && stored.State == ladder.Dropped
 }
 
-// requesterOf returns the person who asked for a match, and 0 for any other job.
+// requesterOf returns the person who requested a match, and 0 for any other job.
 func requesterOf(j Job) int64 {
 	if m, ok := j.(*matchJob); ok {
 		return m.match.RequestedBy
@@ -94,38 +94,38 @@ func ladderOf(j Job) string {
 	return ""
 }
 
-// assignment is a job that has a core.
+// assignment is a job that has a core of a machine.
 type assignment struct {
 	job     Job
 	machine *machine
 	core    int
-	start   time.Time // when it got the core
+	start   time.Time // when the core was assigned
 	charge
-	play *play                   // the attempt of a match, once that has begun
-	end  context.CancelCauseFunc // ends the job before its time; set when the job is started
+	play *play                   // the attempt at a match; nil before it is stored, and for other jobs
+	end  context.CancelCauseFunc // cancels the job; set when the job is started
 }
 
-// outcome is how a job has ended.
+// outcome is how a job ended.
 type outcome struct {
 	*assignment
-	took      time.Duration // 0 if the job was not begun
-	successes []string      // the names of what worked
-	failures  []string      // the names of what failed and gets a backoff
-	blamed    bool          // its machine could not play it
+	took      time.Duration // 0 if the job did not start
+	successes []string      // names of the things whose backoff is reset
+	failures  []string      // names of the things that get a backoff
+	blamed    bool          // the machine could not play the job
 }
 
-// play is an attempt at a match, from its beginning in the store to its result.
+// play is an attempt at a match, from its start in the store to its result.
 type play struct {
 	outcome
 	*matchJob
 	attempt  ladder.Attempt
-	seed     rules.Seed       // zero if adopted
-	adopted  bool             // an earlier server has begun the attempt
-	versions []ladder.Version // by slot; read from the store before the match is handed out
+	seed     rules.Seed       // zero if the attempt is adopted
+	adopted  bool             // an earlier server started the attempt
+	versions []ladder.Version // by slot; read from the store before the job is sent
 	games    []*referee.Result
 }
 
-// work does a job on its core.
+// work does a job on its core and returns its outcome.
 func (r *Runner) work(ctx context.Context, a *assignment) outcome {
 	if a.play != nil {
 		r.playAttempt(ctx, a.play)

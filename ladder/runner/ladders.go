@@ -15,23 +15,27 @@ import (
 
 // ladders is a Source of new matches of the ladders.
 //
-//   - The ladder that cost least lately comes first; those on which house bots alone play come last.
-//   - A ladder whose versions all have had enough matches has one in Limits.Pause, and one among house bots alone in
-//     Limits.Idle.
-//   - A match is stored when it begins, together with others. Until then its pool knows it under a number below 0.
+//   - The ladder with the lowest recent cost comes first. Ladders on which only house bots play come
+//     last.
+//   - If all versions of a ladder have had enough matches, its matches start Limits.Pause apart. Matches
+//     in which only house
+//
+// bots play start Limits.Idle apart.
+//   - A match is stored when it starts, together with others. Until then its pool has it under a negative
+//     number.
 type ladders struct {
 	store          Store
 	list           []ladder.Ladder
 	catalog        *catalog
 	costs          *costs
 	rand           *rand.Rand
-	variants       map[string]*rules.Variant // by ladder, as the next two
-	lastStart      map[string]time.Time      // when its last match got a core
-	lastHouseStart map[string]time.Time      // when its last match of freshMatch.onlyHouses got a core
-	poolNumber     int64                     // of the last match
+	variants       map[string]*rules.Variant // by ladder
+	lastStart      map[string]time.Time      // by ladder, when its last match got a core
+	lastHouseStart map[string]time.Time      // the same for its last match in which only house bots play
+	poolNumber     int64                     // number of the last match in its pool
 }
 
-// newLadders returns the source of some ladders. It is an error if one of them cannot be played.
+// newLadders returns the source of the ladders in list. It returns an error if one of them cannot be played.
 func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) (ladders, error) {
 	l := ladders{
 		store: from, list: list, catalog: known, costs: spent,
@@ -83,7 +87,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a match of a ladder, and nil if too few of its versions can play or it pauses.
+// nextMatch returns a match of a ladder. It returns nil if too few of its versions can play, or if the ladder
+// pauses.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Player) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
@@ -110,10 +115,10 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 	}
 }
 
-// isKnownHouse reports whether a version is a house bot that has enough matches.
+// isKnownHouse reports whether a player is a house bot that has enough matches.
 func isKnownHouse(p *matchmaking.Player) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// newMatch returns a match that is not stored yet, of a version for each slot.
+// newMatch returns a job for a match that is not stored yet. slots has the version of each slot.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
 	l.poolNumber--
 	m := &ladder.Match{
@@ -148,15 +153,15 @@ func (l *ladders) RecordStart(j Job) {
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// isPaused reports whether all versions of a ladder that can play have enough matches and the last match began less than
-// Limits.Pause ago.
+// isPaused reports whether the ladder's last match started less than Limits.Pause ago and all versions that
+// can play have enough matches.
 func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Player) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
 		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns when the first ladder that may pause can have a match again, and zero if none pauses.
+// pauseEnd returns when the first pause of a ladder ends, or zero if none pauses.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// playLocal plays an attempt on the machine of this process. Here alone matches are watched, have remote bots and a
-// limit of time.
+// playLocal plays an attempt on the machine of this process. Only here can a match be watched, have remote
+// bots, or have a limit of time.
 func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.Result {
 	var watchers []func(*referee.Game)
-	// A bot that plays from outside could be helped by what its owner sees of the same deal in another rotation.
+	// The owner of a remote bot could see the same deal in another rotation and help the bot.
 	if r.Watch != nil && !(p.match.Rated && slices.Contains(p.match.Remote, true)) {
 		if position, end := r.Watch(p.match); position != nil {
 			watchers = append(watchers, position)

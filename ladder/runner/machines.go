@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// syncMachines takes in the connected machines, and logs those that have come and left.
+// syncMachines updates the connected machines, and logs which have come and left.
 func (r *Runner) syncMachines() {
 	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
 	for _, m := range come {
@@ -32,7 +32,7 @@ func (r *Runner) countMachines() {
 	r.metrics.workers.Set(float64(cores))
 }
 
-// suspendMachine gives a machine nothing more until the server starts again.
+// suspendMachine gives m no more jobs until the server restarts.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
@@ -43,8 +43,9 @@ func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.Wake()
 }
 
-// Machines returns the connected machines and those of added that are not connected, the server's own first and the
-// others by name. added has when machines were given credentials, by name. Machines may be called while Run goes on.
+// Machines returns the connected machines and those that have credentials but are not connected, the server's
+// own machine first and the others by name. added has the time at which each machine was given credentials,
+// by name. Machines may be called from any goroutine.
 func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	local, now := r.Local, r.Now()
 	local.SeenAt, local.Interpreters = now, r.Host.Interpreters()

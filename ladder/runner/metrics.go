@@ -8,7 +8,7 @@ import (
 // metrics has the metrics of matches and submissions.
 type metrics struct {
 	finishedMatches *prometheus.CounterVec // by ladder
-	brokenAttempts  *prometheus.CounterVec // by why
+	brokenAttempts  *prometheus.CounterVec // by cause
 	games           *prometheus.CounterVec // by ladder
 	voidGames       prometheus.Counter
 	starvedGames    prometheus.Counter

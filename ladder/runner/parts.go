@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Store has the services of a store.Store that the runner uses.
+// Store has the services of a store.Store that the runner uses. All are required.
 type Store struct {
 	Matches  Matches
 	Versions Versions
@@ -22,7 +22,7 @@ type Store struct {
 	Events   *events.Hub
 }
 
-// NewStore returns the services of a store.
+// NewStore returns the services of s.
 func NewStore(s *store.Store) Store { return Store{s.Matches, s.Versions, s.Ladders, s.Events()} }
 
 // Matches is the part of store.Matches that the runner uses.
@@ -57,72 +57,75 @@ type Ladders interface {
 	SaveFit(ctx context.Context, ladder string, estimates map[int64]stats.Estimate) error
 }
 
-// Programs are the bots that this machine starts.
+// Programs starts the bots of this machine.
 type Programs interface {
-	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never the bot's.
+	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never of
+	// the bot.
 	Resolve(context.Context, ladder.Version) (match.Bot, error)
 	// IsBuilt reports whether a version can be started without a build.
 	IsBuilt(ladder.Version) bool
-	// Sandbox returns the sandbox of all bots but the house bots. It is nil if they have none.
+	// Sandbox returns the sandbox of all bots except the house bots. It is nil if they run without one.
 	Sandbox() *match.Sandbox
 }
 
 // Host answers questions about the machine of this process.
 type Host interface {
-	// Interpreters returns the versions of the interpreters, for people.
+	// Interpreters returns the interpreters of the machine, to show to people: versions by name.
 	Interpreters() map[string]string
-	// HasInterpreter reports whether the machine has an interpreter that Options.Local does not name.
+	// HasInterpreter reports whether the machine has an interpreter that Options.Local does not list.
 	HasInterpreter(name string) bool
-	// Check returns an error if the machine cannot play at all. The runner asks before it resumes after a failure, and
-	// before it suspends a version.
+	// Check returns an error if the machine cannot play at all. The runner calls it before it resumes after a
+	// failure, and before it suspends a version.
 	Check(context.Context) error
 }
 
-// soundHost is a Host that can always play and has the interpreters of Options.Local.
+// soundHost is a Host that can always play and has only the interpreters of Options.Local.
 type soundHost struct{}
 
 func (soundHost) Interpreters() map[string]string { return nil }
 func (soundHost) HasInterpreter(string) bool      { return false }
 func (soundHost) Check(context.Context) error     { return nil }
 
-// Remotes are the versions that play over a connection to the server, one match at a time each.
+// Remotes has the versions that play over a connection to the server. Each plays one match at a time.
 type Remotes interface {
-	// Bot returns a version as a program that plays a match.
+	// Bot returns a version as a program for one match.
 	Bot(ladder.Version, *ladder.Match) match.Bot
-	// IsReady reports whether a version can begin a match.
+	// IsReady reports whether a version can start a match.
 	IsReady(version int64) bool
-	// IsGone reports whether a version is away for longer than a match waits for it.
+	// IsGone reports whether a version has been away for longer than a match waits for it.
 	IsGone(version int64) bool
-	// Reserve takes a version for a match, until Release. It reports false if the version is not ready.
+	// Reserve claims a version for a match, until Release. It returns false if the version is not ready.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changes receives after versions have become ready or gone.
+	// Changes returns a channel that receives after versions became ready or left.
 	Changes() <-chan struct{}
 }
 
 // Fleet plays matches on other machines, one at a time on each of their cores.
 type Fleet interface {
-	// Machines returns the connected machines, also those that are refused or draining.
+	// Machines returns the connected machines, including those that are refused or draining.
 	Machines() []attempt.Machine
-	// Changes receives, without blocking the fleet, after machines came, left or changed.
+	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on
+	// it.
 	Changes() <-chan struct{}
-	// Play hands a job to a machine and calls keep once with its result.
+	// Play sends a job to a machine, waits for its result and calls keep once with it.
 	//
-	// If keep returns an error, the result cannot be stored now: the machine keeps it for the next server, and Play
-	// returns that error. If the result cannot be one of the job, the error is an *attempt.Contradiction.
+	// If keep returns an error, the result cannot be stored now: the machine retains it for the next server,
+	// and Play returns that error. If the result cannot belong to the job, the error is an
+	// *attempt.Contradiction.
 	//
-	// If the machine is lost, the error is attempt.ErrLost. If the context ends, the machine is told to stop and has
-	// a moment to do so. In both cases the attempt is over and a later result is refused. If the cause of the context
-	// is attempt.ErrDetach, the attempt goes on without this server.
+	// If the machine is lost, the error is attempt.ErrLost. If ctx ends, the server asks the machine to stop
+	// and waits a moment for that. In both cases the attempt is over and a later result is refused. If the
+	// cause of ctx is attempt.ErrDetach, the attempt goes on without this server.
 	//
-	// If the job cannot be handed out, the error is an *attempt.Failure or attempt.ErrUnavailable.
+	// If the job cannot be sent, the error is an *attempt.Failure or contains attempt.ErrUnavailable.
 	Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error
-	// Adopt awaits the result of a job that an earlier server has handed out, as Play does. The seed of the job is not
-	// known, but its commitment is.
+	// Adopt waits for the result of a job that an earlier server has sent, and otherwise does what Play does.
+	// The seed of the job is not known, only its commitment.
 	Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error
 }
 
-// emptyFleet is a fleet without machines.
+// emptyFleet is a Fleet without machines.
 type emptyFleet struct{}
 
 func (emptyFleet) Machines() []attempt.Machine { return nil }

@@ -16,36 +16,40 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// placement knows the machines and the job on each of their cores.
+// placement has the machines and the job on each of their cores.
 //
-//   - A machine has one job on each of its cores at most; which are free follows from its jobs alone. Another
-//     machine than this one has few at first, more with each match that it has played, and one after a
-//     failure, until it has played that.
-//   - The jobs of a machine need no more memory together than it has. Where the next one does not fit yet, the
-//     machine saves for it, and gets nothing else: nothing small keeps what is large waiting for ever.
-//   - A machine is known by its name, and its jobs, failures and counts outlast its connection.
+//   - A machine has at most one job on each core. A machine other than this one starts with a few jobs,
+//     may have one more
 //
-// The goroutine of Run alone changes it, under mu. Others read it under mu, and count there what machines do.
+// for each match that it has played, and only one after a failure.
+//   - The jobs of a machine never need more memory than it has. If the next job does not fit yet, the
+//     machine gets no other
+//
+// job before it, so that small jobs cannot delay a large one forever.
+//   - A machine is known by its name. Its jobs, failures and counts outlast its connection.
+//
+// Only the goroutine of Run changes machines and assignments, holding mu. Others hold mu to read them and to
+// count what machines do.
 type placement struct {
 	mu       sync.Mutex
-	machines []*machine            // the connected ones: this one first, the others by name
-	byName   map[string]*machine   // by name, also those that have left
-	matches  map[int64]*assignment // of stored matches, by number
+	machines []*machine            // the connected ones: this machine first, the others by name
+	byName   map[string]*machine   // all, including those that have left
+	matches  map[int64]*assignment // assignments of stored matches by match ID
 }
 
-// machine is one that matches are played on.
+// machine is a machine that plays matches, or has played some since the server started.
 type machine struct {
-	attempt.Machine // empty but for Name and Seen while it is not connected
+	attempt.Machine // only Name and SeenAt are set while it is not connected
 	connected       bool
 	assignments     []*assignment
-	awaitedMemory   int64       // memory that has to be free before it gets a job
-	matchesPlayed   int         // matches, since it was connected
+	awaitedMemory   int64       // bytes that must be free before it gets another job
+	matchesPlayed   int         // since it was connected
 	backoff                     // after it failed
-	suspension      phrase.Text // why it gets nothing more until the server starts again; empty if it does
+	suspension      phrase.Text // why it gets no jobs until the server restarts; empty if it is not suspended
 	record
 }
 
-// record counts, for people, what a machine has done since the server started.
+// record counts what a machine has done since the server started.
 type record struct {
 	lastHour                                                 minuteCounts
 	finishedMatches, voidGames, starvedGames, brokenAttempts int64
@@ -58,7 +62,7 @@ func newPlacement() *placement {
 // local returns the machine of this process.
 func (p *placement) local() *machine { return p.machines[0] }
 
-// machineNamed returns the machine of a name.
+// machineNamed returns the machine called name. It adds a machine that is not known.
 func (p *placement) machineNamed(name string) *machine {
 	m := p.byName[name]
 	if m == nil {
@@ -68,15 +72,15 @@ func (p *placement) machineNamed(name string) *machine {
 	return m
 }
 
-// updateMachine changes a machine under mu.
+// updateMachine calls change with m, holding p.mu.
 func (p *placement) updateMachine(m *machine, updateMachine func(*machine)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	updateMachine(m)
 }
 
-// sync takes in the connected machines, this one included, and returns those that have come and left. The jobs of a
-// machine that has left come to an end by themselves.
+// sync updates p to the connected machines now, which include this one. It returns the machines that have
+// come and those that have left. The jobs of a machine that has left end by themselves.
 func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,10 +94,10 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 			come = append(come, m)
 		}
 		m.Machine = reported
-		if m.awaitedMemory > m.Memory { // it has less than before
+		if m.awaitedMemory > m.Memory { // its memory has shrunk
 			m.awaitedMemory = 0
 		}
-		for _, x := range reported.Attempts { // for an earlier server
+		for _, x := range reported.Attempts { // learn the cores of adopted attempts
 			if a := p.matches[x.Match]; a != nil && a.isAdopted() && a.machine == m && a.play.attempt.Number == x.Attempt {
 				a.core = x.Core
 			}
@@ -109,7 +113,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	return come, left
 }
 
-// compareMachines orders machines, that of this process first.
+// compareMachines orders machines by name, with the machine of this process first.
 func compareMachines(a, b attempt.Machine) int {
 	switch {
 	case a.Local == b.Local:
@@ -120,8 +124,8 @@ func compareMachines(a, b attempt.Machine) int {
 	return 1
 }
 
-// freeCores returns the cores on which a job can begin. The next one is on the same machine as long as jobs take
-// them.
+// freeCores yields the cores on which a job can start. It yields another core of the same machine as long as
+// each core gets a job.
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {
@@ -135,17 +139,17 @@ func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	}
 }
 
-// hasFreeCore reports whether a job can begin on a machine.
+// hasFreeCore reports whether a job can start on m now.
 func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.hasMemory(m.awaitedMemory) && len(m.idleCores()) > 0
 }
 
-// firstMatches is how many matches another machine has at first, however many cores it reports.
+// firstMatches is how many jobs another machine gets at first, however many cores it reports.
 const firstMatches = 4
 
-// maxJobs returns how many jobs a machine may have.
+// maxJobs returns how many jobs a machine may have at the same time.
 func (m *machine) maxJobs() int {
 	switch {
 	case m.Local:
@@ -167,7 +171,7 @@ func (m *machine) idleCores() []int {
 	return idle
 }
 
-// hasMemory reports whether a machine has an amount of memory beside that of its jobs.
+// hasMemory reports whether m has that much memory beside the memory of its jobs.
 func (m *machine) hasMemory(memory int64) bool {
 	for _, a := range m.assignments {
 		memory += a.job.memory()
@@ -175,7 +179,8 @@ func (m *machine) hasMemory(memory int64) bool {
 	return m.Memory == 0 || memory <= m.Memory
 }
 
-// assign gives a job a core and its memory. If that does not fit yet, the machine saves for it and assign returns nil.
+// assign gives j a core and its memory. If the memory is not free yet, it returns nil, and the machine waits
+// for it.
 func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,10 +197,10 @@ func (p *placement) assign(c Core, j Job) *assignment {
 	return a
 }
 
-// unknownCore is the core of an adopted match whose machine has not reported it yet.
+// unknownCore stands for the core of an adopted match that its machine has not reported yet.
 const unknownCore = -2
 
-// adopt adds a match that an earlier server has given to a machine.
+// adopt adds a match that an earlier server has sent to the machine called name.
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,10 +212,10 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 	return a
 }
 
-// isAdopted reports whether an earlier server has begun the match of an assignment.
+// isAdopted reports whether an earlier server started the match.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// recordAttempt sets the attempt of a match that has begun in the store.
+// recordAttempt sets the attempt of an assignment after the start of its match was stored.
 func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +227,7 @@ func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed,
 	p.matches[b.Match.ID] = a
 }
 
-// release takes back what a job has.
+// release frees the core and the memory of an assignment.
 func (p *placement) release(a *assignment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,7 +237,7 @@ func (p *placement) release(a *assignment) {
 	}
 }
 
-// allAssignments returns the assignments of all machines, also of those that have left.
+// allAssignments returns the assignments of all machines, including those that have left.
 func (p *placement) allAssignments() (list []*assignment) {
 	for _, m := range p.byName {
 		list = append(list, m.assignments...)
@@ -240,7 +245,7 @@ func (p *placement) allAssignments() (list []*assignment) {
 	return list
 }
 
-// busyOwners returns the owners of the submissions and try-outs that have a core, all of which this machine has.
+// busyOwners returns the owners of the submissions and try-outs that have a core.
 func (p *placement) busyOwners() (people []int64) {
 	for _, a := range p.local().assignments {
 		if person := a.job.owner(); person != 0 {
@@ -250,7 +255,7 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory makes all machines ask anew for what is next.
+// clearAwaitedMemory lets all machines choose their next job again instead of waiting for memory.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,7 +272,8 @@ func (p *placement) recordSuccess(m *machine) {
 	})
 }
 
-// recordFailure makes a machine pause that could not play a match. Several matches that fail together count once.
+// recordFailure makes a machine pause because it could not play a match. Several matches that fail together
+// count once.
 func (p *placement) recordFailure(m *machine, now time.Time) {
 	p.updateMachine(m, func(m *machine) {
 		if !m.isBackingOff(now) {
@@ -276,7 +282,7 @@ func (p *placement) recordFailure(m *machine, now time.Time) {
 	})
 }
 
-// pauseEnd returns when the first pause of a machine ends, and zero if none pauses.
+// pauseEnd returns when the first pause of a machine ends, or zero if none pauses.
 func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	for _, m := range p.machines {
 		if m.isBackingOff(now) {
@@ -286,7 +292,8 @@ func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// countStates counts the machines by their state, and the cores of those that get jobs.
+// countStates returns the number of connected machines by state, and the number of cores of those that get
+// jobs.
 func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]int, cores int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -300,7 +307,7 @@ func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]i
 	return states, cores
 }
 
-// classes returns a machine of each class that gets jobs.
+// classes returns one machine of each class among those that get jobs; see classOf.
 func (p *placement) classes() map[string]*machine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,14 +320,14 @@ func (p *placement) classes() map[string]*machine {
 	return list
 }
 
-// isSuspended reports whether a machine is suspended.
+// isSuspended reports whether m is suspended.
 func (p *placement) isSuspended(m *machine) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !m.suspension.IsZero()
 }
 
-// getsJobs reports whether a machine gets jobs, unless it pauses.
+// getsJobs reports whether a machine can get jobs, now or after its pause.
 func (m *machine) getsJobs() bool {
 	return m.connected && m.suspension.IsZero() && m.Refusal.IsZero() && !m.Draining
 }
@@ -341,10 +348,10 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 	return ladder.MachineReady
 }
 
-// pauseReason is why a machine pauses. Everybody may read it.
+// pauseReason is the public reason for the pause of a machine.
 var pauseReason = phrase.New("it could not play a match")
 
-// describe returns what people may know of a machine.
+// describe returns the public description of m. added is when it was given credentials.
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,
@@ -371,7 +378,7 @@ func (m *machine) describe(now, added time.Time) ladder.Machine {
 	return out
 }
 
-// minuteCounts counts what happened in the last 60 minutes, by the minute.
+// minuteCounts counts events of the last 60 minutes, by the minute.
 type minuteCounts map[int64]int
 
 func (h minuteCounts) add(now time.Time) {
@@ -387,7 +394,7 @@ func (h minuteCounts) sum(now time.Time) (n int) {
 	return n
 }
 
-// forget forgets the minutes that are too long ago.
+// forget removes the minutes that are more than 60 minutes ago.
 func (h minuteCounts) forget(now time.Time) {
 	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// serverError is a failure of the server's machine, not of a match.
+// serverError is a failure of the server's own machine.
 type serverError struct{ error }
 
-// workerFailure is a failure that another machine reports. Nothing but that machine is blamed for it.
+// workerFailure is a failure that another machine reports. Only that machine is blamed for it.
 type workerFailure struct{ *attempt.Failure }
 
-// Why a job is ended before its time.
+// These are the causes for which the runner ends a job early.
 var (
 	errOverTime  = errors.New("it is over its time")
 	errCancelled = errors.New("it is cancelled")
@@ -27,15 +27,15 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs stores the beginning of jobs, many in one transaction, and starts them. A job whose beginning cannot be
-// stored is given back.
+// startJobs stores the starts of matches in one transaction and starts all jobs of list. It releases a match
+// whose start cannot be stored.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
 	for _, a := range list {
 		m, ok := a.job.(*matchJob)
 		if !ok {
-			r.startJob(ctx, a) // a submission begins again at the next start
+			r.startJob(ctx, a) // nothing to store: a submission starts again with the server
 			continue
 		}
 		start := store.MatchStart{Match: m.match.ID, Machine: a.machine.Name, Seed: referee.NewSeed()}
@@ -52,7 +52,7 @@ func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 		}
 		if b.Err != nil {
 			r.releaseJob(a, 0)
-			if ctx.Err() == nil && ladder.CodeOf(b.Err) != ladder.Conflict { // it was cancelled, or a version plays no more
+			if ctx.Err() == nil && ladder.CodeOf(b.Err) != ladder.Conflict { // a conflict: it was cancelled, or a version was withdrawn
 				r.pause(fmt.Errorf("beginning match %d: %w", m.match.ID, b.Err))
 			}
 			continue
@@ -66,8 +66,8 @@ func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	}
 }
 
-// adoptAttempts takes up the attempts that an earlier server has handed out. The attempts that it played itself have ended with
-// it.
+// adoptAttempts waits for the results of attempts that an earlier server has sent to other machines. It ends
+// the attempts that the earlier server itself was playing.
 func (r *Runner) adoptAttempts(ctx context.Context) error {
 	running, err := r.Store.Matches.Running(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	}
 }
 
-// dispatch gives an attempt to its machine, and stores its result.
+// dispatch sends an attempt to its machine, waits for the result and stores it.
 func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
 		v, err := r.Store.Versions.Find(ctx, id)
@@ -115,10 +115,10 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	}
 	j := attempt.NewJob(p.match, p.versions, p.attempt.Number, referee.Hex(p.seed))
 	start := time.Now()
-	// The machine's time ends with limited, which says nothing any more once the result has come.
+	// limited ends the time of the machine. Once the result has come it has no meaning.
 	limited, cancel := context.WithTimeoutCause(ctx, r.longestAttempt(p), errOverdue)
 	defer cancel()
-	var failure error // of the result, if the machine need not keep that for another server
+	var failure error // why the result is not stored, if the machine may forget it
 	keep := func(result attempt.Result) error {
 		p.took = time.Since(start)
 		failure = r.acceptResult(ctx, p, result)
@@ -147,14 +147,15 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how long a machine may have an attempt: three times as long as all of its games and starts can
-// take, and ten minutes. An adopted attempt may have begun long ago.
+// longestAttempt returns how long a machine may have an attempt: three times the longest that all of its
+// games and program starts can take, and ten minutes. The time since the start of an adopted attempt is
+// subtracted.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
 	v, err := m.Variant()
 	if err != nil {
-		return least // attempt.Play tells what is wrong
+		return least // attempt.Play reports the error
 	}
 	starts := time.Duration(m.Deals * len(m.Versions) * v.Players)
 	start := min(m.Clock.Startup, longest/starts)
@@ -165,9 +166,10 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, least)
 }
 
-// acceptResult stores the games of a result.
+// acceptResult counts what a result says and stores its games. It returns why the attempt has no games, or an
+// error of the store.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
-	if r.placement.isSuspended(p.machine) { // it may have handed this in as it was told to end
+	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended
 	}
 	if f := result.Failure; f != nil && !p.isLocal() {
@@ -197,10 +199,10 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 	return workerFailure{&attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("what it handed in cannot be stored: %s", err)}}
 }
 
-// isLocal reports whether the machine of this process plays the attempt.
+// isLocal reports whether this process plays the attempt.
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt ends an attempt whose games are stored, or that has none.
+// settleAttempt handles the end of an attempt: err is nil if its games are stored.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

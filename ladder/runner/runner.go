@@ -1,10 +1,10 @@
-// Package runner plays the matches of a competition: for each free core it chooses what is played next
-// (sources.go has the order, placement.go the machines), hands it to its machine, publishes the commitment
-// before the match and stores its games after it, suspends versions that fail repeatedly, and computes the
-// maximum-likelihood fits in the background.
+// Package runner plays the matches of a competition. For each free core it chooses a job: a match, the stages
+// of a submission, or a try-out. It publishes the commitment of a match before the match and stores its games
+// after it. It suspends versions that fail repeatedly, and computes the maximum-likelihood ratings in the
+// background.
 //
-// Each match has a core of its own, and so has each submission. The runner never
-// polls: it sleeps until a match ends, a timer fires or Wake is called.
+// Each job has a core of its own. The runner never polls: it sleeps until a job ends, a timer fires or Wake
+// is called. Begin with Run; sources.go has the order of jobs and placement.go the machines.
 package runner
 
 import (
@@ -30,44 +30,46 @@ type Options struct {
 	Ladders  []ladder.Ladder
 	Limits   Limits
 	Programs Programs
-	// Local is the machine of this process. Submissions, try-outs, matches that somebody asked for and those of remote
-	// versions are for it alone.
+	// Local describes the machine of this process. Only this machine plays submissions, try-outs, matches
+	// that somebody requested, and matches of remote versions.
 	Local attempt.Machine
-	// Host answers questions about that machine. If Host is nil, the machine can always play.
+	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
-	// Remotes are the remote versions. If Remotes is nil, there are none.
+	// Remotes has the remote versions. If Remotes is nil, there are none.
 	Remotes Remotes
-	// Fleet plays matches on other machines. If Fleet is nil, there are none.
+	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
-	// Watch is called when a match begins. It returns a function for each position and one for the end of the match,
-	// or nil if nobody may watch it; neither may make the match wait. Watch is not called for a rated match with a
-	// remote version. If Watch is nil, no match is watched.
+	// Watch is called when a match starts, except for a rated match with a remote version. It returns a
+	// function to call with each position and one to call at the end of the match, or nil if nobody may watch
+	// the match. Neither function may block. If Watch is nil, nobody can watch a match.
 	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
-	Registerer prometheus.Registerer // of the metrics; if it is nil, they are not published
+	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
-	Now        func() time.Time      // if it is nil, the time is that of the system's clock
+	Now        func() time.Time      // if it is nil, time.Now is used
 }
 
-// Limits are the memory and the time of matches. For the durations but Grace, 0 is no limit or no pause.
+// Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
+// for Grace.
 type Limits struct {
-	// Room is the memory that matches share. A match whose bots do not fit beside those that play waits, and so does
-	// everything after it.
+	// Room is the memory that matches share. A match whose bots do not fit beside the running ones waits, and
+	// everything after it waits too.
 	Room ladder.MemoryBudget
-	// BuildMemory is the memory that the stages of a submission can use, and so can a build before a match.
+	// BuildMemory is the memory, in bytes, that the stages of a submission or a build before a match can use.
 	BuildMemory int64
-	// Time is how long a match that somebody asked for may take in all.
+	// Time is the longest time that a requested match may take, over all of its attempts.
 	Time time.Duration
-	// Allowance is added to the margin of the clock of a match with a remote version.
+	// Allowance is added to the clock margin of a match with a remote version.
 	Allowance time.Duration
-	// Pause is the time between two matches of a ladder whose versions all have had ladder.EnoughMatches.
+	// Pause is the time between the starts of two matches of a ladder if all its versions have had
+	// ladder.EnoughMatches.
 	Pause time.Duration
-	// Idle is the time between two matches of a ladder among house bots alone that have had ladder.EnoughMatches.
+	// Idle is the same for two matches of a ladder in which only house bots play.
 	Idle time.Duration
-	// Grace is how long running matches may continue when the runner is stopped.
+	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
 }
 
-// Runner plays matches.
+// Runner plays the matches of a competition.
 type Runner struct {
 	Options
 	metrics   *metrics
@@ -79,7 +81,7 @@ type Runner struct {
 	placement *placement
 	player    func(context.Context, *play, attempt.Job) attempt.Result // plays on this machine: playLocal, except in tests
 
-	// The goroutine of Run owns what follows.
+	// Only the goroutine of Run uses the following fields.
 
 	sources  sources
 	charges  *charges
@@ -87,7 +89,7 @@ type Runner struct {
 	backoffs backoffs // of ladders, matches and versions that failed
 }
 
-// New checks the options and makes a Runner.
+// New checks o, fills in the defaults and returns a Runner.
 func New(o Options) (*Runner, error) {
 	if o.Store.Matches == nil || o.Programs == nil {
 		return nil, errors.New("runner: Store and Programs are required")
@@ -132,18 +134,18 @@ func New(o Options) (*Runner, error) {
 	return r, nil
 }
 
-// Wake makes the runner look for work: a match was requested, or a version was
-// submitted. It never blocks.
+// Wake makes the runner look for work, for example after a match was requested or a version was submitted. It
+// never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is pending
 	}
 }
 
-// Run plays until the context ends. Then no more matches begin; running ones have
-// Limits.Grace to finish, and are interrupted after it. Run returns when none is
-// left.
+// Run plays until ctx ends. After that it starts no more jobs, leaves attempts on other machines to the next
+// server, and waits for the jobs on this machine. It interrupts them after Limits.Grace. Run must be called
+// once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -185,7 +187,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			graceOver = nil
 		case o := <-r.outcomes:
 			r.finishJob(ctx, o)
-			for range len(r.outcomes) { // they come together, and their cores are given out together
+			for range len(r.outcomes) { // take all that have ended, to fill their cores together
 				r.finishJob(ctx, <-r.outcomes)
 			}
 		case <-r.Fleet.Changes():
@@ -198,7 +200,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts leaves the matches on other machines to the next server.
+// detachAttempts leaves the attempts on other machines to the next server.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -207,10 +209,11 @@ func (r *Runner) detachAttempts(list []*assignment) {
 	}
 }
 
-// maxBatch is how many jobs are begun together at most.
+// maxBatch limits how many jobs are started together.
 const maxBatch = 100
 
-// fillCores gives a job to every free core, as long as there are jobs.
+// fillCores gives jobs to free cores until there are no more jobs or no more cores. Matches on this machine
+// run under playing, which ends Limits.Grace after ctx.
 func (r *Runner) fillCores(ctx, playing context.Context) {
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		if r.Now().Before(until) {
@@ -229,7 +232,7 @@ func (r *Runner) fillCores(ctx, playing context.Context) {
 	}
 }
 
-// chooseJobs gives jobs to free cores, up to maxStarts.
+// chooseJobs assigns up to maxBatch jobs to free cores.
 func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	for core := range r.placement.freeCores(r.Now()) {
 		a, err := r.chooseJob(ctx, core)
@@ -249,8 +252,8 @@ func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	return list
 }
 
-// chooseJob gives a core its next job. It returns nil if there is none, if it has dropped the job, if memory is saved for
-// it, or if a remote version of it has just left.
+// chooseJob assigns the next job to core. It returns nil if there is none, if the job was dropped, if the
+// machine first has to free memory for the job, or if a remote version has just left.
 func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
 	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {
@@ -273,7 +276,8 @@ func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) 
 	return a, nil
 }
 
-// releaseJob takes back what a job was given. took is 0 if the job did not begin.
+// releaseJob releases the core, the memory and the remote versions of a job. took is 0 if the job did not
+// start.
 func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.placement.release(a)
 	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
@@ -282,7 +286,8 @@ func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.charges.settle(a, took, r.Now())
 }
 
-// reserveRemotes reserves the remote versions of a match. It reports false if one of them has just left.
+// reserveRemotes reserves the remote versions of m. It returns false, and reserves none, if one of them has
+// just left.
 func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	for slot, v := range m.Versions {
 		if m.Remote[slot] && !r.Remotes.Reserve(v) {
@@ -293,7 +298,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the first slots of a match.
+// releaseRemotes ends the reservations of the remote versions in the first slots of m.
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -302,7 +307,7 @@ func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	}
 }
 
-// startJob starts a job on its core.
+// startJob starts a job in a goroutine, which sends its outcome to r.outcomes.
 func (r *Runner) startJob(ctx context.Context, a *assignment) {
 	if a.play != nil {
 		r.metrics.playing.Inc()
@@ -311,7 +316,7 @@ func (r *Runner) startJob(ctx context.Context, a *assignment) {
 	go func() { r.outcomes <- r.work(ctx, a) }()
 }
 
-// finishJob records the end of a job.
+// finishJob records the outcome of a job and releases what the job had.
 func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	o.assignment.end(nil)
 	r.releaseJob(o.assignment, o.took)
@@ -336,9 +341,8 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	}
 }
 
-// timer returns a channel that fires when a pause or a backoff that delayed a job is
-// over, and nil if there is none. now is the time before the runner looked for jobs: what has
-// ended since then counts.
+// timer returns a channel that fires when the first pause or backoff ends, and nil if there is none. now is
+// the time before the runner last looked for jobs, so that a pause that has ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {
@@ -353,8 +357,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// endUnwantedJobs ends the jobs that nobody wants any more: a match that somebody cancelled, a submission of a
-// person who was blocked, what a suspended machine plays. No machine saves memory for such a job.
+// endUnwantedJobs ends cancelled matches, the submissions of blocked people, and the jobs of suspended
+// machines. It also makes the machines that wait for memory choose their next job again.
 func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	list := r.placement.allAssignments()
 	for _, a := range list {
@@ -364,7 +368,7 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	}
 	running, err := r.Store.Matches.Running(ctx)
 	if err != nil {
-		return // as in Job.isCancelled
+		return // the jobs end by themselves
 	}
 	goesOn := map[int64]bool{}
 	for _, h := range running {
@@ -374,14 +378,14 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 		if a.play != nil && goesOn[a.play.match.ID] {
 			continue
 		}
-		if a.job.isCancelled(ctx, r.Store) { // it has just ended, or is to end
+		if a.job.isCancelled(ctx, r.Store) { // else it has just finished
 			a.end(errCancelled)
 		}
 	}
 	r.placement.clearAwaitedMemory()
 }
 
-// cancelMatch drops a match, and reports false where that cannot be stored.
+// cancelMatch drops a match for reason. It returns false if that cannot be stored.
 func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
@@ -392,7 +396,7 @@ func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase
 	return true
 }
 
-// logCancelled counts and logs a match that was dropped.
+// logCancelled counts and logs a dropped match.
 func (r *Runner) logCancelled(m *ladder.Match) {
 	r.metrics.brokenAttempts.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)

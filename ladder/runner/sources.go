@@ -11,30 +11,29 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Source has jobs for free cores. The runner asks one source at a time.
+// Source has jobs for free cores. The runner calls only one source at a time.
 type Source interface {
-	// Next returns the job that the source has for a core, and nil if it has none. The job counts for nothing before
-	// Started.
+	// Next returns a job for a core, or nil if the source has none. The job is not taken before RecordStart.
 	Next(context.Context, Core) (Job, error)
-	// RecordStart is called when a job of Next has got the core.
+	// RecordStart is called when a job that Next returned has got the core.
 	RecordStart(Job)
 }
 
 // Core is a free core of a machine.
 type Core struct {
 	*machine
-	BusyOwners []int64 // the people who have a submission or a try-out on a core
+	BusyOwners []int64 // people who have a submission or a try-out on a core
 	now        time.Time
 }
 
-// choice is a job and the source that has it.
+// choice is a job and the source that it comes from.
 type choice struct {
 	source Source
 	job    Job
-	spare  bool // nothing but what people asked for was left
+	spare  bool // a requested match, chosen because there was nothing else to do
 }
 
-// sources knows the order of the sources.
+// sources has all sources and decides which is asked first.
 type sources struct {
 	placement          *placement
 	charges            *charges
@@ -42,20 +41,26 @@ type sources struct {
 	requestedMatches   requestedMatches
 	ladders            ladders
 	queues             []Source // of submissions and try-outs, the next one first
-	wasQueueLast       bool     // the last job that got a core was of a queue
+	wasQueueLast       bool     // the last job that got a core came from one of queues
 }
 
-// Register adds sources of submissions and try-outs, which take turns. It is called before Run.
+// Register adds sources of submissions and try-outs, which take turns. It must be called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
-// nextChoice returns what to do on a free core, of the first source that has something; nil for nothing.
+// nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is
+// no job.
 //
-//   - Submissions and try-outs have at most half of the cores of this machine, rounded up, and each owner has one.
-//   - They come first on half of the cores. On a single core, and on the middle one of an odd number, they and matches
-//     take turns.
+//   - Submissions and try-outs have at most half of the cores of this machine, rounded up, and each owner
+//     has one.
+//   - They come first on half of the cores. On a single core, and on the middle one of an odd number,
+//     they and matches
+//
+// take turns.
 //   - Interrupted matches come before new ones.
-//   - Matches that people asked for come before those of the ladders while they have had less than their share of the
-//     time, and last if there is nothing else to play.
+//   - Requested matches come before those of the ladders until they have had their share of the time.
+//     After that they come
+//
+// last.
 func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	order := []choice{{source: &s.interruptedMatches}, {source: &s.requestedMatches}, {source: &s.ladders}, {source: &s.requestedMatches, spare: true}}
 	if s.charges.isShareUsed(c.now) {
@@ -92,14 +97,15 @@ func (s *sources) recordStart(c *choice) {
 	}
 }
 
-// admitJob reports whether a core can have a job. It drops a match that never fits or is over its time.
+// admitJob reports whether a core can have a job. It drops a match that never fits into memory or has used up
+// its time.
 func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory
 	switch {
 	case tooLarge && !isMatch:
 		return false, fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory()>>20, c.Memory>>20)
-	case tooLarge: // it was asked for or begun when this machine had more: the ladders choose what fits
+	case tooLarge: // it was requested or started when this machine had more memory
 		r.cancelMatch(ctx, m.match, phrase.New("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", m.need>>20, c.Memory>>20))
 	case requesterOf(j) != 0 && r.timeLeft(m.match) <= 0:
 		r.dropOverTime(ctx, m.match)
@@ -110,7 +116,7 @@ func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	return false, nil
 }
 
-// timeLeft returns how long a match may still play. Attempts that were interrupted count.
+// timeLeft returns how long a match may still play. The time of interrupted attempts is subtracted.
 func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 	if r.Limits.Time == 0 {
 		return math.MaxInt64
@@ -118,7 +124,7 @@ func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 	return r.Limits.Time - m.PlayTime()
 }
 
-// dropOverTime drops a match that is over its time.
+// dropOverTime drops a match that has used up its time.
 func (r *Runner) dropOverTime(ctx context.Context, m *ladder.Match) {
 	r.cancelMatch(ctx, m, phrase.New("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// submissions is a Source of the versions that have to go through their stages. Owners take turns, in the order of
-// store.Pending.
+// submissions is a Source of the versions that have to go through their stages. Owners take turns, in the
+// order of store.Versions.Pending.
 type submissions struct {
 	store    Store
 	backoffs backoffs
 	waiting  prometheus.Gauge
-	need     int64 // of memory, for each
+	need     int64 // memory in bytes for each submission
 	run      func(ctx context.Context, version int64, core int) error
 }
 
-// Submissions returns a Source of the versions that have to go through their stages. run does that for one version on
-// a core; if run returns an error, the server has failed and the version is tried again.
+// Submissions returns a Source of the versions that have to go through their stages. run takes one version
+// through its stages on a core. An error of run is a failure of the server, after which the version is tried
+// again.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
 	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }
@@ -42,14 +43,14 @@ func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *submissions) RecordStart(Job) {}
 
-// finishSubmission logs and counts the stages of a version when they have ended, and notes in the outcome whether they
-// are tried again. failure is an error of the server.
+// finishSubmission logs and counts the stages of a version that have ended, and sets in o whether the version
+// is tried again. failure is an error of the server.
 func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission, failure error) {
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {
-	case s.isCancelled(ctx, r.Store): // it has failed or was cancelled: that ends it, whatever else there is
+	case s.isCancelled(ctx, r.Store): // it has failed or was cancelled, which is final
 	case ended:
-		return // it begins again at the next start, or its owner is blocked
+		return // it starts again with the server, unless its owner is blocked
 	case failure != nil && ladder.CodeOf(failure) == ladder.Conflict:
 		return // it was cancelled
 	case failure != nil:

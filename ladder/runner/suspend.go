@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// suspendFaulty suspends the versions of a finished match that failed too often. Its own
-// errors are logged; they never make the match fail.
+// suspendFaulty suspends the versions of a finished match that failed too often. It logs its own errors.
 func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	if !p.match.Rated {
 		return
@@ -51,8 +50,8 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	}
 }
 
-// faultHistory returns the faults of a version in its last rated matches, including the one just stored, the last
-// first.
+// faultHistory returns the faults of v in its last rated matches, the last match first. It includes the match
+// that was just stored.
 func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []matchFaults, err error) {
 	matches, err := r.Store.Matches.List(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
@@ -79,8 +78,8 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 	return history, nil
 }
 
-// lastFault returns the last fault of a slot and its game, without the games that it
-// forfeited unplayed.
+// lastFault returns the last fault of a slot and the game of that fault. It ignores games that the slot
+// forfeited because it was disqualified.
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.Result) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
@@ -94,10 +93,11 @@ func lastFault(p *play, slot int) (last *referee.Fault, in *referee.Result) {
 
 const (
 	shownLines = 5   // last lines of a log
-	shownBytes = 800 // of as many lines, at most
+	shownBytes = 800 // of all shown lines
 )
 
-// suspendText returns the reason for the owner of a suspended version.
+// suspendText returns the explanation for the owner of a suspended version: why, the last fault f in game g,
+// and advice.
 func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.Result) phrase.Text {
 	bot := match.Bot{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {
@@ -122,7 +122,7 @@ func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *refe
 	return phrase.Join("\n", append(lines, phrase.New("try it at home: timba %s", home), phrase.New("submit a new version to bring the bot back"))...)
 }
 
-// lastLines returns the end of a log, as text.
+// lastLines returns the last lines of a log as text.
 func lastLines(log []string) string {
 	var shown []string
 	for _, line := range fault.LogEnd(log, shownLines) {

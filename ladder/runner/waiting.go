@@ -17,14 +17,15 @@ type waitingMatches struct {
 	count       prometheus.Gauge
 	cancelMatch func(ctx context.Context, m *ladder.Match, reason phrase.Text) bool
 	wasRead     bool
-	generation  uint64          // of the store, when the matches were read
+	generation  uint64          // of the store, when the matches were last read
 	matches     []*ladder.Match // the oldest first
 }
 
-// maxWaiting is how many of the waiting matches are considered.
+// maxWaiting limits how many waiting matches are considered.
 const maxWaiting = 1000
 
-// refresh reads the waiting matches, if they can have changed.
+// refresh reads the waiting matches again if they can have changed, and drops those whose remote version is
+// gone.
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
@@ -42,8 +43,8 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version which does not come back. If a rated match waited on, its
-// opponents would not be chosen for others meanwhile; matches that people asked for would become more and more.
+// dropAbsent drops matches that wait for a remote version that is gone. Otherwise the opponents in a rated
+// match would not be chosen for others meanwhile, and requested matches would pile up.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -61,7 +62,7 @@ func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	}
 }
 
-// canBegin reports whether a waiting match can begin on the machine of a core now.
+// canBegin reports whether a waiting match can start on the machine of a core now.
 func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 	if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
 		return false
@@ -75,13 +76,13 @@ func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) 
 		}
 	}
 	if c.Local {
-		return true // a match that never fits is dropped when it is its turn
+		return true // admitJob drops a match that never fits
 	}
 	v, err := m.Variant()
-	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play tells what is wrong
+	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play reports the error
 }
 
-// interruptedMatches is a Source of the matches that have begun and wait again, in their order.
+// interruptedMatches is a Source of the matches that have started before and wait again, the oldest first.
 type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
@@ -98,12 +99,13 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people asked for. They are played on this machine. Each person has one
-// at a time, the person whose last turn is longest ago comes first, and of several cores one stays free of them.
+// requestedMatches is a Source of the matches that people requested. They are played on this machine. Each
+// person has one at a time, and the person whose last turn is longest ago comes first. One of several cores
+// stays free of them.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int
-	turns map[int64]int // the last turn of each person
+	turns map[int64]int // last turn of each person
 }
 
 func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
@@ -126,8 +128,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether a match and the others that people asked for leave a core free of them. Where the others
-// leave no memory for it, it is not next before one of them has ended.
+// leavesRoom reports whether m can run beside the other requested matches: its person has none, one core
+// stays free of them, and the memory suffices. Without memory m is not chosen, so that it does not hold up
+// other jobs.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {
