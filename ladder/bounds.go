@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// MaxMatchTime returns the largest time that the moves of a match can take: of each deal in every rotation, with all plies
-// that the rules allow, and all the time of the clock.
+// MaxMatchTime returns the longest time that the moves of a match can take: every deal in every rotation, with
+// all plies that the rules allow and all the time of the clock.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -19,50 +19,50 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if a match may take longer than most. The error says what to change.
-func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, most time.Duration) error {
+// CheckMatchTime returns an error if a match may take longer than limit. The error says what to change.
+func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
-	if longest <= most {
+	if longest <= limit {
 		return nil
 	}
 	plies := v.MaxPlies
-	hint := fmt.Sprintf("try fewer deals: %d at most", most/MaxMatchTime(v, c, bots, 1))
-	if most < MaxMatchTime(v, c, bots, 1) {
+	hint := fmt.Sprintf("try fewer deals: %d at most", limit/MaxMatchTime(v, c, bots, 1))
+	if limit < MaxMatchTime(v, c, bots, 1) {
 		hint = "try a clock with less time, or fewer bots"
-		if fits := maxLimitOption(v, c, bots, most); fits > 0 {
+		if fits := maxLimitOption(v, c, bots, limit); fits > 0 {
 			hint = fmt.Sprintf("try 1 deal with limit=%d or less", fits)
 		}
 	}
 	return Errorf(Invalid, hint, "match: it may take %s, which is over the %s that an unrated match may take: %d deals in %d rotations, games of up to %d plies, %s",
-		longest.Round(time.Second), most, deals, bots, plies, c)
+		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest value of the option "limit" with which a deal takes at most the time most, or 0 if the
-// game has no such option.
-func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, most time.Duration) int {
+// maxLimitOption returns the largest value of the game's option "limit" with which one deal takes no longer than
+// limit. It returns 0 if the game has no such option or the clock has no time per move.
+func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
-			return int(most / (c.Move * time.Duration(bots)))
+			return int(limit / (c.Move * time.Duration(bots)))
 		}
 	}
 	return 0
 }
 
-// HouseMemory is the memory that is reserved for a house bot. House bots are part of this program and have no limit;
-// one that searches uses about this much.
+// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program
+// and have no limit; one that searches uses about this much.
 const HouseMemory = 96 << 20
 
-// MemoryBudget is the memory for all programs of a competition together.
+// MemoryBudget is the memory that the programs of a competition may use.
 type MemoryBudget struct {
-	Total int64 // bytes; 0: as much as they want
-	Bot   int64 // bytes that one bot can use, 0: as a house bot
+	Total int64 // bytes for all of them together; 0 means no limit
+	Bot   int64 // bytes for one bot; 0 means as much as a house bot
 }
 
-// RotationMemory returns the memory that the bots of one rotation can use together. house says for each slot whether it
-// needs no memory of its own.
-func (r MemoryBudget) RotationMemory(v *rules.Variant, house []bool) (sum int64) {
+// RotationMemory returns the memory, in bytes, that the bots of one rotation can use together. houseOrRemote says
+// for each slot whether a house bot or a remote bot plays there; these count with HouseMemory.
+func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (sum int64) {
 	for seat := range v.Players {
-		if house[rules.BotAt(seat, 0, len(house))] || r.Bot == 0 {
+		if houseOrRemote[rules.BotAt(seat, 0, len(houseOrRemote))] || r.Bot == 0 {
 			sum += HouseMemory
 		} else {
 			sum += r.Bot
@@ -71,21 +71,22 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, house []bool) (sum int64)
 	return sum
 }
 
-// ParallelRotations returns how many rotations of a match are played at the same time, and the memory that they need: as many
-// as fit into the share of one of the workers, but at least one. A single rotation that needs more waits until there
-// is room.
-func (r MemoryBudget) ParallelRotations(v *rules.Variant, house []bool, workers int) (rotations int, memory int64) {
-	one := r.RotationMemory(v, house)
-	rotations = len(house)
+// ParallelRotations returns how many rotations of a match are played at the same time and the bytes of memory
+// that they need. It is the number that fits into an equal share of the budget for each of the workers, but at
+// least one. A single rotation that needs more waits until there is enough memory.
+func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
+	one := r.RotationMemory(v, houseOrRemote)
+	rotations = len(houseOrRemote)
 	if r.Total > 0 {
 		rotations = int(max(1, min(int64(rotations), r.Total/int64(workers)/one)))
 	}
 	return rotations, int64(rotations) * one
 }
 
-// Check returns an error if a match can never fit. what names the match in the error.
-func (r MemoryBudget) Check(what string, v *rules.Variant, house []bool) error {
-	need := r.RotationMemory(v, house)
+// Check returns an error if one rotation of a match needs more memory than the total. The error message begins
+// with what.
+func (r MemoryBudget) Check(what string, v *rules.Variant, houseOrRemote []bool) error {
+	need := r.RotationMemory(v, houseOrRemote)
 	if r.Total == 0 || need <= r.Total {
 		return nil
 	}

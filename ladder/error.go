@@ -7,31 +7,32 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Code is the kind of an error that its user can do something about.
+// Code is the kind of an error that the user can do something about.
 type Code string
 
 const (
 	Invalid      Code = "invalid"      // the request makes no sense
-	NotFound     Code = "not-found"    // it does not exist
-	Conflict     Code = "conflict"     // the name is taken, or it is too late
-	Unauthorized Code = "unauthorized" // no token, or one that is not valid
-	Forbidden    Code = "forbidden"    // a valid token without the permission
-	TooLarge     Code = "too-large"    // over a size limit
-	TooMany      Code = "too-many"     // over a limit of number or rate
-	Unavailable  Code = "unavailable"  // the machine cannot do it now: a full disk, a stopping server
+	NotFound     Code = "not-found"    // the named thing does not exist
+	Conflict     Code = "conflict"     // the request contradicts the current state, for example the name is taken
+	Unauthorized Code = "unauthorized" // the token is missing or not valid
+	Forbidden    Code = "forbidden"    // the token is valid but lacks the permission
+	TooLarge     Code = "too-large"    // a size limit is exceeded
+	TooMany      Code = "too-many"     // a limit of a number or a rate is exceeded
+	Unavailable  Code = "unavailable"  // the server cannot do it now, for example because the disk is full
 )
 
-// Error is an error for users. Text names the subject and the value that is wrong; Hint says what to try.
+// Error is an error for users. Text names the subject and the wrong value; Hint says what to try.
 type Error struct {
 	Code Code
 	Text phrase.Text
-	Hint phrase.Text // empty for none
-	Err  error       // the cause, for the log; not shown
-	// Retry is how long to wait before the next try, with TooMany and Unavailable; 0: unknown.
+	Hint phrase.Text // empty if there is none
+	Err  error       // cause, for the log; not shown to users
+	// Retry is how long to wait before the next try, for the codes TooMany and Unavailable. 0 means unknown.
 	Retry time.Duration
 }
 
-// Errorf returns an error for users. hint is used as it is; Try sets one with values.
+// Errorf returns an error for users. hint is used literally; call Try for a hint with values. A %w verb sets
+// the cause.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
@@ -56,7 +57,7 @@ func (e *Error) Phrase() phrase.Text {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the code of an error for users, or "" for a failure of the server.
+// CodeOf returns the code of an error for users, or "" for an internal failure.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -65,7 +66,7 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Clip shortens a text that is quoted in an error.
+// Clip shortens a text that is to be quoted in an error to 80 bytes.
 func Clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

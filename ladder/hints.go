@@ -1,7 +1,7 @@
 package ladder
 
-// Hints that name a command, a header or a page where they are shown: the CLI, the API and the site have each its own
-// text for them.
+// Hints whose wording depends on where they are shown. The CLI, the API and the site each replace them by their own
+// text, which names a command, a header or a page.
 const (
 	HintBots        = "look at the list of bots"
 	HintVersions    = "look at the versions of %s"

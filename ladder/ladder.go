@@ -1,7 +1,6 @@
-// Package ladder has the types of a competition: people own bots, a bot has
-// versions, versions play matches on ladders, and every match moves ratings.
-// Package ladder/store stores them, and ladder/runner plays the matches. Nothing
-// here depends on HTTP.
+// Package ladder defines the types of a competition: people own bots, a bot has versions, versions play matches
+// on ladders, and matches change ratings. Package ladder/store stores them and package ladder/runner plays the
+// matches. Nothing here depends on HTTP.
 package ladder
 
 import (
@@ -16,121 +15,122 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Person is somebody with an account.
+// Person is a human with an account.
 type Person struct {
 	ID        int64
 	Name      string
 	Admin     bool
 	CreatedAt time.Time
-	BlockedAt time.Time // zero: not blocked
+	BlockedAt time.Time // zero if the person is not blocked
 }
 
-// Scope is what a token permits. Each scope includes those before it.
+// Scope is what a token permits. The scopes are ordered: each includes the ones before it.
 type Scope string
 
 const (
-	ScopeRead   Scope = "read"   // the person's own logs and messages
-	ScopeSubmit Scope = "submit" // versions and unrated matches
-	ScopeAll    Scope = "all"    // tokens as well; for an admin, administration
+	ScopeRead   Scope = "read"   // to read the person's own logs and messages
+	ScopeSubmit Scope = "submit" // to submit versions and request unrated matches
+	ScopeAll    Scope = "all"    // to manage tokens and, for an admin, to administer the competition
 )
 
-// Token is an access token of a person. Its text is shown once; the store keeps only its SHA-256.
+// Token is an access token of a person. Its text is shown once; the store has only its SHA-256.
 type Token struct {
 	ID        int64
 	Label     string
 	Scope     Scope
 	CreatedAt time.Time
-	UsedAt    time.Time // to the minute; zero: never
-	ExpiresAt time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
+	UsedAt    time.Time // last use, to the minute; zero if never used
+	ExpiresAt time.Time // zero if it never expires
+	RevokedAt time.Time // zero if it is not revoked
 }
 
-// Session is the session of a browser, in which a person has signed in or a guest plays.
+// Session is a browser session of a person who has signed in, or of a guest.
 type Session struct {
 	ID        int64
-	Token     int64 // by which they signed in; 0: a guest
+	Token     int64 // ID of the token used to sign in; 0 for a guest
 	CreatedAt time.Time
-	UsedAt    time.Time // to the minute
+	UsedAt    time.Time // last use, to the minute
 	ExpiresAt time.Time
 }
 
-// Bot is a competitor, known by its name. At most one of its versions plays at a time.
+// Bot is a program that competes, known by its name. At most one of its versions plays at a time.
 type Bot struct {
 	ID        int64
-	PersonID  int64 // 0: a house bot
+	PersonID  int64 // owner; 0 for a house bot
 	Name      string
 	CreatedAt time.Time
-	// WithdrawnAt is when the owner withdrew the bot from play; zero if it plays.
+	// WithdrawnAt is when the owner withdrew the bot from play. It is zero if the bot plays.
 	WithdrawnAt time.Time
 }
 
-// IsHouse reports whether the bot is a house bot, which is part of this program.
+// IsHouse reports whether the bot is a house bot, which comes with this program.
 func (b Bot) IsHouse() bool { return b.PersonID == 0 }
 
-// State is the state of a version.
+// State is the state of a version, from upload to retirement.
 type State string
 
 const (
-	Queued    State = "queued"    // uploaded
+	Queued    State = "queued"    // uploaded, waiting for its first stage
 	Building  State = "building"  // unpacked; its build command runs
-	Checking  State = "checking"  // the conformance kit runs
-	Trial     State = "trial"     // plays @random, once on each ladder and at each other game that it claims
-	Live      State = "live"      // on the ladders; at most one version of each bot
-	Retired   State = "retired"   // another version is live, or the bot is withdrawn; its games stay
-	Failed    State = "failed"    // a stage failed; the previous version stays live
-	Suspended State = "suspended" // off the ladders for repeated faults, until the bot has a new version
+	Checking  State = "checking"  // the conformance tests run
+	Trial     State = "trial"     // plays against @random, once on each ladder and once in each other game that it claims
+	Live      State = "live"      // plays on the ladders; at most one version of each bot
+	Retired   State = "retired"   // another version is live, or the bot is withdrawn; its results remain
+	Failed    State = "failed"    // a stage failed; the version that was live before stays live
+	Suspended State = "suspended" // removed from the ladders for repeated faults until the bot has a new version
 )
 
-// IsPending reports whether the version has not reached its last state yet: it waits, or is built, checked or tried.
+// IsPending reports whether the version is still a submission: it is queued or in one of the stages.
 func (s State) IsPending() bool { return s == Queued || s == Building || s == Checking || s == Trial }
 
-// Version is one submission of a bot.
+// Version is one submitted state of a bot.
 type Version struct {
 	ID       int64
 	BotID    int64
-	Bot      string // its name
-	Owner    int64  // the person whose bot it is; 0: a house bot
-	Number   int    // from 1
-	Label    string // the version in the manifest, "" for none
+	Bot      string // name of the bot
+	Owner    int64  // ID of the bot's owner; 0 for a house bot
+	Number   int    // 1 for the first version of the bot
+	Label    string // version named in the bot's manifest; may be empty
 	Bundle   string // SHA-256 of the upload, in hexadecimal
-	Hash     string // SHA-256 of the built files, in hexadecimal; "" before the build
+	Hash     string // SHA-256 of the built files, in hexadecimal; empty before the build
 	Language string
-	Games    []string // claimed games; nil: all
-	Command  []string // in its directory; for a house bot its name, such as "@greedy"
-	Needs    Needs    // of its build
-	Remote   bool     // it runs on its owner's machine, and plays while it is connected
+	Games    []string // names of the games that it plays; nil means all games
+	Command  []string // run in its directory; for a house bot its name, such as "@greedy"
+	Needs    Needs    // what the build needs from a machine
+	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    State
-	Reason   phrase.Text // why it failed or was suspended, or why a live one is not played
-	// Unplayable says what a live version needs and no machine has; empty if some machine can play it.
+	Reason   phrase.Text // why it failed, was suspended, or is live but not played
+	// Unplayable says what a live version needs that no machine has. It is empty if some machine can play it.
 	Unplayable phrase.Text
 	CreatedAt  time.Time
-	LiveAt     time.Time // when it last went live; zero: not yet
-	EndedAt    time.Time // when it was retired, failed or suspended; zero: not yet
+	LiveAt     time.Time // when it last became live; zero if it never was
+	EndedAt    time.Time // when it was retired, failed or suspended; zero if it was not
 }
 
 // Needs lists what a machine must have to play a version.
 type Needs struct {
-	Arch         string   `json:"arch,omitempty"`         // as GOARCH; "" for any
-	Interpreters []string `json:"interpreters,omitempty"` // by the names of Machine.Interpreters
+	Arch         string   `json:"arch,omitempty"`         // a GOARCH value; empty for any
+	Interpreters []string `json:"interpreters,omitempty"` // keys of Machine.Interpreters
 }
 
-// Equal reports whether n and o are the same.
+// Equal reports whether n and o list the same needs.
 func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
 
-// IsHouse reports whether the version is of a house bot.
+// IsHouse reports whether the version belongs to a house bot.
 func (v Version) IsHouse() bool { return strings.HasPrefix(v.Bot, "@") }
 
-// DisplayLabel returns the version as people see it: its label, or its number where it has none.
+// DisplayLabel returns the label of the version or, if it has none, its number.
 func (v Version) DisplayLabel() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
-// Plays reports whether the version says that it plays a game.
+// Plays reports whether the version claims to play the named game.
 func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
-// CheckTablePlay returns an error unless the version can play a game with people, which needs no match.
+// CheckTablePlay returns an error unless the version can play the named game at a table with people. Remote
+// versions cannot: they play only matches.
 func (v Version) CheckTablePlay(game string) error {
 	switch {
 	case !v.Plays(game):
@@ -141,7 +141,7 @@ func (v Version) CheckTablePlay(game string) error {
 	return nil
 }
 
-// StageNames are the stages of a submission, in their order.
+// StageNames lists the stages of a submission, in order.
 var StageNames = []string{"unpack", "build", "check", "trial"}
 
 // Stage is one stage of a submission, with its log.
@@ -149,47 +149,47 @@ type Stage struct {
 	Name      string // one of StageNames
 	OK        bool
 	StartedAt time.Time
-	EndedAt   time.Time   // zero: still running
-	Log       string      // plain text, shortened in the middle when it is too long
-	Summary   phrase.Text // one line
+	EndedAt   time.Time   // zero while the stage runs
+	Log       string      // plain text; a long log is shortened in the middle
+	Summary   phrase.Text // result in one line
 }
 
 // MatchState is the state of a match.
 type MatchState string
 
 const (
-	Waiting  MatchState = "waiting" // not begun, or interrupted
+	Waiting  MatchState = "waiting" // not started yet, or interrupted
 	Running  MatchState = "running"
 	Finished MatchState = "finished"
-	Dropped  MatchState = "dropped" // given up: cancelled, a version no longer plays, or the referee failed repeatedly
+	Dropped  MatchState = "dropped" // given up: canceled, a version no longer plays, or the referee failed repeatedly
 )
 
-// Match is a number of deals between some versions, each of them played in all rotations.
+// Match is a number of deals between the same versions, each deal played in all rotations.
 type Match struct {
 	ID            int64
-	Ladder        string // "" for an unrated match
+	Ladder        string // name of the ladder; empty for an unrated match
 	Rated         bool
 	Game          string
-	Options       map[string]string // all options
+	Options       map[string]string // every option of the game, defaults included
 	Clock         referee.Clock
 	Deals         int
-	DistinctDeals int      // of a finished rated match: how many deals counted, because they repeat no earlier games
-	Versions      []int64  // by slot; the slots take the seats in turn, slot 0 the first seat in rotation 0
-	Bots          []string // by slot, the names of their bots
-	Numbers       []int    // by slot, the versions' numbers
-	Remote        []bool   // by slot, whether the version is remote
+	DistinctDeals int      // number of deals that counted in a finished rated match, because they repeat no earlier games
+	Versions      []int64  // version IDs by slot; slot 0 has the first seat in rotation 0
+	Bots          []string // names of the bots, by slot
+	Numbers       []int    // numbers of the versions, by slot
+	Remote        []bool   // whether the version is remote, by slot
 	State         MatchState
-	RequestedBy   int64 // the person who requested an unrated match; 0: nobody
-	Reason        phrase.Text
+	RequestedBy   int64       // ID of the person who requested an unrated match; 0 if nobody did
+	Reason        phrase.Text // why the match was dropped or ended early
 	CreatedAt     time.Time
 	StartedAt     time.Time
 	FinishedAt    time.Time
-	// Order numbers the finished matches of a ladder from 1, in the order in which they changed ratings. It is 0 for
-	// other matches.
+	// Order is the position of a finished match among those of its ladder, counted from 1 in the order in which
+	// they changed ratings. It is 0 for other matches.
 	Order int64
-	// Attempts has all attempts to play the match. Only the last one counts.
+	// Attempts lists all attempts to play the match. Only the last one counts.
 	Attempts []Attempt
-	Changes  []Change // by slot, of a finished rated match
+	Changes  []Change // rating changes of a finished rated match, by slot
 }
 
 // Variant returns the game of the match with its options.
@@ -197,7 +197,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. Neither needs memory of its own.
+// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. Neither needs the
+// memory that is reserved for an uploaded bot.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -206,7 +207,7 @@ func (m Match) HouseOrRemote() []bool {
 	return house
 }
 
-// PlayTime returns the time that all finished attempts took together.
+// PlayTime returns the total duration of all attempts that have ended.
 func (m Match) PlayTime() (sum time.Duration) {
 	for _, a := range m.Attempts {
 		if !a.EndedAt.IsZero() {
@@ -216,19 +217,20 @@ func (m Match) PlayTime() (sum time.Duration) {
 	return sum
 }
 
-// Attempt is one attempt to play a match. An attempt can be interrupted, after which the match is started again. The
-// commitment of its seed is public before the first deal, the seed when the attempt is over.
+// Attempt is one try to play a match. After an interrupted attempt the match is started again with a new one.
+// The commitment, a hash of the seed, is public before the first deal; the seed is public when the attempt is
+// over.
 type Attempt struct {
-	Number     int    // from 1
-	Machine    string // which machine plays it
+	Number     int    // 1 for the first attempt of a match
+	Machine    string // name of the machine that plays it
 	Commitment rules.Hex
-	Seed       *rules.Hex // nil while it runs
+	Seed       *rules.Hex // nil while the attempt runs
 	StartedAt  time.Time
 	EndedAt    time.Time
-	Reason     phrase.Text // why it was interrupted, empty if it was not
+	Reason     phrase.Text // why it was interrupted; empty if it was not
 }
 
-// Game is a finished game of a match. The store encodes the games of a match as JSON.
+// Game is the result of one finished game of a match. The store encodes the games of a match as JSON.
 type Game struct {
 	ID       int64         `json:"-"`
 	MatchID  int64         `json:"-"`
@@ -239,62 +241,62 @@ type Game struct {
 	Seats    []GameSeat    `json:"s"`
 	// Lost means that a seat forfeited because its connection was lost.
 	Lost bool `json:"o,omitempty"`
-	// Repeated means that the same game was played before, on the ladder or in the match.
+	// Repeated means that an identical game was played before, on the ladder or in the match.
 	Repeated bool `json:"x,omitempty"`
 }
 
-// GameSeat is the result of one seat of a game.
+// GameSeat is the result of one seat in a game.
 type GameSeat struct {
 	Seat   int     `json:"n"`
-	Slot   int     `json:"b"` // index into the match's versions
+	Slot   int     `json:"b"` // index into Match.Versions
 	Rank   int     `json:"k"`
 	Points float64 `json:"p"`
-	Fault  string  `json:"f,omitempty"` // the code of its first fault, "" for none
-	Faults int     `json:"c,omitempty"`
+	Fault  string  `json:"f,omitempty"` // code of its first fault; empty if it had none
+	Faults int     `json:"c,omitempty"` // number of faults
 }
 
-// Change says how a finished match changed the rating of one version.
+// Change describes how a finished match changed the rating of one version.
 type Change struct {
 	MatchID       int64
 	Ladder        string
 	VersionID     int64
 	Slot          int
-	Number        int // position among the version's matches on the ladder, from 1
+	Number        int // number of the match among those of the version on the ladder, from 1
 	EloBefore     float64
 	EloAfter      float64
-	K             float64
-	Score         float64 // the mean score of its side over deals and opponents, 0 to 1
-	ExpectedScore float64 // expected score before the match
-	// Uncertainty is the uncertainty of the rating after the match; see rating.Formula.
+	K             float64 // K factor of the Elo formula that was used
+	Score         float64 // mean score of its side over deals and opponents, from 0 to 1
+	ExpectedScore float64 // predicted by the ratings before the match
+	// Uncertainty is the uncertainty of the rating after the match. See rating.Formula.
 	Uncertainty float64
-	Deals       int // how many deals counted
+	Deals       int // number of deals that counted
 }
 
-// Standing is the place of a version on a ladder.
+// Standing is one row of a ladder's table: a version with its rating and its results.
 type Standing struct {
 	Ladder    string
-	Rank      int // among the active versions; 0 for one that is not
+	Rank      int // among the active versions; 0 if the version is not active
 	VersionID int64
 	Bot       string
-	Version   int
-	Owner     string // "" for a house bot
+	Version   int    // number of the version
+	Owner     string // name of the owner; empty for a house bot
 	Remote    bool
 	Elo       float64
 	Matches   int // rated matches of this version
 	Games     int
-	Wins      int // games with an unshared first rank
-	Draws     int // games with a shared first rank
+	Wins      int // games in which its side alone had the first rank
+	Draws     int // games in which several sides shared the first rank
 	Losses    int
 	Faults    int
-	// Fit is the maximum-likelihood rating from all matches of the ladder. PlusMinus is half the width of its 95 %
-	// interval. Both are nil before the first fit.
+	// Fit is the maximum-likelihood rating computed from all matches of the ladder. PlusMinus is half the width
+	// of its 95 % confidence interval. Both are nil before the first computation.
 	Fit         *float64
 	PlusMinus   *float64
-	Active      bool // false for a version that is retired or suspended
+	Active      bool // false if the version is retired or suspended
 	LastMatchAt time.Time
 }
 
-// Rating returns the number by which standings are ordered: Fit, or Elo before the first fit.
+// Rating returns the number by which standings are ordered: Fit or, before the first fit, Elo.
 func (s Standing) Rating() float64 {
 	if s.Fit != nil {
 		return *s.Fit
@@ -302,7 +304,7 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
-// Place returns the rank to show: 0 for a version that is not ranked, or has not played yet.
+// Place returns the rank to display, or 0 if the version is not ranked or has not played yet.
 func (s Standing) Place() int {
 	if s.Matches == 0 {
 		return 0
@@ -313,19 +315,21 @@ func (s Standing) Place() int {
 // IsAnchor reports whether the version is the anchor, whose rating is fixed.
 func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
-// IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The rating of
-// the anchor is fixed; the anchor is provisional during its first 40 matches, about as long as others. Standings list
-// provisional versions below the others.
+// IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The
+// rating of the anchor is fixed, so the anchor counts as provisional during its first 40 matches, about as long
+// as others. Tables list provisional versions below the others.
 func (s Standing) IsProvisional() bool {
 	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
 }
 
-// ComparePlaces orders standings: it is negative if a stands above b, and 0 if they share a rank.
+// ComparePlaces compares a and b for sorting a table. It is negative if a comes before b, and 0 if they share a
+// rank.
 func ComparePlaces(a, b Standing) int {
 	return cmp.Or(cmp.Compare(b.Tier(), a.Tier()), cmp.Compare(b.Rating(), a.Rating()))
 }
 
-// Tier returns 0 for a version without a match, 1 for a provisional one, and 2 for others.
+// Tier returns 0 for a version without a match, 1 for a provisional one, and 2 for others. Tables list higher
+// tiers first.
 func (s Standing) Tier() int {
 	switch {
 	case s.Matches == 0:
@@ -339,38 +343,38 @@ func (s Standing) Tier() int {
 // Invite is a code with which one person may open an account.
 type Invite struct {
 	ID        int64
-	Name      string // the required name of the account, "" for any
-	Issuer    string // the person who issued it; "": the operator
+	Name      string // name that the account must have; empty for any
+	Issuer    string // name of the person who issued it; empty for the operator
 	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
+	ExpiresAt time.Time // zero if it never expires
 }
 
-// Message is a notice to the owner of a bot, for example that a stage failed or a version was suspended.
+// Message is a notice to the owner of a bot, for example that a stage failed or that a version was suspended.
 type Message struct {
 	ID        int64
 	Kind      MessageKind
-	Version   int64 // 0: it is about a match, or the version is forgotten
+	Version   int64 // 0 if it is about a match or if the version was deleted
 	Bot       string
 	Number    int   // of the version
-	Match     int64 // that it is about, or in which the version had its last fault; 0 for none
+	Match     int64 // ID of the dropped match or of the match with the last fault; 0 for none
 	Reason    phrase.Text
 	CreatedAt time.Time
-	SeenAt    time.Time // zero: it is unread
+	SeenAt    time.Time // zero if it is unread
 }
 
-// MessageKind is what a message is about.
+// MessageKind is the subject of a message.
 type MessageKind string
 
 // The kinds of messages.
 const (
-	MessageFailed     MessageKind = "failed"
-	MessageSuspended  MessageKind = "suspended"
-	MessageUnplayable MessageKind = "unplayable"
-	MessagePlayable   MessageKind = "playable"
-	MessageDropped    MessageKind = "dropped"
+	MessageFailed     MessageKind = "failed"     // a submission failed
+	MessageSuspended  MessageKind = "suspended"  // a version was suspended for its faults
+	MessageUnplayable MessageKind = "unplayable" // no machine can play a version
+	MessagePlayable   MessageKind = "playable"   // a machine can play the version again
+	MessageDropped    MessageKind = "dropped"    // a requested match was dropped
 )
 
-// Text returns the message for people.
+// Text returns the message as a translatable text.
 func (m Message) Text() phrase.Text {
 	switch m.Kind {
 	case MessageFailed:

@@ -6,38 +6,39 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the house bot to which all ratings are relative. Its Elo is rating.Current.Anchor and never changes.
+// Anchor is the name of the house bot to which all ratings are relative. Its Elo is rating.Current.Anchor and
+// never changes.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.
 const EnoughMatches = 100
 
-// UnratedShare is the percentage of the workers' time that goes to unrated matches while rated matches wait.
+// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches wait.
 const UnratedShare = 15
 
-// Limits bound what a bot, an upload or a person may use.
+// Limits limits what a bot, an upload or a person may use.
 type Limits struct {
 	Memory         size.Bytes    // of a bot
 	Upload         size.Bytes    // of an uploaded archive
 	Bots           int           // per person
 	Versions       int           // per person and day
 	UnratedMatches int           `toml:"unrated"` // unfinished unrated matches per person
-	Time           time.Duration // of an unrated match in all
-	Requests       int           // per person and minute, with all tokens; half as many per address without a token
+	Time           time.Duration // longest time that an unrated match may take by its rules
+	Requests       int           // per person and minute, with all tokens together; an address without a token has half
 }
 
-// RemoteLimits bound remote bots, which run on the machines of their owners.
+// RemoteLimits limits remote bots, which run on the machines of their owners.
 type RemoteLimits struct {
-	Allowance time.Duration // added to the margin of the clock, for the time on the network
-	Comeback  time.Duration // how long a program may be disconnected during one match, in total
-	Person    int           // bots that one person may have connected
-	Total     int           // bots that may be connected; 0: none
+	Allowance time.Duration // added to the margin of the clock for network delays
+	Comeback  time.Duration // total time that a program may be disconnected during one match
+	Person    int           // connected bots per person
+	Total     int           // connected bots in total; 0 forbids remote bots
 }
 
-// Storage says which documents of matches stay in the database instead of files, and which builds of bots stay on
-// disk.
+// Storage says how long documents of matches stay in the database before they are moved to files, and how much
+// disk space files and builds may use.
 type Storage struct {
-	Days int        // how many days documents stay in the database; 0: for ever
-	Size size.Bytes // of all files together; 0: no limit
-	Room size.Bytes // of all builds together, above which builds that nobody needs are removed; 0: no limit
+	Days int        // number of days that documents stay in the database; 0 means forever
+	Size size.Bytes // of all those files together; 0 means no limit
+	Room size.Bytes // of all builds of bots together, above which unneeded builds are removed; 0 means no limit
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// MachineState says whether a machine gets matches.
+// MachineState says whether a machine gets matches to play and, if not, why.
 type MachineState string
 
 // The states of machines.
 const (
 	MachineReady     MachineState = "ready"
-	MachinePaused    MachineState = "paused"   // for a while, after it failed
-	MachineDraining  MachineState = "draining" // it finishes what it plays, and leaves
+	MachinePaused    MachineState = "paused"   // gets none for a while after a failure
+	MachineDraining  MachineState = "draining" // finishes its matches, gets no more and disconnects
 	MachineRefused   MachineState = "refused"
-	MachineSuspended MachineState = "suspended" // it handed in what cannot be
-	MachineAway      MachineState = "away"      // it has credentials, and is not connected
+	MachineSuspended MachineState = "suspended" // gets none because it returned an impossible result
+	MachineAway      MachineState = "away"      // has credentials but is not connected
 )
 
 // MachineStates returns all states of machines.
@@ -24,41 +24,41 @@ func MachineStates() []MachineState {
 	return []MachineState{MachineReady, MachinePaused, MachineDraining, MachineRefused, MachineSuspended, MachineAway}
 }
 
-// Machine describes a machine that plays matches: the server itself or a worker. Its counts begin with the start of
-// the server.
+// Machine describes a machine that plays matches: the server itself or a worker. Its counts start at zero when
+// the server starts.
 type Machine struct {
 	Name        string
-	Local       bool // it is the server's own
+	Local       bool // true for the server's own machine
 	State       MachineState
-	Reason      phrase.Text // why it gets no matches; empty if it gets some. Everybody can see it
+	Reason      phrase.Text // why it gets no matches; empty if it gets some; visible to everybody
 	PausedUntil time.Time   // when a paused machine gets matches again
 
-	// The machine reports the following about itself. They are empty while it is away.
+	// The machine reports the fields from Version to Memory. They are empty while it is away.
 	Version      string // of timba
-	Protocol     int    // of the messages between server and worker
+	Protocol     int    // version of the protocol between server and worker
 	OS, Arch     string
-	Sandbox      string            // its best level
-	Interpreters map[string]string // versions by name
-	Cores        int               // where it plays, one match at a time on each
+	Sandbox      string            // best sandbox level that it supports
+	Interpreters map[string]string // version of each interpreter, by name
+	Cores        int               // cores for matches; each plays one match at a time
 	Memory       int64             // bytes for all its bots together
 
-	LastReportAt time.Time // when its last report came; zero if none came
-	AddedAt      time.Time // when it was given credentials; zero for the server's own
+	LastReportAt time.Time // zero if it has not reported
+	AddedAt      time.Time // when it got credentials; zero for the server's own machine
 	Playing      []MachineMatch
 
-	FinishedMatches int64 // matches
-	MatchesLastHour int   // of Finished, those of the last hour
-	VoidGames       int64 // games that were played again
-	StarvedGames    int64 // of Void, those because other programs used the core
-	BrokenAttempts  int64 // attempts that ended without a result because of the machine
+	FinishedMatches int64 // matches that it has finished
+	MatchesLastHour int   // matches that it finished within the last hour
+	VoidGames       int64 // games that were discarded and played again
+	StarvedGames    int64 // void games whose core other programs used too much
+	BrokenAttempts  int64 // attempts that had no result because of the machine
 }
 
-// MachineMatch is a match that a machine plays now.
+// MachineMatch is a match that a machine is playing.
 type MachineMatch struct {
 	Match     int64
 	Attempt   int
-	Ladder    string // "" for an unrated one
+	Ladder    string // empty for an unrated match
 	Bots      []string
-	Numbers   []int // of the bots' versions
+	Numbers   []int // version numbers of the bots
 	StartedAt time.Time
 }

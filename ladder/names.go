@@ -9,11 +9,11 @@ import (
 
 var plainName = regexp.MustCompile(`^[a-z0-9]+([-_.][a-z0-9]+)*$`)
 
-// maxName is the largest length of the name of a person or a bot.
+// maxName is the greatest length of the name of a person or a bot, in bytes.
 const maxName = 32
 
-// CheckName returns an error unless name is allowed for a person or a bot. what is the kind of thing that the error
-// names. Names with @ at the beginning are those of house bots.
+// CheckName returns an error unless name is allowed for a person or a bot. The error message begins with what,
+// such as "bot". Names of house bots begin with @ and are not allowed.
 func CheckName(what, name string) error {
 	if len(name) > maxName || !plainName.MatchString(name) {
 		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "%s: name cannot be %q", what, name)
@@ -21,16 +21,16 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// maxLabel is the largest length of the label of a remote version, in bytes.
+// maxLabel is the greatest length of the label of a remote version, in bytes.
 const maxLabel = 40
 
-// IsLine reports whether a text is one line of at most n bytes without invisible characters: controls, marks that
-// reverse the direction of text, and characters without width.
+// IsLine reports whether text is one line of at most n bytes without invisible characters: control characters,
+// marks that reverse the direction of text, and characters without width.
 func IsLine(text string, n int) bool {
 	return len(text) <= n && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// CheckLabel returns an error unless label is one short printable line, or "".
+// CheckLabel returns an error unless label is empty or a short printable line.
 func CheckLabel(label string) error {
 	if !IsLine(label, maxLabel) {
 		return Errorf(Invalid, "try one printable line of at most 40 bytes, such as 1.2", "version: label cannot be %q", label[:min(len(label), 2*maxLabel)])

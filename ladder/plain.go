@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain makes the output of a bot or a compiler safe to print on a terminal. It keeps printable UTF-8, line feeds and
-// tabs, and escapes everything else as Go does.
+// Plain makes the output of a bot or a compiler safe to print on a terminal. It leaves printable UTF-8, line
+// feeds and tabs unchanged, and escapes everything else as Go does.
 func Plain(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -11,83 +11,83 @@ import (
 // PlayState is the state of a Play.
 type PlayState string
 
-// The states.
+// The states of a Play.
 const (
-	PlayOpen     PlayState = "open"
+	PlayOpen     PlayState = "open" // waiting for people, or running
 	PlayFinished PlayState = "finished"
-	PlayBroken   PlayState = "broken" // the server ended it, and nobody has lost
+	PlayBroken   PlayState = "broken" // ended by the server without a result
 )
 
-// BreakReason says why the server ended a game of people: one of the causes below. After BrokenByBot follow a colon and
-// the name of the bot.
+// BreakReason says why the server ended a game of people without a result. It is one of the constants below;
+// after BrokenByBot follow a colon and the name of the bot.
 type BreakReason string
 
-// The causes.
+// The values of BreakReason.
 const (
-	BrokenByStop    BreakReason = "stop"    // of the server
-	BrokenByBlock   BreakReason = "block"   // of the person
-	BrokenByNobody  BreakReason = "nobody"  // came to the table
-	BrokenByAbsence BreakReason = "absent"  // of one of several people who had sat down
-	BrokenByWait    BreakReason = "wait"    // for people, for too long
-	BrokenByCancel  BreakReason = "cancel"  // of who had opened the table
+	BrokenByStop    BreakReason = "stop"    // the server stopped
+	BrokenByBlock   BreakReason = "block"   // the person was blocked
+	BrokenByNobody  BreakReason = "nobody"  // nobody came to the table
+	BrokenByAbsence BreakReason = "absent"  // one of several people was absent after sitting down
+	BrokenByWait    BreakReason = "wait"    // the table waited too long for people
+	BrokenByCancel  BreakReason = "cancel"  // the person who opened the table canceled it
 	BrokenByBot     BreakReason = "bot"     // a house bot failed
-	BrokenByFailure BreakReason = "failure" // of the server
+	BrokenByFailure BreakReason = "failure" // the server failed
 )
 
-// Cause splits b into the cause and, for BrokenByBot, the bot.
+// Cause splits b into one of the constants and, for BrokenByBot, the name of the bot.
 func (b BreakReason) Cause() (cause BreakReason, bot string) {
 	head, bot, _ := strings.Cut(string(b), ":")
 	return BreakReason(head), bot
 }
 
-// Play is a game of at least one person, with bots at the other seats. It never changes ratings of bots. It changes
-// those of its people if it is Rated.
+// Play is a game on the site with at least one person; bots may have the other seats. It never changes ratings
+// of bots. It changes the ratings of the people if IsRated is true.
 type Play struct {
-	ID          string // a random text that cannot be guessed
+	ID          string // random text that cannot be guessed
 	Game        string
-	Options     map[string]string // all of them
-	Opener      int               // the seat of the person who opened the table
-	Bank        time.Duration     // of each person for the game; 0: they have no clock
+	Options     map[string]string // every option of the game, defaults included
+	Opener      int               // seat of the person who opened the table
+	Bank        time.Duration     // time of each person for the whole game; 0 means no clock
 	State       PlayState
-	BreakReason BreakReason // why, in the state PlayBroken
-	Commitment  string      // of the seed, in hexadecimal
+	BreakReason BreakReason // set in the state PlayBroken
+	Commitment  string      // hash of the seed, in hexadecimal
 	StartedAt   time.Time
-	EndedAt     time.Time  // zero: not yet
-	Seats       []PlaySeat // in order; those that wait for people are left out
+	EndedAt     time.Time  // zero while the game is open
+	Seats       []PlaySeat // in order, without the seats that still wait for a person
 }
 
 // PlaySeat is a seat of a Play, with a bot or a person.
 type PlaySeat struct {
 	Seat    int
-	Version int64 // its ID
-	BotID   int64 // 0: a person
+	Version int64 // ID of the version
+	BotID   int64 // 0 for a person
 	Bot     string
-	Number  int // of the version
+	Number  int // number of the version
 
-	PersonID     int64        // 0: a bot or a guest
-	Person       string       // the name; "" of a guest
-	Session      int64        // of a person, in which they sat down
-	SatDownAt    time.Time    // when the person sat down
-	Record       rules.Record // in this game, of a seat that counts
-	RatingBefore float64      // the person's rating before a game that is rated; else 0, as After
-	RatingAfter  float64
+	PersonID     int64        // 0 for a bot or a guest
+	Person       string       // name of the person; empty for a guest
+	Session      int64        // ID of the session in which the person sat down
+	SatDownAt    time.Time    // zero for a bot
+	Record       rules.Record // result of this game, if the seat counts in a record
+	RatingBefore float64      // of the person in a rated game; 0 in others
+	RatingAfter  float64      // likewise
 }
 
-// GuestName is the name of a guest in a replay.
+// GuestName is the name of a guest, a person without an account, in a replay.
 const GuestName = "guest"
 
-// People returns the seats of people.
+// People returns the seats with people.
 func (p Play) People() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID != 0 })
 }
 
-// Bots returns the seats of bots.
+// Bots returns the seats with bots.
 func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the records of a finished game by seat: one for each person, and one for each bot whose team has no
-// person. A bot at several seats has one record.
+// Records returns the results of a finished game by seat, as records of one game: one for each person, and one
+// for each bot whose team has no person. A bot with several seats has one record. ranks are the ranks by seat.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // by seat, the bot; 0: a person, or of their team
@@ -110,28 +110,29 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// IsRated reports whether a finished game changes the ratings of its people: every seat has a person with an account.
+// IsRated reports whether the game changes the ratings of its people when it finishes: every seat has a person
+// with an account.
 func (p Play) IsRated(v *rules.Variant) bool {
 	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
 }
 
-// PersonRating is the rating of a person in one game, from rated games against other people. Package rating computes
-// it.
+// PersonRating is the rating of a person in one kind of game, from rated games against other people. Package
+// rating computes it.
 type PersonRating struct {
 	Game        string
-	Person      string // the name; "" in a list of the ratings of one person
+	Person      string // name; empty in a list of the ratings of one person
 	Rating      float64
 	Deviation   float64
-	Provisional bool         // the deviation is large
-	Record      rules.Record // in the rated games
+	Provisional bool         // true while the deviation is large
+	Record      rules.Record // results of the rated games
 }
 
-// PlayRecord sums up the finished games of a person against one kind of opponents.
+// PlayRecord sums up the finished games of a person in one kind of game against one kind of opponents.
 type PlayRecord struct {
 	Game   string
-	People bool    // other people were there
-	Rating float64 // the mean of theirs in rated games; 0 without any
-	Bot    string  // the only bot that was; "" for several
+	People bool    // whether other people took part
+	Rating float64 // mean rating of the other people in rated games; 0 if there are none
+	Bot    string  // the only opposing bot; empty if there were several or none
 	rules.Record
 }
 
@@ -159,19 +160,19 @@ func PlayResult(r rules.Record) string {
 type PlayAgainstBot struct {
 	ID      string
 	Game    string
-	Person  string // the name of who opened the table; "" of a guest
+	Person  string // name of the person who opened the table; empty for a guest
 	EndedAt time.Time
-	Record  rules.Record // of the bot
+	Record  rules.Record // result for the bot
 }
 
-// Result returns PlayWin, PlayDraw or PlayLoss for the bot.
+// Result returns PlayWin, PlayDraw or PlayLoss, as seen by the bot.
 func (p PlayAgainstBot) Result() string { return PlayResult(p.Record) }
 
-// PlayLimits bound the games of people.
+// PlayLimits limits the games of people.
 type PlayLimits struct {
-	Games  int           // at the same time; 0: none
-	Day    int           // begun within a day, by one person, or from one address without an account
-	Guests bool          // people without an account may play
-	Think  time.Duration // of a bot for a move
-	Move   time.Duration // of a person without a clock for a move
+	Games  int           // at the same time; 0 forbids games of people
+	Day    int           // games per 24 hours for each person and for each address without an account
+	Guests bool          // whether people without an account may play
+	Think  time.Duration // time of a bot for a move
+	Move   time.Duration // time of a person for a move in a game without a clock
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Ladder is a game with fixed options and a fixed clock, on which versions are rated.
+// Ladder is a game with fixed options and a fixed clock on which versions are rated.
 type Ladder struct {
 	Name    string
 	Title   string
 	Game    string
-	Options map[string]string // all options
+	Options map[string]string // every option of the game, defaults included
 	Clock   referee.Clock
-	Deals   int      // per match
+	Deals   int      // deals per match
 	Bots    int      // slots per match
-	House   []string // its house bots, such as "@greedy"; the anchor is one
+	House   []string // names of its house bots, such as "@greedy"; always includes the anchor
 }
 
 // Variant returns the game of the ladder with its options.
@@ -30,7 +30,8 @@ func (l Ladder) Variant() (*rules.Variant, error) {
 	return g.Resolve(l.Options)
 }
 
-// Sides returns the side of each slot. Slots of one side are partners in every rotation, and opponents of all others.
+// Sides returns the side of each slot. Slots of one side are partners in every rotation; slots of different
+// sides are opponents.
 func (l Ladder) Sides() ([]int, error) {
 	v, err := l.Variant()
 	if err != nil {
@@ -39,8 +40,8 @@ func (l Ladder) Sides() ([]int, error) {
 	return SlotSides(v, l.Bots)
 }
 
-// SlotSides returns the side for which each slot of a match plays in rotation 0. It returns an error if the partners
-// of a slot change with the rotation.
+// SlotSides returns the side for which each of the slots of a match plays in rotation 0. It returns an error if
+// a bot would play against itself or if the partners of a slot change with the rotation.
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {

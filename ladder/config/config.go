@@ -1,5 +1,5 @@
-// Package config reads an operator's configuration: ladders, limits and the level
-// of the sandbox, from a TOML file on top of the default one.
+// Package config reads an operator's configuration file: ladders, limits and the level of the sandbox. A TOML
+// file overrides the values of a default file. Begin with Read.
 package config
 
 import (
@@ -27,56 +27,57 @@ import (
 //go:embed timba.toml
 var defaultTOML string
 
-// DefaultTOML returns the default configuration, with comments.
+// DefaultTOML returns the default configuration file, with comments.
 func DefaultTOML() []byte { return []byte(defaultTOML) }
 
-// Config is the configuration of a competition. The keys of a file are the names of fields, in lower
-// case; timba.toml says what each means.
+// Config is the configuration of a competition. The keys of a file are the names of the fields in lower case;
+// timba.toml describes them.
 type Config struct {
 	Registration string     // "invite" or "open"
-	Workers      int        // matches at the same time; 0: one for each core
-	Memory       size.Bytes // that all bots and builds have together; 0: what the machine has
-	// Pause is the time between two matches of a ladder on which every version has
-	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
+	Workers      int        // matches at the same time; 0 means one for each core
+	Memory       size.Bytes // for all bots and builds together; 0 means as much as the machine has
+	// Pause is the time between two matches of a ladder on which every version has played ladder.EnoughMatches.
+	// It saves disk space, because every match is stored.
 	Pause   time.Duration
 	Sandbox sandbox.Level `toml:"-"`
 	Site    struct {
-		Embed bool   // pages of other sites may show replays in a frame
-		URL   string // of the site for people, without a slash at its end; "": as each visitor has written it
+		Embed bool   // whether pages of other sites may show replays in a frame
+		URL   string // public address without a slash at the end; empty means as each visitor has typed it
 	}
 	Certificate Certificate
 	Limits      ladder.Limits
 	Play        ladder.PlayLimits
 	Remote      ladder.RemoteLimits
-	Live        struct{ Total int } // pages that may watch at the same time
+	Live        struct{ Total int } // Total limits the pages that watch live at the same time
 	Storage     ladder.Storage
-	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are shown
-	// MemoryUnset allows a server to lower Limits.Memory until the bots of every ladder fit into
-	// its memory: the configuration does not say what a bot may use.
+	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are displayed
+	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until
+	// the bots of every ladder fit into its memory.
 	MemoryUnset bool `toml:"-"`
-	// GuestsUnset allows a server that only its own machine can reach to set Play.Guests: the
-	// configuration does not say whether guests may play.
+	// GuestsUnset means that the file does not set play.guests. A server then sets Play.Guests if only its own
+	// machine can reach it.
 	GuestsUnset bool `toml:"-"`
 }
 
-// Certificate says how a server obtains the certificate of its domain.
+// Certificate says how a server obtains the certificate for its domain by the ACME protocol.
 type Certificate struct {
-	Directory string // the address of the ACME server's directory
-	Root      string // a file with the certificate that the ACME server is known by; "": as the system knows others
-	HTTP      string // the address that answers the ACME server's questions, and sends visitors to https
+	Directory string // URL of the ACME server's directory
+	Root      string // file with the root certificate of the ACME server; empty means the roots of the system
+	HTTP      string // address that answers the challenges of the ACME server and redirects visitors to https
 }
 
-// file is what a file has beside the fields of a Config.
+// file is the content of a configuration file before it is checked. Its fields hide those of Config that have
+// another form.
 type file struct {
 	Config
 	Sandbox string
 	Ladder  []ladderFile
 }
 
-// HasOpenRegistration reports whether anybody may open an account.
+// HasOpenRegistration reports whether anybody may open an account without an invite.
 func (c *Config) HasOpenRegistration() bool { return c.Registration == "open" }
 
-// Default returns the configuration without a file.
+// Default returns the configuration of an empty file.
 func Default() *Config {
 	c, err := Parse(datadir.ConfigFile, nil)
 	if err != nil {
@@ -85,7 +86,7 @@ func Default() *Config {
 	return c
 }
 
-// Read reads a configuration file. A missing file counts as an empty one.
+// Read reads the configuration file at path. A missing file counts as an empty one.
 func Read(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +95,8 @@ func Read(path string) (*Config, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a configuration on top of the default one. The name is for errors,
-// which quote the key, its value and what to try.
+// Parse reads a configuration that overrides the default one. Errors begin with name and quote the key, its
+// value and what to try.
 func Parse(name string, data []byte) (*Config, error) {
 	var f file
 	if _, err := toml.Decode(defaultTOML, &f); err != nil {
@@ -120,7 +121,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	return &f.Config, nil
 }
 
-// siblings returns the keys that exist where an unknown one was.
+// siblings returns the valid keys of the table that contains an unknown key.
 func siblings(unknown toml.Key) []string {
 	t := reflect.TypeFor[file]()
 	for _, key := range unknown[:len(unknown)-1] {
@@ -142,7 +143,7 @@ func siblings(unknown toml.Key) []string {
 	return slices.Compact(keys)
 }
 
-// keyOf returns the key of a field, "" if it has none.
+// keyOf returns the TOML key of a field, or "" if it has none.
 func keyOf(f reflect.StructField) string {
 	tag := f.Tag.Get("toml")
 	if f.Anonymous || tag == "-" {
@@ -151,7 +152,7 @@ func keyOf(f reflect.StructField) string {
 	return cmp.Or(tag, strings.ToLower(f.Name))
 }
 
-// MinMemory is the least memory that a bot can be limited to.
+// MinMemory is the lowest memory limit for a bot.
 const MinMemory size.Bytes = 16 << 20
 
 const (
@@ -161,7 +162,7 @@ const (
 	oneMiB   = 1 << 20
 )
 
-// resolve checks the values of a file, and fills in those that follow from others.
+// resolve checks the values and computes the fields that follow from others.
 func (f *file) resolve() (err error) {
 	if f.Registration != "invite" && f.Registration != "open" {
 		return fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
@@ -228,7 +229,7 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// checkRange returns an error if the value of a key is out of its bounds.
+// checkRange returns an error if the value of a key is not between least and most.
 func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)
@@ -239,7 +240,7 @@ func checkRange[T int | size.Bytes | time.Duration](key string, value, least, mo
 	return fmt.Errorf("%s cannot be %v: try %v to %v", key, value, least, most)
 }
 
-// publicURL returns the address of a server as people write it, without a slash at its end; "" for "".
+// publicURL checks the public address of a server and removes a slash at its end. An empty text stays empty.
 func publicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -251,7 +252,7 @@ func publicURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// BotLimit returns the limit of a bot's sandbox.
+// BotLimit returns the limits of a bot's sandbox.
 func (c *Config) BotLimit() sandbox.Limit {
 	limit := sandbox.DefaultLimit
 	limit.Memory = int64(c.Limits.Memory)

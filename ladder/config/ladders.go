@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The shape of a ladder in a file.
+// The form of a ladder in a file.
 type (
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -26,7 +26,7 @@ type (
 	}
 	clockFile struct {
 		referee.ClockMS
-		Margin  *int64 `toml:"margin"` // nil, as for Startup: that of referee.DefaultClock
+		Margin  *int64 `toml:"margin"` // if Margin or Startup is nil, the value of referee.DefaultClock is used
 		Startup *int64 `toml:"startup"`
 	}
 )
@@ -79,8 +79,8 @@ func (f clockFile) resolve() (referee.Clock, error) {
 	return c, c.Check()
 }
 
-// resolveHouse fills in the house bots of the game where the ladder names none, and checks
-// the named ones otherwise.
+// resolveHouse sets the house bots of a ladder that names none to the default ones. Otherwise it checks the
+// names.
 func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
 		l.House = defaultHouseBots(l.Game)
@@ -111,7 +111,7 @@ func resolveHouse(l *ladder.Ladder) error {
 	return nil
 }
 
-// defaultHouseBots returns the house bots that a ladder of a game has by default.
+// defaultHouseBots returns the house bots of a ladder that names none.
 func defaultHouseBots(game string) (names []string) {
 	for _, spec := range house.LadderBots(game) {
 		names = append(names, "@"+spec)

@@ -1,4 +1,4 @@
-// Package datadir is the layout of the data directory of a competition. docs/operating.md has its paths.
+// Package datadir names the files of the data directory of a competition. docs/operating.md describes them.
 package datadir
 
 import (
@@ -12,15 +12,14 @@ import (
 	"syscall"
 )
 
-// Dir is the path of a data directory. Its methods without arguments return the
-// paths of its files and directories.
+// Dir is the path of a data directory. Its methods without arguments return paths in it.
 type Dir string
 
-// ConfigFile is the name of the configuration file.
+// ConfigFile is the name of the configuration file in a data directory.
 const ConfigFile = "timba.toml"
 
-// Database returns the path of the SQLite database with people, bots, matches and
-// ratings. SQLite keeps two files beside it, whose names end in -wal and -shm.
+// Database returns the path of the SQLite database. SQLite keeps two files beside it, whose names end in -wal
+// and -shm.
 func (d Dir) Database() string { return d.join("timba.db") }
 
 // Config returns the path of the configuration file.
@@ -29,31 +28,29 @@ func (d Dir) Config() string { return d.join(ConfigFile) }
 // Lock returns the path of the file that a server locks while it runs.
 func (d Dir) Lock() string { return d.join("lock") }
 
-// Bundles returns the directory of the uploads, exactly as they were received.
+// Bundles returns the directory of the uploads, stored as they were received.
 func (d Dir) Bundles() string { return d.join("bundles") }
 
-// Bots returns the directory of the unpacked and built bots. They can be built
-// again from the uploads.
+// Bots returns the directory of the unpacked and built bots. They can be built again from the uploads.
 func (d Dir) Bots() string { return d.join("bots") }
 
-// Archive returns the directory of the files with old replays and logs, each named by its
-// SHA-256.
+// Archive returns the directory of the files with old replays and logs. The name of each file is its SHA-256.
 func (d Dir) Archive() string { return d.join("archive") }
 
-// Starters returns the directory of the starters that timba demo submits.
+// Starters returns the directory of the example bots that timba demo submits.
 func (d Dir) Starters() string { return d.join("starters") }
 
-// AdminToken returns the path of the file with the token that the first start makes.
+// AdminToken returns the path of the file with the admin's token, which the first start of a server writes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
-// Fleet returns the directory of the fleet: its keys, and the bots packed for its machines.
+// Fleet returns the directory with the keys of the workers and the bots that are packed for them.
 func (d Dir) Fleet() string { return d.join("fleet") }
 
-// Certificates returns the directory of the server's certificate for its domain and of its keys. They can be
+// Certificates returns the directory of the certificate for the server's domain and of its keys. They can be
 // obtained again.
 func (d Dir) Certificates() string { return d.join("certificates") }
 
-// Machines returns the path of the list of machines that a server keeps up while it runs.
+// Machines returns the path of the list of machines, which a server updates while it runs.
 func (d Dir) Machines() string { return d.join("machines.json") }
 
 // Temp returns the directory of temporary files. A server empties it when it starts.
@@ -63,12 +60,11 @@ func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
 
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// IsHash reports whether text is a SHA-256 in hexadecimal, which is how uploads and
-// bots are named.
+// IsHash reports whether text is a SHA-256 in hexadecimal, which is the form of the names of uploads and built
+// bots.
 func IsHash(text string) bool { return sha256Hex.MatchString(text) }
 
-// Bundle returns the path of the upload with the given SHA-256; it is an error
-// unless IsHash(sum).
+// Bundle returns the path of the upload with the given SHA-256. It returns an error unless IsHash(sum) is true.
 func (d Dir) Bundle(sum string) (string, error) {
 	if !IsHash(sum) {
 		return "", fmt.Errorf("data: upload %q is not a SHA-256 in hexadecimal", sum)
@@ -76,15 +72,15 @@ func (d Dir) Bundle(sum string) (string, error) {
 	return filepath.Join(d.Bundles(), sum), nil
 }
 
-// Bot returns the directory of the bot whose files have the given hash, for which
-// IsHash must hold. Versions with the same files share it.
+// Bot returns the directory of the built bot whose files have the given hash. IsHash(hash) must be true.
+// Versions with the same files share the directory.
 func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 
-// botPath is a directory in which a bot stands, on a server or a worker, or in which it was built.
+// botPath matches the path of a directory in which a bot runs or was built, on a server or a worker.
 var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
-// HideBotPaths returns what a bot has written with paths of its files as its author knows them: without
-// the directories in which it stands and was built.
+// HideBotPaths removes from a log of a bot the directories in which it runs and was built, so that paths of its
+// files look as its author knows them.
 func HideBotPaths(log []byte) []byte {
 	if !bytes.Contains(log, []byte("bots")) && !bytes.Contains(log, []byte("tmp")) {
 		return log
@@ -97,8 +93,7 @@ func HideBotPaths(log []byte) []byte {
 	})
 }
 
-// EmptyDir makes an empty directory for temporary files, or empties the one that an earlier program has
-// left.
+// EmptyDir creates the directory dir, or removes everything in it if it exists.
 func EmptyDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -115,8 +110,8 @@ func EmptyDir(dir string) error {
 	return nil
 }
 
-// MkdirTemp makes a directory below Temp that other users can read, since a bot may
-// run as another user. The caller removes it.
+// MkdirTemp creates a directory in Temp that other users can read, since a bot may run as another user. The
+// caller must remove it.
 func (d Dir) MkdirTemp(pattern string) (string, error) {
 	if err := os.MkdirAll(d.Temp(), 0o755); err != nil {
 		return "", err
@@ -128,7 +123,8 @@ func (d Dir) MkdirTemp(pattern string) (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
-// Sync brings a file, or a directory's list of files, to the disk, where the system can.
+// Sync writes a file, or the entries of a directory, to the disk. It does nothing where the system does not
+// support that.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -4,5 +4,5 @@ package datadir
 
 import "errors"
 
-// Free returns how many bytes of the disk with a path are free for this user, and how many it has.
-func Free(string) (free, total int64, err error) { return 0, 0, errors.ErrUnsupported }
+// FreeSpace returns errors.ErrUnsupported: the free space is unknown on this system.
+func FreeSpace(string) (free, total int64, err error) { return 0, 0, errors.ErrUnsupported }

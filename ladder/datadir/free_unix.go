@@ -4,7 +4,8 @@ package datadir
 
 import "golang.org/x/sys/unix"
 
-// FreeSpace returns how many bytes of the disk with a path are free for this user, and how many it has.
+// FreeSpace returns the bytes that this user can still write to the disk that contains path, and the size of
+// the disk.
 func FreeSpace(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

@@ -2,8 +2,9 @@ package datadir
 
 import "golang.org/x/sys/windows"
 
-// Free returns how many bytes of the disk with a path are free for this user, and how many it has.
-func Free(path string) (free, total int64, err error) {
+// FreeSpace returns the bytes that this user can still write to the disk that contains path, and the size of the
+// disk.
+func FreeSpace(path string) (free, total int64, err error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, 0, err

@@ -1,5 +1,5 @@
-// Package events publishes what happens in a competition as it happens, for
-// requests that wait and for live pages.
+// Package events publishes what happens in a competition to requests that wait and to live pages. Begin with
+// Hub.
 package events
 
 import (
@@ -13,38 +13,38 @@ type Kind string
 
 // The kinds of events.
 const (
-	MatchStarted  Kind = "match-began"    // its commitment is public
-	MatchFinished Kind = "match-finished" // with the changes of the ratings
-	MatchBroken   Kind = "match-broken"   // interrupted: it waits again, or is dropped
-	FitSaved      Kind = "fit-saved"      // the ratings of a ladder were fitted
-	Paused        Kind = "paused"         // the server cannot play
-	Resumed       Kind = "resumed"
-	// SubmissionChanged is a change to an unfinished submission: a stage began or ended.
+	MatchStarted  Kind = "match-began"    // an attempt has started; its commitment is public
+	MatchFinished Kind = "match-finished" // with the rating changes
+	MatchBroken   Kind = "match-broken"   // an attempt was interrupted; the match waits again or is dropped
+	FitSaved      Kind = "fit-saved"      // the overall ratings of a ladder were computed again
+	Paused        Kind = "paused"         // the server cannot play matches
+	Resumed       Kind = "resumed"        // the server can play again
+	// SubmissionChanged means that a stage of a pending version started or ended.
 	SubmissionChanged Kind = "submission-moved"
-	VersionChanged    Kind = "version-moved" // a submission ended, or a version was suspended
-	// QueueChanged is that a version waits no more: the versions behind it move up.
+	VersionChanged    Kind = "version-moved" // a submission ended, or the live version of a bot may be another
+	// QueueChanged means that a version has left the queue of submissions, so that those behind it move up.
 	QueueChanged Kind = "queue-moved"
-	// AccessEnded is that a person is blocked, or that a token or sessions of theirs are no longer valid. Of
-	// sessions of guests the person is 0.
+	// AccessEnded means that a person is blocked, or that a token or a session of the person is no longer valid.
+	// For sessions of guests Event.Person is 0.
 	AccessEnded Kind = "access-ended"
 )
 
-// Event is something that happened.
+// Event is something that happened in the competition. Fields that do not apply to its kind are zero.
 type Event struct {
 	Kind    Kind
-	Ladder  string          // "" for an unrated match and for none
-	Match   int64           // its ID, 0 for none
-	Version int64           // its ID, 0 for none
-	Person  int64           // its ID, 0 for none
-	Changes []ladder.Change // of a finished match
-	Text    string          // why a match is broken, or the server paused
-	// MissedEvents is how many events this subscriber lost just before this one, because
-	// its channel was full.
+	Ladder  string          // name of the ladder of a rated match
+	Match   int64           // ID of the match
+	Version int64           // ID of the version
+	Person  int64           // ID of the person
+	Changes []ladder.Change // rating changes by a finished match
+	Text    string          // why an attempt was interrupted or the server paused
+	// MissedEvents is the number of events that this subscriber lost just before this one, because its channel
+	// was full.
 	MissedEvents int
 }
 
-// Hub sends events to subscribers and never waits for them. The zero Hub is ready
-// to use.
+// Hub sends events to subscribers and never waits for them. The zero value is ready to use. Its methods are
+// safe for concurrent use.
 type Hub struct {
 	mu     sync.Mutex
 	subs   map[*subscriber]struct{}
@@ -57,15 +57,14 @@ type subscriber struct {
 	missedEvents int
 }
 
-// Subscribe returns a channel of the events from now on for which wanted returns
-// true, or of all events if wanted is nil. The channel buffers max(1, n) events;
-// further events are lost, and Event.Missed counts them. stop ends the subscription
-// and closes the channel, and so does Close.
+// Subscribe returns a channel that receives events from now on. If filter is not nil, only events for which it
+// returns true are sent. The channel buffers max(1, n) events; further events are lost, and Event.MissedEvents
+// counts them. stop ends the subscription and closes the channel, and so does Close.
 //
-// To wait for a state without missing a change, subscribe, read the state, and read
-// it again after each event. n = 1 is enough for that.
-func (h *Hub) Subscribe(n int, wanted func(Event) bool) (events <-chan Event, stop func()) {
-	s := &subscriber{events: make(chan Event, max(1, n)), filter: wanted}
+// To wait for a state without missing a change, subscribe, read the state, and read it again after each event.
+// A buffer of one event is enough for that.
+func (h *Hub) Subscribe(n int, filter func(Event) bool) (events <-chan Event, stop func()) {
+	s := &subscriber{events: make(chan Event, max(1, n)), filter: filter}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -86,7 +85,7 @@ func (h *Hub) Subscribe(n int, wanted func(Event) bool) (events <-chan Event, st
 	}
 }
 
-// Publish sends an event to the subscribers that want it.
+// Publish sends an event to all subscribers whose filter accepts it.
 func (h *Hub) Publish(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,7 +103,7 @@ func (h *Hub) Publish(e Event) {
 	}
 }
 
-// Close ends all subscriptions; later ones end at once.
+// Close ends all subscriptions. Later calls of Subscribe return a closed channel.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fleet is a fleet without a network: its machines are in the process of the test.
+// Fleet implements runner.Fleet without a network: its machines are goroutines of the test.
 type Fleet struct {
-	// Player plays a job on a machine; it is set before the first one.
+	// Player plays a job on a machine. It must be set before the first job.
 	Player func(ctx context.Context, machine string, j attempt.Job) attempt.Result
-	// Quick returns the result of a job at once, instead of Player, for benchmarks.
+	// Quick, if it is not nil, replaces Player: it returns the result of a job at once. It is for benchmarks.
 	Quick func(attempt.Job) attempt.Result
-	// Refuses returns why a job cannot be handed out, nil if it can; nil: all can.
+	// Refuses returns an error if a job cannot be handed out. If it is nil, all jobs can.
 	Refuses func(attempt.Job) error
 
 	mu       sync.Mutex
@@ -27,13 +27,13 @@ type Fleet struct {
 	changes  chan struct{}
 }
 
-// playedAttempt is an attempt that a machine plays.
+// playedAttempt is an attempt that a machine plays or has played.
 type playedAttempt struct {
 	machine     string
 	core        int
 	cancel      context.CancelFunc
-	machineLost chan struct{}
-	done        chan struct{} // closed with the result
+	machineLost chan struct{} // closed when the machine is lost
+	done        chan struct{} // closed when result is set
 	result      attempt.Result
 }
 
@@ -42,7 +42,7 @@ func NewFleet() *Fleet {
 	return &Fleet{playing: map[attempt.RunningAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
 
-// AddMachine adds a machine, or changes it.
+// AddMachine adds a machine, or replaces the one of the same name.
 func (f *Fleet) AddMachine(m attempt.Machine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,7 @@ func (f *Fleet) AddMachine(m attempt.Machine) {
 	f.notify()
 }
 
-// LoseMachine loses a machine with all that it plays.
+// LoseMachine removes a machine and loses the attempts that it plays.
 func (f *Fleet) LoseMachine(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *Fleet) notify() {
 	}
 }
 
-// StoreResult makes a result wait for the server that adopts its attempt.
+// StoreResult stores the result of an attempt of an earlier server, which Adopt returns.
 func (f *Fleet) StoreResult(r attempt.Result) {
 	a := &playedAttempt{machine: r.Machine, cancel: func() {}, machineLost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)
@@ -84,7 +84,7 @@ func (f *Fleet) StoreResult(r attempt.Result) {
 	f.playing[attempt.RunningAttempt{Match: r.Match, Attempt: r.Attempt}] = a
 }
 
-// Machines is of runner.Fleet, as what follows.
+// Machines and the methods after it implement runner.Fleet.
 func (f *Fleet) Machines() []attempt.Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,14 +128,15 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	return f.wait(ctx, a, e, keep)
 }
 
-// init makes the compressor here, because in the bubble of a test it would belong to that bubble.
+// init creates the compressor outside of any synctest bubble, because otherwise it would belong to the bubble of
+// the test that uses it first.
 func init() {
 	if _, err := cluster.Pack(attempt.Result{}, cluster.MaxPacked); err != nil {
 		panic(err)
 	}
 }
 
-// deliver hands a result to keep, as it comes out at the other end of a connection.
+// deliver passes a result to keep after it was packed and unpacked, as for a transfer.
 func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)

@@ -7,14 +7,14 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Programs are the bots of a test for a runner.
+// Programs implements runner.Programs for the bots of a test.
 type Programs struct {
-	Start    func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a program
-	HasBuild func(ladder.Version) bool                                // if it is nil, all versions stand
-	Box      *match.Sandbox                                           // of all bots but the house bots
+	Start    func(context.Context, ladder.Version) (match.Bot, error) // returns the program of a version
+	HasBuild func(ladder.Version) bool                                // reports whether a version can be started; if nil, all can
+	Box      *match.Sandbox                                           // sandbox of all bots except house bots
 }
 
-// Resolve returns what Start returns, in Box.
+// Resolve returns the result of Start, with Box as its sandbox unless the version is a house bot's.
 func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
 	b, err := p.Start(ctx, v)
 	if !v.IsHouse() {
@@ -23,7 +23,7 @@ func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Bot, er
 	return b, err
 }
 
-// IsBuilt returns what HasBuild returns, and true if HasBuild is nil.
+// IsBuilt returns the result of HasBuild, or true if HasBuild is nil.
 func (p *Programs) IsBuilt(v ladder.Version) bool { return p.HasBuild == nil || p.HasBuild(v) }
 
 // Sandbox returns Box.

@@ -1,5 +1,5 @@
-// Package laddertest is the competition that tests of the ladder and its API begin
-// with: a store, a configuration, people and versions of bots.
+// Package laddertest provides the competition with which tests of the ladder and its API begin: a store, a
+// configuration, people and versions of bots.
 package laddertest
 
 import (
@@ -17,15 +17,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// World is an open store in a directory of its own, with the ladders of a
-// configuration.
+// World is an open store in a directory of its own, with the ladders of a configuration.
 type World struct {
 	T      testing.TB
 	Store  *store.Store
 	Config *config.Config
 }
 
-// template is a database without contents. It is made once in a process.
+// template returns the content of a database without rows. It is created once per process.
 var template = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
@@ -42,18 +41,17 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 	return os.ReadFile(datadir.Dir(dir).Database())
 })
 
-// Dir makes a data directory with a database that is up to date and has no contents.
+// Dir creates a data directory with an empty database of the current schema.
 func Dir(t testing.TB) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(template())
 	dir := t.TempDir()
-	kit.Must(t, os.Chmod(dir, 0o700)) // the server's alone, as an operator would have it
+	kit.Must(t, os.Chmod(dir, 0o700)) // only the server's user may read it, as in production
 	kit.Must(t, os.WriteFile(datadir.Dir(dir).Database(), data, 0o600))
 	return dir
 }
 
-// New opens a world for a server with a configuration in TOML. It is closed at
-// the end of the test.
+// New opens a World as a server does, with a configuration in TOML. It is closed at the end of the test.
 func New(t testing.TB, toml string, o store.Options) *World {
 	t.Helper()
 	w := &World{T: t}
@@ -72,13 +70,14 @@ func New(t testing.TB, toml string, o store.Options) *World {
 	return w
 }
 
-// Must ends the test unless err is nil.
+// Must fails the test immediately unless err is nil.
 func (w *World) Must(err error) {
 	w.T.Helper()
 	kit.Must(w.T, err)
 }
 
-// SyncHouseBots makes house bots live, those of the ladders too, each with the hash that hash returns for its name.
+// SyncHouseBots makes all house bots live, including those that the ladders name. hash returns the hash of a
+// bot for its name.
 func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
@@ -96,13 +95,13 @@ func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.Must(w.Store.Bots.SyncHouse(w.T.Context(), bots))
 }
 
-// AddPerson adds somebody.
+// AddPerson creates an account.
 func (w *World) AddPerson(name string, admin bool) ladder.Person {
 	w.T.Helper()
 	return kit.Get[ladder.Person](w.T)(w.Store.People.Add(w.T.Context(), name, admin))
 }
 
-// Submit adds a version of somebody's bot, with the hash of its upload.
+// Submit adds a version to a bot of a person. bundle is the hash of its upload.
 func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	w.T.Helper()
 	v, err := w.Store.Versions.Add(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
@@ -110,7 +109,7 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// MakeLive makes a submitted version live, as built.
+// MakeLive makes a submitted version live, with the given result of its build.
 func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))

@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// FindVersion returns a version of a bot; number 0 is the live version, or else the last.
+// FindVersion returns the version of a bot with the given number. If number is 0, it returns the live version
+// or, if none is live, the last one.
 func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
 	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
@@ -29,17 +30,17 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 	return all[max(0, live)], nil
 }
 
-// WithdrawBot takes a bot of the actor's off the ladders.
+// WithdrawBot takes a bot of the actor off the ladders.
 func (s *Service) WithdrawBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
 
-// RestoreBot brings a bot of the actor's back.
+// RestoreBot brings a withdrawn bot of the actor back.
 func (s *Service) RestoreBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Bots.Restore)
 }
 
-// UseVersion makes an earlier version of a bot of the actor's live again.
+// UseVersion makes an earlier version of a bot of the actor live again.
 func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
 		return s.Store.Bots.UseVersion(ctx, botID, version)
@@ -57,11 +58,11 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 	if err := change(ctx, b.ID); err != nil {
 		return b, err
 	}
-	s.Wake() // the ladders have another version to play with
+	s.Wake() // the live version may have changed
 	return s.Store.Bots.Find(ctx, bot)
 }
 
-// OpenUpload opens the upload of a version of the actor's, as it came.
+// OpenUpload opens the upload of a version of the actor's bot, unchanged as it was received.
 func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// Stages returns what a version of the actor's has been through.
+// Stages returns the stages of the submission of a version of the actor's bot.
 func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {

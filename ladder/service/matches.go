@@ -13,19 +13,19 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// MatchRequest is an unrated match that somebody asks for: of a ladder, or of a game.
+// MatchRequest is a request for an unrated match, either on a ladder or of a game.
 type MatchRequest struct {
-	Ladder  string // gives game, options and clock
+	Ladder  string // gives the game, the options and the clock; empty if Game is set
 	Game    string
-	Options map[string]string // of the game; players is by default the number of bots
-	Deals   int               // 0: those of the ladder, or askedDeals
-	Bots    []string          // by slot: a bot, or BOT@VERSION
+	Options map[string]string // of the game; the default of "players" is the number of bots
+	Deals   int               // 0 means as many as on the ladder, or defaultDeals
+	Bots    []string          // by slot: BOT or BOT@VERSION
 }
 
-// defaultDeals is the default number of deals of a match that is asked for without a ladder.
+// defaultDeals is the number of deals of a match that is requested without a ladder.
 const defaultDeals = 10
 
-// RequestMatch stores an unrated match that waits then.
+// RequestMatch adds an unrated match, which then waits to be played.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
 		return m, err
@@ -42,8 +42,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch returns the match that somebody asks for: with a ladder's game, options and clock, or with a game and
-// the clock of the first ladder that plays it. The store checks the rest.
+// newMatch returns the requested match. It takes the game, options and clock from the ladder or, if a game is
+// requested, the clock of the first ladder with that game. The store checks the rest.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
@@ -94,7 +94,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	return n, nil
 }
 
-// withPlayers returns the options of a match; players is by default the number of bots.
+// withPlayers returns the requested options with a default for "players": the number of bots.
 func withPlayers(asked MatchRequest) map[string]string {
 	options := map[string]string{}
 	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
@@ -108,7 +108,7 @@ func withPlayers(asked MatchRequest) map[string]string {
 	return options
 }
 
-// clockFor returns the clock of the first ladder that plays a game, else of the first ladder.
+// clockFor returns the clock of the first ladder that plays the game, or else of the first ladder.
 func (s *Service) clockFor(game string) referee.Clock {
 	for _, l := range s.Config.Ladders {
 		if l.Game == game {
@@ -118,7 +118,7 @@ func (s *Service) clockFor(game string) referee.Clock {
 	return s.Config.Ladders[0].Clock
 }
 
-// CancelMatch drops a match that the actor asked for, and that is not over.
+// CancelMatch drops an unfinished match that the actor requested.
 func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to cancel a match"); err != nil {
 		return m, err
@@ -136,7 +136,7 @@ func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.
 	return s.Store.Matches.Find(ctx, m.ID)
 }
 
-// GameLog returns what a bot of the actor's wrote to stderr in a game, in which it had a seat.
+// GameLog returns what the bot at a seat of a game wrote to stderr. The actor must own the bot.
 func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byte, error) {
 	g, err := s.Store.Matches.Game(ctx, game)
 	if err != nil {
@@ -159,10 +159,11 @@ func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byt
 	return s.Store.Matches.Log(ctx, g.ID, int(seat))
 }
 
-// MaxVersion is the largest number that a version can be asked for by.
+// MaxVersion is the largest version number that SplitRef accepts.
 const MaxVersion = 1_000_000
 
-// SplitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
+// SplitRef splits NAME@N into a bot and a version number. n is 0 if @N is missing. The name of a house bot
+// begins with @.
 func SplitRef(ref string) (bot string, n int, err error) {
 	at := strings.LastIndexByte(ref, '@')
 	if at <= 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Register opens an account, by the code of an invite unless registration is open. The token, for everything, is
-// shown once.
+// Register opens an account. code is the code of an invite; it may be empty if the configuration allows open
+// registration. It returns a token of scope ScopeAll, which is not stored.
 func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
 	return s.Store.People.Register(ctx, code, name, s.Config.HasOpenRegistration())
 }
 
-// Tokens lists the actor's tokens, revoked ones, too.
+// Tokens returns the actor's tokens, including revoked ones.
 func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 	if err := a.CheckScope(ladder.ScopeAll, "to list tokens"); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 	return s.Store.Sessions.Tokens(ctx, a.Person.ID)
 }
 
-// AddToken makes a token of the actor's, whose text is shown once.
+// AddToken creates a token for the actor and returns its text, which is not stored. A zero expires means never.
 func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	if err := a.CheckScope(ladder.ScopeAll, "to make a token"); err != nil {
 		return "", t, err
@@ -29,7 +29,8 @@ func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope lad
 	return s.Store.Sessions.AddToken(ctx, a.Person.ID, label, scope, expires)
 }
 
-// RevokeToken revokes a token of the actor's. That which the actor has needs no scope.
+// RevokeToken revokes a token of the actor. Revoking the token with which the actor asks needs no scope beyond
+// ScopeRead.
 func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Token.ID {
@@ -41,7 +42,7 @@ func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	return s.Store.Sessions.RevokeToken(ctx, a.Person.ID, id)
 }
 
-// Invites lists the invites that can still be used, for admins.
+// Invites returns the invites that can still be used. Only admins may call it.
 func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error) {
 	if err := a.CheckAdmin("to list invites"); err != nil {
 		return nil, err
@@ -49,7 +50,8 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 	return s.Store.People.Invites(ctx)
 }
 
-// AddInvite makes a code with which one person can register, as name if it is not "". The code is shown once.
+// AddInvite creates an invite and returns its code, which is not stored. If name is not empty, only an account
+// of that name can be opened with it. Only admins may call it.
 func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
 	if err := a.CheckAdmin("to make an invite"); err != nil {
 		return "", i, err
@@ -62,7 +64,7 @@ func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires t
 	return code, i, err
 }
 
-// RevokeInvite takes an invite back that nobody has used.
+// RevokeInvite deletes an invite that nobody has used. Only admins may call it.
 func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
 	if err := a.CheckAdmin("to revoke an invite"); err != nil {
 		return err
@@ -70,7 +72,7 @@ func (s *Service) RevokeInvite(ctx context.Context, a Actor, id int64) error {
 	return s.Store.People.RevokeInvite(ctx, id)
 }
 
-// People lists everybody in the order in which they came, for admins.
+// People returns all people in the order in which they joined. Only admins may call it.
 func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) {
 	if err := a.CheckAdmin("to list people"); err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) 
 	return s.Store.People.List(ctx)
 }
 
-// SetBlocked shuts somebody out, or lets them in again.
+// SetBlocked blocks or unblocks the person called name. Only admins may call it.
 func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
 	if err := a.CheckAdmin("to block people"); err != nil {
 		return p, err
@@ -96,8 +98,8 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 	return s.Store.People.Find(ctx, p.ID)
 }
 
-// ResetTokens gives somebody who has lost theirs a new token, whose text is shown once. Their other tokens and their
-// sessions end.
+// ResetTokens revokes all tokens of a person who has lost them, ends the sessions, and returns the text of a
+// new token, which is not stored. Only admins may call it, and not for themselves.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
 	if err := a.CheckAdmin("to reset a token"); err != nil {
 		return "", err

@@ -1,6 +1,6 @@
-// Package service is what a person may ask of a competition. Who may do what is decided here, once, for the API
-// and for the site: a method takes who asks as an Actor, returns an error of package ladder to who may not, and
-// wakes the runner if there is something new to play. What anybody may read is in the store.
+// Package service performs what people may ask of a competition, for the API and the site. A method takes the
+// Actor who asks, returns an error of package ladder if the actor may not do it, and wakes the runner if there
+// is something new to play. What everybody may read is read directly from the store.
 package service
 
 import (
@@ -16,35 +16,37 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// Options are the parts of a service. Store and Config are required.
+// Options are the parts of a Service. Store and Config are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	// Wake is called when there is something new to do: a submission or a match.
+	// Wake is called after a submission or a match was added or has changed, so that the runner looks for work.
+	// It may be nil.
 	Wake func()
-	// Memory is the memory that asked matches have to fit into.
+	// Memory is the budget that a rotation of a requested match must fit into.
 	Memory ladder.MemoryBudget
-	// IsAway reports whether a remote version is away for longer than a match waits for it; nil: none is.
+	// IsAway reports whether a remote version has been disconnected for longer than a match waits for it. If it
+	// is nil, no version is away.
 	IsAway func(version int64) bool
-	Now    func() time.Time // nil: the system's clock
+	Now    func() time.Time // if nil, the system clock is used
 }
 
-// Service is what people may ask of a competition.
+// Service performs requests of people. Its methods are safe for concurrent use.
 type Service struct {
 	Options
 
-	// Tests replace what follows.
+	// Tests may replace the following fields.
 
 	Events EventSource
 	Unpack func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
-// EventSource tells what happens in the competition: it is the hub of the store.
+// EventSource is a source of the events of a competition, such as the hub of the store.
 type EventSource interface {
-	Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
+	Subscribe(n int, filter func(events.Event) bool) (<-chan events.Event, func())
 }
 
-// New returns a service.
+// New returns a Service.
 func New(o Options) *Service {
 	if o.Wake == nil {
 		o.Wake = func() {}
@@ -58,22 +60,22 @@ func New(o Options) *Service {
 	return &Service{o, o.Store.Events(), bundle.Unpack}
 }
 
-// Actor is who asks: a person with a token, in a session that a token has begun, or nobody. A guest is
-// nobody in a session.
+// Actor is who makes a request: a person with a token, perhaps in a session that was started with it, or
+// nobody. A guest has a session but no person.
 type Actor struct {
-	Person  ladder.Person // ID 0: nobody
-	Token   ladder.Token  // theirs
-	Session int64         // of the site; 0: none
-	Address netip.Addr    // they ask from
+	Person  ladder.Person // zero for a guest or nobody
+	Token   ladder.Token  // of the person
+	Session int64         // ID of the browser session; 0 if there is none
+	Address netip.Addr    // from which the request comes
 }
 
-// IsSame reports whether two actors are one: the same person, or the same session, in which a guest may
-// have signed in meanwhile.
+// IsSame reports whether a and b are the same person or have the same session. The latter holds for a guest who
+// has signed in since.
 func (a Actor) IsSame(b Actor) bool {
 	return a.Person.ID != 0 && a.Person.ID == b.Person.ID || a.Session != 0 && a.Session == b.Session
 }
 
-// scopes are ordered: each includes those before it.
+// scopes is ordered: each scope includes those before it.
 var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 
 // HasScope reports whether the actor's token permits a scope.
@@ -81,7 +83,8 @@ func (a Actor) HasScope(scope ladder.Scope) bool {
 	return slices.Index(scopes, a.Token.Scope) >= slices.Index(scopes, scope)
 }
 
-// CheckScope returns an error unless the actor is somebody whose token permits a scope; what is what needs it.
+// CheckScope returns an error unless the actor's token permits a scope. The error message begins with what,
+// such as "to list tokens".
 func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 	switch {
 	case a.Person.ID == 0:
@@ -92,10 +95,11 @@ func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 	return nil
 }
 
-// IsAdmin reports whether the actor has an admin's rights: an admin's token of scope all.
+// IsAdmin reports whether the actor is an admin with a token of scope ScopeAll.
 func (a Actor) IsAdmin() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
 
-// CheckAdmin returns an error unless the actor has an admin's rights; what is what needs them.
+// CheckAdmin returns an error unless IsAdmin is true. The error message begins with what, such as "to list
+// people".
 func (a Actor) CheckAdmin(what string) error {
 	if err := a.CheckScope(ladder.ScopeAll, what); err != nil || a.Person.Admin {
 		return err
@@ -103,12 +107,14 @@ func (a Actor) CheckAdmin(what string) error {
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
-// Owns reports whether the actor owns a thing, or is an admin. The owner 0 of a house bot is nobody.
+// Owns reports whether the actor is the person with the ID owner, or an admin. Only admins own house bots,
+// whose owner is 0.
 func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
 
-// CheckOwner returns an error unless the actor owns a thing, or is an admin; what is what only the owner may do.
+// CheckOwner returns an error unless the actor owns a thing of the given owner. what completes "only the owner
+// may".
 func (a Actor) CheckOwner(owner int64, what string) error {
 	if a.Owns(owner) {
 		return nil
@@ -116,7 +122,7 @@ func (a Actor) CheckOwner(owner int64, what string) error {
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// checkChange returns an error unless the actor owns a thing and the token permits to change it.
+// checkChange is CheckOwner, and also requires a token of scope ScopeSubmit.
 func (a Actor) checkChange(owner int64, what string) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err
@@ -124,7 +130,7 @@ func (a Actor) checkChange(owner int64, what string) error {
 	return a.CheckOwner(owner, what)
 }
 
-// TokenActor returns who has a token.
+// TokenActor returns the person who has the given token as an Actor.
 func (s *Service) TokenActor(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err

@@ -8,14 +8,14 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// SessionActor returns whose session has a key.
+// SessionActor returns the person or guest whose session has the given key as an Actor.
 func (s *Service) SessionActor(ctx context.Context, key string) (a Actor, err error) {
 	x, p, t, err := s.Store.Sessions.Find(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
 }
 
-// AwaitAccessEnd returns why the actor may ask for nothing any more, as soon as their session has ended or their token
-// is no longer valid; nil when over is closed.
+// AwaitAccessEnd waits until the actor's session has ended or the actor's token is no longer valid, and returns
+// the reason as an error. It returns nil when over is closed.
 func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	news, stop := s.Events.Subscribe(1, func(e events.Event) bool {
 		return e.Kind == events.AccessEnded && (e.Person == a.Person.ID || a.Person.ID == 0) // a guest may have signed in
@@ -27,7 +27,7 @@ func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 		switch code := ladder.CodeOf(err); {
 		case code == ladder.Unauthorized || code == ladder.Forbidden:
 			return err
-		case err != nil: // the store cannot answer now
+		case err != nil: // the store cannot answer now, so try again
 			again = time.After(time.Second)
 		case !until.IsZero():
 			again = time.After(max(until.Sub(s.Now()), time.Second))
@@ -44,8 +44,8 @@ func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	}
 }
 
-// SignIn begins a session of the person whose token it is, and returns its key. The session of a guest goes
-// on as theirs, with another key; that of somebody who is signed in ends.
+// SignIn starts a session for the owner of a token and returns its key. If from is a guest, the session of the
+// guest becomes the new session, with another key. If from is signed in, that session ends.
 func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
 	if from.Person.ID == 0 {
 		return s.Store.Sessions.SignIn(ctx, token, from.Session)
@@ -59,7 +59,7 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 	return key, err
 }
 
-// Sessions lists the actor's sessions, those used last first.
+// Sessions returns the actor's sessions, the most recently used first.
 func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, error) {
 	if err := a.CheckScope(ladder.ScopeRead, "to list sessions"); err != nil {
 		return nil, err
@@ -67,7 +67,8 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, erro
 	return s.Store.Sessions.List(ctx, a.Person.ID)
 }
 
-// EndSession ends a session of the actor's. That in which the actor asks needs no scope.
+// EndSession ends a session of the actor. Ending the session in which the actor asks needs no scope beyond
+// ScopeRead.
 func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Session {
@@ -79,7 +80,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	return s.Store.Sessions.End(ctx, a.Person.ID, id)
 }
 
-// EndOtherSessions ends all sessions of the actor's but that in which they ask.
+// EndOtherSessions ends all sessions of the actor except the one in which the actor asks.
 func (s *Service) EndOtherSessions(ctx context.Context, a Actor) error {
 	if err := a.CheckScope(ladder.ScopeAll, "to end a session"); err != nil {
 		return err

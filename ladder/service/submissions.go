@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// CheckSubmit returns an error unless the actor may submit a bot of a name, "" for that in its manifest, whose
-// archive has so many bytes, less than 0 where that is not known.
+// CheckSubmit returns an error unless the actor may submit an archive for the bot called bot. bot is empty if
+// the manifest will give the name. size is the size of the archive in bytes, or less than 0 if it is unknown.
 func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to submit a bot"); err != nil {
 		return err
@@ -36,15 +36,15 @@ func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 	return nil
 }
 
-// Upload is what somebody uploads: an archive, or a single file.
+// Upload is what somebody uploads: an archive or a single source file.
 type Upload struct {
-	Bot     string // its name; "" for that in the manifest
-	File    string // the name of the file, by which a single file has its language; "" for an archive
+	Bot     string // name of the bot; empty if the manifest gives it
+	File    string // name of a single file, from which its language is known; empty for an archive
 	Content io.Reader
-	Games   []string // that a single file plays; nil for all
+	Games   []string // games that a single file plays; nil means all
 }
 
-// Submit takes an upload in as the next version of a bot. received is called when it is read.
+// Submit adds an upload as the next version of a bot. It calls received as soon as the upload was read.
 func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
 	bot := u.Bot
 	if err := s.CheckSubmit(a, bot, -1); err != nil {
@@ -71,7 +71,7 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 	return v, err
 }
 
-// receive stores an upload. A single file is packed with a manifest for its language.
+// receive stores an upload. It packs a single file with a manifest for its language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error) {
 	in, archive, err := bundle.IsArchive(u.Content, u.File)
 	if err != nil {
@@ -111,8 +111,8 @@ func unavailable(err error) error {
 	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
-// inspectArchive unpacks an archive for its bot's name in the manifest and the hash of its files; "" where they are not
-// known. If there is no name, the request must contain it.
+// inspectArchive unpacks an archive to read the bot's name from the manifest and to hash its files. It returns
+// an error if the manifest has no name; hash is set even then, unless it is unknown.
 func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 		return "", "", err
 	}
 	if hash, err = trees.HashSource(dir); err != nil {
-		hash = "" // the stages tell what is wrong with the files
+		hash = "" // the stages will report what is wrong with the files
 	}
 	m, err := program.ReadManifest(dir)
 	if err == nil && m.Name != unnamed {
@@ -136,19 +136,19 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
-// unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its manifest gets the
-// name of its directory.
+// unnamed is the name of the directory for unpacking. A manifest without a name gets the name of its directory,
+// so no bot may have this name.
 const unnamed = "-"
 
-// Progress is how far a submission is.
+// Progress is the state of a submission.
 type Progress struct {
 	Version ladder.Version
 	Stages  []ladder.Stage
-	Done    bool
-	Place   int // among those that wait for their turn, 1 is next; 0: it does not wait
+	Done    bool // whether it has ended
+	Place   int  // place in the queue, where 1 is next; 0 if it does not wait
 }
 
-// Submission returns how far a submission of the actor's is.
+// Submission returns the state of a submission of the actor.
 func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
 	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
@@ -175,14 +175,14 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, e
 	return p, err
 }
 
-// AwaitSubmission returns how far a submission of the actor's is when it is done or ready says so, or as it is when
-// the time is over or closing is closed.
+// AwaitSubmission waits until a submission of the actor is done or ready returns true, and returns its state.
+// When the time wait is over or closing is closed, it returns the state at that time.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(Progress) bool) (Progress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
 	over := time.After(wait)
 	for {
-		p, err := s.Submission(ctx, a, id) // what changes after this is an event
+		p, err := s.Submission(ctx, a, id) // later changes send an event
 		if err != nil || p.Done || ready(p) {
 			return p, err
 		}
@@ -201,7 +201,7 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 	}
 }
 
-// CancelSubmission ends a submission of the actor's that waits to be begun.
+// CancelSubmission ends a submission of the actor that waits for its first stage.
 func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
 	v, err := s.findSubmission(ctx, id)
 	if err != nil {

@@ -13,22 +13,21 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// digest is the SHA-256 of a document or of an archive file, whose name it is.
+// digest is the SHA-256 of a document or of an archive file. It is also the name of the archive file.
 type digest [sha256.Size]byte
 
 func digestOf(data []byte) digest { return sha256.Sum256(data) }
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// archive is the path of a directory of files that never change, which the first put makes: the
-// replays and logs of old matches. Only one process may write to it.
+// archive is the path of a directory of files that never change. They contain the replays and logs of old
+// matches. put creates the directory. Only one process may write to it.
 type archive string
 
 func (a archive) path(d digest) string { return filepath.Join(string(a), d.String()) }
 
-// put keeps a file whole and returns its digest. When it returns the file is there for ever,
-// whatever happens to the machine; when it fails, or is killed, the file is there whole or
-// not at all. A file that is there already stays as it is.
+// put writes a file and returns its digest. When it returns nil, the file is safely on the disk. If it fails or
+// is killed, the file is there completely or not at all. An existing file is left unchanged.
 func (a archive) put(data []byte) (digest, error) {
 	d := digestOf(data)
 	if err := os.MkdirAll(string(a), 0o700); err != nil {
@@ -42,9 +41,8 @@ func (a archive) put(data []byte) (digest, error) {
 	return d, datadir.Sync(string(a))
 }
 
-// read returns length bytes of a file from start on. The error is fs.ErrNotExist where there
-// is no such file, and io.ErrUnexpectedEOF where it ends before. It does not compare the
-// file with its digest.
+// read returns length bytes of a file, beginning at start. The cause of the error is fs.ErrNotExist if there is
+// no such file, and io.ErrUnexpectedEOF if it is too short. read does not check the digest.
 func (a archive) read(d digest, start, length int64) ([]byte, error) {
 	f, err := os.Open(a.path(d))
 	if err != nil {

@@ -15,24 +15,25 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// partialSuffix is the end of the name of a backup that is not complete.
+// partialSuffix ends the name of a backup that is not complete.
 const partialSuffix = ".partial"
 
-// Backup makes a new directory with all that a server needs to go on from this
-// moment: the database, the uploads, the archive and the configuration. It is a data directory
-// itself, so restoring is copying it back, and Verify looks into it like into any
-// other. What runs is built again from the uploads. Matches go on meanwhile. The configuration is
-// the file config, or with "" that of the data directory, which has none where the server is
-// started with another.
+// Backup creates the directory dir with everything that a server needs to continue from this moment: the
+// database, the uploads, the archive and the configuration. The result is a data directory itself, so it can be
+// verified like any other and restored by copying it back. Built bots are not included; they are built again
+// from the uploads. Matches go on during a backup.
 //
-// The directory is there whole or not at all.
+// config is the path of the configuration file. If it is empty, the one in the data directory is copied, if
+// there is one.
+//
+// The directory is created completely or not at all.
 func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return conflict("name a directory that does not exist", "backup: %q exists", dir)
 	}
 	tmp := dir + partialSuffix
 	to := datadir.Dir(tmp)
-	if err := os.RemoveAll(tmp); err != nil { // of an attempt that was ended
+	if err := os.RemoveAll(tmp); err != nil { // left by an interrupted backup
 		return backupError(err)
 	}
 	defer func() {
@@ -52,7 +53,7 @@ func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
 		if err == nil {
 			break
 		}
-		// A version may have failed since the database was copied, and its upload gone.
+		// A version may have failed since the database was copied, and its upload may have been deleted.
 		missing := new(missingUpload)
 		if !errors.As(err, missing) || try == 5 {
 			return err
@@ -85,16 +86,16 @@ func backupError(err error) error {
 	return unavailable("check the disk and the permissions of the directory", "backup: %w", err)
 }
 
-// missingUpload is the error of an upload that the copy of the database needs.
+// missingUpload is the error for an upload that the copied database needs but that does not exist.
 type missingUpload struct {
 	error
 	hash string
 }
 
-// Unwrap returns the error itself.
+// Unwrap returns the underlying error.
 func (m missingUpload) Unwrap() error { return m.error }
 
-// copyDatabase writes the database as it is at one moment.
+// copyDatabase writes a consistent copy of the database.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -115,8 +116,8 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	return datadir.Sync(path)
 }
 
-// copyFiles copies the uploads that the copied database knows, and the
-// configuration. Uploads are there before their versions and never change.
+// copyFiles copies the uploads that the copied database refers to, the archive, and the configuration. Uploads
+// are stored before their versions and never change.
 func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
 	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
@@ -158,8 +159,7 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 	return nil
 }
 
-// copyArchive copies the archive files that the copied database names. They never change, and are
-// never removed.
+// copyArchive copies the archive files that the copied database refers to. They never change.
 func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) error {
 	rows, err := copied.read.Archives(ctx)
 	if err != nil {

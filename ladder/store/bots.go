@@ -11,18 +11,17 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// HouseBot is a bot that is part of this program.
+// HouseBot is a bot that comes with this program.
 type HouseBot struct {
-	Name  string   // "@greedy"
-	Label string   // its own version: another one means that it plays other moves
-	Hash  string   // SHA-256 of what runs now
-	Games []string // that it is made for; nil: all
+	Name  string   // such as "@greedy"
+	Label string   // a new label means that the bot plays differently
+	Hash  string   // SHA-256 of the running program
+	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse makes the house bots known, each with a live version. A bot with a new
-// label gets a new version; where only the program around it is another, the
-// version goes on under the new hash (replays have the hash that ran). House bots
-// that are gone are retired.
+// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label gets
+// a new version. If only the hash has changed, the version continues with the new hash; replays have the hash
+// that ran. House bots that no longer exist are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -77,13 +76,13 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	return tx.setLive(ctx, v.ID)
 }
 
-// liveVersion returns a bot's live version, with ID 0 where it has none.
+// liveVersion returns the live version of a bot. Its ID is 0 if the bot has none.
 func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow, error) {
 	row, err := tx.LiveVersion(ctx, botID)
 	return row, ifNoRows(err, nil)
 }
 
-// retire takes a bot's live version, if any, off the ladders at a moment.
+// retire retires the live version of a bot, if it has one.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -92,19 +91,20 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-// List lists bots with an ID above after, at most n: all, or with house only house bots or only others.
+// List returns at most n bots whose ID is greater than after, in order of ID. If house is not nil, it returns
+// only house bots (true) or only other bots (false).
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// ListOwn lists the bots of a person with an ID above after, at most n.
+// ListOwn returns at most n bots of a person whose ID is greater than after, in order of ID.
 func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// houseParam returns what queries take for a filter of house bots.
+// houseParam returns a filter for house bots as a query parameter: -1 for all bots.
 func houseParam(house *bool) int64 {
 	if house == nil {
 		return -1
@@ -112,7 +112,7 @@ func houseParam(house *bool) int64 {
 	return boolColumn(*house)
 }
 
-// Find returns a bot by its name.
+// Find returns the bot called name.
 func (s Bots) Find(ctx context.Context, name string) (ladder.Bot, error) {
 	b, err := s.read.BotByName(ctx, name)
 	return bot(b), machineError(ifNoRows(err, noBot(name)))
@@ -122,7 +122,7 @@ func noBot(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
-// upperBound returns the bound of a list that goes downwards, which has none with 0.
+// upperBound returns the exclusive upper bound of a descending list. If bound is 0, the list has none.
 func upperBound(bound int64) int64 {
 	if bound <= 0 {
 		return math.MaxInt64

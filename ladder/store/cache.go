@@ -17,9 +17,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// cache has the ladders in memory, so that choices, results and standings do not read the database.
-// A ladder is read when it is asked for, moved by what is committed, and forgotten when it changes in
-// another way, or another program has written.
+// cache has ladders in memory, so that matchmaking, results and standings need not read the database. A ladder
+// is read at its first use and updated after each commit. It is removed when it changes in another way or when
+// another program has written to the database.
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState
@@ -27,31 +27,31 @@ type cache struct {
 	generation uint64
 }
 
-// ladderState is a ladder with its active versions.
+// ladderState is a cached ladder with its active versions.
 type ladderState struct {
-	row  queries.Ladder // but for Finished, which moves
+	row  queries.Ladder // the field Finished is not kept up to date
 	pool *matchmaking.Pool
 
-	// What follows is guarded by cache.mu.
+	// cache.mu guards the following fields.
 
-	members map[int64]*member // by version
-	order   []*member         // the same, as they were sorted last; nil: others are members
-	places  []ladder.Standing // nil: something has changed
+	members map[int64]*member // by version ID
+	order   []*member         // the members, sorted by an earlier state; nil after members were added or removed
+	places  []ladder.Standing // the standings; nil if they must be computed again
 }
 
 // member is an active version on a ladder.
 type member struct {
-	bot   int64
+	bot   int64           // ID of its bot
 	place ladder.Standing // without its rank
 }
 
-// ladderChange is what a transaction changes of a ladder in memory.
+// ladderChange is a change that a committed transaction makes to a cached ladder.
 type ladderChange struct {
-	ladder int64 // 0: all of them
+	ladder int64 // ID of the ladder; 0 means all ladders
 	apply  func(*ladderState)
 }
 
-// clear makes the ladders be read again.
+// clear removes all ladders, so that they are read again.
 func (s *cache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *cache) clear() {
 	s.generation++
 }
 
-// apply moves the ladders by a transaction that is committed.
+// apply applies a committed transaction to the cached ladders.
 func (s *cache) apply(tx *Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,8 @@ func (s *cache) apply(tx *Tx) {
 	}
 }
 
-// setVersionsOfBot takes in which versions of a bot play, on any ladder.
+// setVersionsOfBot replaces the members that belong to bot. active has the active versions of the bot on all
+// ladders.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Player
 	var out []int64
@@ -97,7 +98,7 @@ func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) 
 	s.pool.Update(in, out)
 }
 
-// setFits takes in ratings of versions.
+// setFits sets the fitted ratings of versions.
 func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	for id, f := range estimates {
 		if m := s.members[id]; m != nil {
@@ -107,7 +108,7 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	s.places = nil
 }
 
-// finishMatch takes in a finished match, with the entries after it by slot.
+// finishMatch records a finished match. entries has the state of each version after the match, by slot.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.PlayerResult, len(entries))
@@ -122,7 +123,7 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 	s.pool.Finish(match, int(order), moved)
 }
 
-// addMember adds a version, and returns what matchmaking needs of it.
+// addMember adds a version and returns it as a player for matchmaking.
 func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Player {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Player{
@@ -131,12 +132,13 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Player {
 	}
 }
 
-// byPlace compares members by their place: the best first, of equals the newest version.
+// byPlace compares members by place, the best first. Of equal ones the newest version comes first.
 func byPlace(a, b *member) int {
 	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
 
-// standings returns the places, equals with the same rank. Nobody may change them.
+// standings returns the standings, in which equal versions have the same rank. The result is shared and must
+// not be changed.
 func (s *ladderState) standings() []ladder.Standing {
 	if s.places != nil {
 		return s.places
@@ -144,7 +146,7 @@ func (s *ladderState) standings() []ladder.Standing {
 	if s.order == nil {
 		s.order = slices.Collect(maps.Values(s.members))
 	}
-	slices.SortFunc(s.order, byPlace) // few have moved since the last time
+	slices.SortFunc(s.order, byPlace) // almost sorted already
 	s.places = make([]ladder.Standing, len(s.order))
 	for i, m := range s.order {
 		s.places[i] = m.place
@@ -156,12 +158,12 @@ func (s *ladderState) standings() []ladder.Standing {
 	return s.places
 }
 
-// withLadder runs f on a ladder in memory, which does not change meanwhile.
+// withLadder calls f with the cached ladder, which it reads first if necessary. f has exclusive access to it.
 func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) error {
 	if s.cache.withLoaded(name, f) {
 		return nil
 	}
-	// What is committed meanwhile would be counted twice, or not at all.
+	// Without the turn, a commit during the read would be counted twice or not at all.
 	if err := s.acquireTurn(ctx); err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) 
 	}
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	if s.writer != nil { // else nobody would tell it of changes
+	if s.writer != nil { // a read-only store does not learn of changes, so it caches nothing
 		if s.cache.ladders == nil {
 			s.cache.ladders = map[string]*ladderState{}
 		}
@@ -186,7 +188,7 @@ func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) 
 	return nil
 }
 
-// withLoaded runs f on a ladder, if that has been read.
+// withLoaded calls f with a ladder and returns true if the ladder is cached.
 func (c *cache) withLoaded(name string, f func(*ladderState)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,20 +236,20 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 	return out, nil
 }
 
-// Pool returns a ladder in memory, for matchmaking: it moves with what happens, until there is
-// another.
+// Pool returns the pool of a ladder for matchmaking. The store keeps it up to date until the cache is cleared;
+// then Pool returns a new one.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
 	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
 	return p, err
 }
 
-// LoadPoolOpponents tells the pool of a ladder whom a version has met.
+// LoadPoolOpponents reads which opponents a version has met on a ladder and tells the ladder's pool.
 func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID int64) error {
 	var l *ladderState
 	if err := s.withLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
 		return err
 	}
-	if err := s.acquireTurn(ctx); err != nil { // as in onLadder
+	if err := s.acquireTurn(ctx); err != nil { // for the same reason as in withLadder
 		return err
 	}
 	defer s.releaseTurn()
@@ -263,18 +265,19 @@ func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID i
 	return nil
 }
 
-// Generation returns a number that changes when other matches wait than before, and may change when
-// another program has written.
+// Generation returns a number that changes whenever the set of waiting matches changes. It may also change when
+// another program has written to the database.
 func (s Matches) Generation() uint64 {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	return s.cache.generation
 }
 
-// isRated reports whether a match moves ratings.
+// isRated reports whether a match changes ratings.
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result, and tells who asked for it, but not who drops it.
+// dropMatch ends a match without a result. The person who requested it gets a message, unless it is the person
+// who drops it, whose ID is by. by is 0 if no person drops it.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if isRated(m) {
 		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
@@ -293,7 +296,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	return tx.DropMatch(ctx, phraseColumn(reason), nullStamp(tx.now), m.ID)
 }
 
-// addBrokenEvent tells that a match has no result: it was dropped, or waits again.
+// addBrokenEvent adds the event that an attempt ended without a result: the match was dropped, or waits again.
 func (tx *Tx) addBrokenEvent(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
 	tx.changesWaiting = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Cancel drops a match that is not over, for a reason. Who plays it finds it
-// dropped. by is the person who cancels it, 0 for the server; whoever else asked for
-// it is told.
+// Cancel drops a match that is not over. A machine that plays it finds it dropped. by is the ID of the person
+// who cancels it, or 0 for the server. The person who requested it gets a message, unless the same person
+// cancels it.
 func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
@@ -34,9 +34,9 @@ func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason p
 	return tx.dropMatch(ctx, m, by, reason)
 }
 
-// cancelAllOf ends what a blocked person has going on: matches that they asked for or that
-// their bots play, and their submissions that have begun, whose uploads it returns. Those
-// that wait have no turn while the person is blocked.
+// cancelAllOf cancels what a blocked person has going on: the matches that the person requested or that the
+// person's bots play, and submissions that have started, whose uploads it returns. Submissions in the queue
+// stay there, and are not processed while the person is blocked.
 func (tx *Tx) cancelAllOf(ctx context.Context, p queries.Person) (uploads []string, err error) {
 	open, err := tx.OpenOfPerson(ctx, p.ID)
 	if err != nil {

@@ -6,23 +6,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec compresses documents with zstd. Its frames have a checksum: damage is noticed.
+// codec compresses documents with zstd, whose frames have a checksum that reveals damage.
 //
-// All replays of a match are compressed together. A dictionary on top of that saves 6 % at most at this level,
-// and costs where replays are long, since a match repeats its own words: lab/results/replays-compression.csv.
+// All replays of a match are compressed together. A dictionary would save at most 6 % more at this level, and
+// cost space where replays are long, since a match repeats its own words: see
+// lab/results/replays-compression.csv.
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
 }
 
-// maxDocument is more than any replay or log has: what unpacks to more is damaged.
+// maxDocument is the greatest size, in bytes, of an unpacked document. No replay or log is that large.
 const maxDocument = 256 << 20
 
-// smallDocument is more than a document has whose frame does not tell its size.
+// smallDocument is the buffer size, in bytes, for a document whose frame does not state its size. Only smaller
+// documents lack it.
 const smallDocument = 256
 
 func newCodec() (*codec, error) {
-	// An encoder keeps a window, and there is one for each core: 16 MB each if this did not make it smaller.
+	// There is an encoder for each core, and each keeps a window: 16 MB by default.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
 		zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -37,7 +39,7 @@ func newCodec() (*codec, error) {
 
 func (c *codec) pack(data []byte) []byte { return c.enc.EncodeAll(data, nil) }
 
-// unpack returns the document that pack compressed. It takes the memory of one document, whatever the data are.
+// unpack returns the document that pack compressed. It never allocates more than the size of one document.
 func (c *codec) unpack(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -13,8 +13,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// openDatabase opens an SQLite database with at most some connections, each with the given parameters. opened counts
-// those that were made: one is replaced by another when the end of a context has interrupted it.
+// openDatabase opens an SQLite database with at most conns connections, each with the given URI parameters. It
+// adds to connections the number of connections made, which grows when a context that ends interrupts a
+// connection and another one replaces it.
 func openDatabase(path string, params url.Values, conns int, opened *atomic.Int64) (*sql.DB, error) {
 	uri, err := databaseURI(path, params)
 	if err != nil {
@@ -30,21 +31,21 @@ func openDatabase(path string, params url.Values, conns int, opened *atomic.Int6
 	return db, nil
 }
 
-// databaseURI returns the URI of a database with parameters, as SQLite reads it.
+// databaseURI returns the URI of an SQLite database with parameters.
 func databaseURI(path string, params url.Values) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // a drive
+	if !strings.HasPrefix(path, "/") { // a drive of Windows
 		path = "/" + path
 	}
 	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 	return "file:" + name + "?" + params.Encode(), nil
 }
 
-// connector makes connections that keep their statements.
+// connector makes connections that cache prepared statements.
 type connector struct {
 	driver.Connector
 	connections *atomic.Int64
@@ -60,7 +61,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &connection{conn.(sqliteConn), map[string]driver.Stmt{}}, nil
 }
 
-// sqliteConn is what a connection of the driver has.
+// sqliteConn lists the interfaces that a connection of the driver implements.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -71,14 +72,14 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-// connection is a connection that prepares each statement of package queries once. One goroutine at a time uses it.
+// connection prepares each statement of package queries once. Only one goroutine at a time uses it.
 type connection struct {
 	sqliteConn
 	statements map[string]driver.Stmt
 }
 
-// statement returns a prepared statement, nil for one that is not of package queries: some of those, such as
-// PRAGMA, have an effect as they are prepared.
+// statement returns the cached prepared statement for a query of package queries. For any other query it
+// returns nil: some, such as PRAGMA, take effect when they are prepared.
 func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, error) {
 	if !strings.HasPrefix(query, "-- name: ") {
 		return nil, nil
@@ -93,7 +94,7 @@ func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, 
 	return s, err
 }
 
-// ExecContext runs a statement without rows.
+// ExecContext executes a query that returns no rows.
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
@@ -105,7 +106,7 @@ func (c *connection) ExecContext(ctx context.Context, query string, args []drive
 	return s.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// QueryContext runs a statement with rows.
+// QueryContext executes a query that returns rows.
 func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
@@ -117,7 +118,7 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return s.(driver.StmtQueryContext).QueryContext(ctx, args)
 }
 
-// Close closes the statements and the connection.
+// Close closes the cached statements and the connection.
 func (c *connection) Close() error {
 	var errs []error
 	for _, s := range c.statements {

@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Rows as nouns.
+// This file converts rows of the database to types of package ladder and back. A stamp is a time in microseconds
+// since 1970.
 
 func stamp(t time.Time) int64 { return t.UnixMicro() }
 
@@ -41,8 +42,7 @@ func boolColumn(b bool) int64 {
 	return 0
 }
 
-// jsonText returns a value as JSON; only maps, lists and clocks come here, which have
-// one.
+// jsonText returns v as JSON. v must be a value that can always be encoded, such as a map, a list or a clock.
 func jsonText(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -51,7 +51,7 @@ func jsonText(v any) string {
 	return string(data)
 }
 
-// phraseColumn returns a text as a column has it: "" for an empty one.
+// phraseColumn returns a text as it is stored in a column: as JSON, or "" for an empty text.
 func phraseColumn(t phrase.Text) string {
 	if t.IsZero() {
 		return ""
@@ -59,7 +59,7 @@ func phraseColumn(t phrase.Text) string {
 	return jsonText(t)
 }
 
-// phraseOf returns the text of a column.
+// phraseOf is the inverse of phraseColumn. A column that is not JSON becomes a text that is not translated.
 func phraseOf(column string) (t phrase.Text) {
 	if column != "" && json.Unmarshal([]byte(column), &t) != nil {
 		return phrase.Plain(column)
@@ -96,7 +96,7 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
 }
 
-// convertRows returns what rows are, in their order.
+// convertRows returns of(r) for each row r.
 func convertRows[R, T any](rows []R, of func(R) T) (out []T) {
 	for _, r := range rows {
 		out = append(out, of(r))
@@ -149,7 +149,7 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	return out, parse("a match's clock", m.Clock, &out.Clock)
 }
 
-// attempt shows the seed only when the attempt is over.
+// attempt converts an attempt. It includes the seed only if the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
 	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), StartedAt: moment(a.Began), EndedAt: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
 	if a.Ended.Valid {
@@ -164,7 +164,8 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-// fingerprint returns the fingerprint of a game between versions, by slot.
+// fingerprint returns the fingerprint of a game, which is equal for identical games between the same versions.
+// versions are the version IDs by slot.
 func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
@@ -174,7 +175,8 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// fingerprints returns those of the games of a match between versions, by slot; none where no deals are alike.
+// fingerprints returns the fingerprint of each game of a match. It returns nil for a game whose deals never
+// repeat.
 func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
 	if v.UniqueDeals {
 		return nil
@@ -185,7 +187,8 @@ func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64)
 	return prints
 }
 
-// gameOf returns the game of a replay in a match with that many slots. A seat without a result has rank 0.
+// gameOf returns the result in a replay as a Game of a match with the given number of slots. A seat without a
+// result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.Game {
 	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0
@@ -207,7 +210,7 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 	return g
 }
 
-// totalTime returns how many microseconds games took together.
+// totalTime returns the sum of the durations of games, in microseconds.
 func totalTime(games []ladder.Game) (sum int64) {
 	for _, g := range games {
 		sum += g.Took.Microseconds()
@@ -215,7 +218,7 @@ func totalTime(games []ladder.Game) (sum int64) {
 	return sum
 }
 
-// faultySlots tells of each slot whether it has a game that was forfeited there.
+// faultySlots reports for each slot whether it has a fault in some game.
 func faultySlots(games []ladder.Game, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {

@@ -12,24 +12,25 @@ import (
 	"strings"
 )
 
-// Difference is something that is stored and is not what it has to be.
+// Difference is a stored value that is not what it must be.
 type Difference struct {
 	Place       string `json:"where"` // table and key, as in "changes match_id=3 slot=1"
-	Description string `json:"what"`  // column, stored and rebuilt value, as in "k is 17 where 16 is due"
+	Description string `json:"what"`  // column, stored value and rebuilt value, as in "k is 17 where 16 is due"
 }
 
-// OtherFormula is the place of a difference that goes when all ratings are computed again.
+// OtherFormula is the Place of the difference that Store.Rerate removes: the ratings were computed by another
+// formula.
 const OtherFormula = "formula"
 
 func (d Difference) String() string { return d.Place + ": " + d.Description }
 
-// maxFindings is how many differences are listed; those after them are only counted.
+// maxFindings is the number of differences that are listed. Later ones are only counted.
 const maxFindings = 10_000
 
 // findings are the differences found so far.
 type findings struct {
 	list []Difference
-	more int // that are not in the list
+	more int // number of differences that are not in the list
 }
 
 func (f *findings) add(list ...Difference) {
@@ -38,16 +39,16 @@ func (f *findings) add(list ...Difference) {
 	f.more += len(list) - n
 }
 
-// count returns how many differences were found, listed or not.
+// count returns the number of differences, listed or not.
 func (f *findings) count() int { return len(f.list) + f.more }
 
-// addAll adds the findings of another part.
+// addAll adds the differences that another part found.
 func (f *findings) addAll(other findings) {
 	f.add(other.list...)
 	f.more += other.more
 }
 
-// differences returns the list. If some are not in it, the last one says how many.
+// differences returns the list. If it is not complete, the last element says how many are missing.
 func (f *findings) differences() []Difference {
 	if f.more == 0 {
 		return f.list
@@ -59,14 +60,14 @@ func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
-// compare adds how a row differs from what it has to be.
+// compare reports how two structs of the same type differ.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
 		f.report(where, "%s", text)
 	}
 }
 
-// differences names the fields in which a row is not what it has to be, a struct of the same type.
+// differences describes the fields in which got differs from want. Both are structs of the same type.
 func differences(got, want any) string {
 	var parts []string
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
@@ -81,10 +82,10 @@ func differences(got, want any) string {
 
 var newWord = regexp.MustCompile("([a-z])([A-Z])")
 
-// words returns a field's name as words: "elo before" for EloBefore.
+// words splits a field name into words: "elo before" for EloBefore.
 func words(name string) string { return strings.ToLower(newWord.ReplaceAllString(name, "$1 $2")) }
 
-// displayValue returns a value of the database for people.
+// displayValue formats a value of the database for people.
 func displayValue(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -106,7 +107,7 @@ func displayValue(value any) string {
 	return fmt.Sprint(value)
 }
 
-// optionsText returns options as name=value, by name.
+// optionsText returns options as name=value, sorted by name.
 func optionsText(options map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -115,8 +116,8 @@ func optionsText(options map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// derivedTables are the tables that follow from matches and games of people, with the columns that do not, or that are
-// compared otherwise.
+// derivedTables lists the tables that follow from the matches and games of people. other has the columns that
+// do not follow, or that are compared in another way.
 var derivedTables = []struct {
 	table string
 	other []string
@@ -126,10 +127,11 @@ var derivedTables = []struct {
 	{"entries", []string{"fit", "plus_minus"}}, {"pairs", nil}, {"plays", []string{"replay"}}, {"play_seats", nil}, {"person_ratings", nil},
 }
 
-// maxRowDifferences is how many rows of a table are shown that differ.
+// maxRowDifferences is the number of differing rows that are listed for a table.
 const maxRowDifferences = 100
 
-// compareTables compares the derived tables of a rebuild with those that are stored, but for some columns.
+// compareTables compares the rebuilt derived tables with the stored ones, except for the given columns by
+// table.
 func (r *rebuild) compareTables(except map[string][]string) error {
 	return r.update(func(tx *Tx) error {
 		for _, d := range derivedTables {
@@ -163,15 +165,15 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowPairs gets the rows of a table that are only stored, or only rebuilt, in the order of their keys, and tells how those
-// with the same key differ.
+// rowPairs reports how stored and rebuilt rows of a table differ. It is given, in the order of their keys, the
+// rows that are only in one of the two.
 type rowPairs struct {
 	findings  *findings
 	table     string
 	key       []string
 	columns   []string
-	storedRow []any // the last row, which has not been compared; nil if there is none
-	rows      int   // that differ
+	storedRow []any // last stored row, while it has no rebuilt counterpart; nil if there is none
+	rows      int   // number of differing rows
 }
 
 func (p *rowPairs) add(rebuilt bool, row []any) {
@@ -195,7 +197,7 @@ func (p *rowPairs) add(rebuilt bool, row []any) {
 	p.report(row, strings.Join(parts, ", "))
 }
 
-// flush tells of a stored row without a rebuilt one.
+// flush reports a stored row that has no rebuilt counterpart.
 func (p *rowPairs) flush() {
 	if p.storedRow != nil {
 		p.report(p.storedRow, "it is stored, and follows from nothing: "+p.values(p.storedRow))
@@ -216,7 +218,7 @@ func (p *rowPairs) report(row []any, what string) {
 	}
 }
 
-// place returns the table with the key of a row.
+// place returns the name of the table with the key of a row.
 func (p *rowPairs) place(row []any) string {
 	words := []string{p.table}
 	for _, k := range p.key {

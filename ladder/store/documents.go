@@ -13,20 +13,21 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// The kinds of documents that matches have.
+// The kinds of documents of a match.
 const (
 	replaysKind = "replays"
 	logsKind    = "logs"
 )
 
-// part is a document of a match: a replay, or the log of a seat.
+// part is one replay of a match, or the log of one seat in one game.
 type part struct {
 	Deal, Rotation int
-	Seat           int // 0 of a replay
+	Seat           int // 0 for a replay
 	Data           []byte
 }
 
-// packParts compresses all replays or all logs of a match; there is no document without parts.
+// packParts compresses all replays or all logs of a match into one document. It returns none if there are no
+// parts.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -45,7 +46,7 @@ func joinParts(parts []part) []byte {
 	return out.Bytes()
 }
 
-// packGames compresses the documents of a match's games.
+// packGames compresses the replays and logs of the games of a match.
 func (s *db) packGames(games []*referee.Result) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
@@ -59,14 +60,14 @@ func (s *db) packGames(games []*referee.Result) []queries.AddDocumentParams {
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
 }
 
-// damage is the error of documents that are not as they were kept.
+// damage is the error for documents that are missing or changed.
 type damage struct{ error }
 
-// Unwrap returns the error itself.
+// Unwrap returns the underlying error.
 func (d damage) Unwrap() error { return d.error }
 
-// damageError returns the error of documents of a match that cannot be served. Of damage, users see that there is
-// some, and the log what it is.
+// damageError returns the error for documents of a match that cannot be read. If err is a damage, the text for
+// users says only that there is some; the cause, for the log, has the details.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
@@ -84,8 +85,8 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the documents of a match, wherever they are: none of one that has no such. The
-// error is a damage if they are not as they were kept.
+// parts returns the replays or the logs of a match, from the database or the archive. It returns none if the
+// match has none. The error is a damage if they are not as they were stored.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]p
 	return parts, nil
 }
 
-// findPart returns a part's document, nil if there is none.
+// findPart returns the document of a game and seat, or nil if there is none.
 func findPart(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
 		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {

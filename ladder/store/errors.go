@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// ErrAttemptOver is the cause of an error for an attempt at a match that has ended, or is not the last one.
+// ErrAttemptOver is the cause of the error for an attempt that has ended or is not the latest of its match.
 var ErrAttemptOver = errors.New("the attempt is over")
 
 func unavailable(hint, format string, args ...any) *ladder.Error {
@@ -31,7 +31,7 @@ func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// ifNoRows returns instead for a query without rows, and err otherwise.
+// ifNoRows returns instead if err says that a query has no rows, and err otherwise.
 func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead
@@ -39,8 +39,8 @@ func ifNoRows(err, instead error) error {
 	return err
 }
 
-// machineError returns an error of the machine (disk full, read-only or broken) as one for
-// users, and other errors unchanged.
+// machineError returns an error of the machine, such as a full or broken disk, as an error for users. It
+// returns other errors unchanged.
 func machineError(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) || ladder.CodeOf(err) != "" {
@@ -63,13 +63,14 @@ func machineError(err error) error {
 	return err
 }
 
-// isDuplicate reports whether an error is that of a value which must be unique.
+// isDuplicate reports whether err says that a value that must be unique exists already.
 func isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-// isDatabase reports whether an error is of the database, or of a context that has ended, and not of what is stored.
+// isDatabase reports whether err comes from the database or from a context that has ended, and not from the
+// content of rows.
 func isDatabase(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, driver.ErrBadConn)

@@ -19,24 +19,25 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish keeps a running match with all its games and moves the ratings: all of it is on
-// the disk, or nothing. The games are every deal in every rotation, or those of a match that ended early,
-// in any order, their replays with the seed of the attempt revealed; an attempt that is over is refused
-// with ErrOver, so that what an older one left cannot get in, and nothing counts twice. SQLite has one
-// writer, so matches that finish at the same time have an order, in which they came, which is theirs for
-// ever. Those that come while others are written are kept in one transaction, each for itself.
-func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
-	played, documents := s.pack(played) // outside the transaction: it takes a while
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry
+// for every deal in every rotation, or fewer if the match ended early, in any order; the replays must reveal
+// the seed of the attempt. An attempt that is over is refused with ErrAttemptOver, so late results are never
+// stored and nothing counts twice.
+//
+// Matches change ratings one after another, in the order in which the writer gets to them. Calls that wait at
+// the same time share a transaction, but each succeeds or fails alone.
+func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.Result) (changes []ladder.Change, err error) {
+	results, documents := s.pack(results) // outside the transaction: it takes a while
 	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		changes, err = s.finishMatch(ctx, tx, matchID, attempt, played, documents)
+		changes, err = s.finishMatch(ctx, tx, matchID, attempt, results, documents)
 		return err
 	})[0]
 	return changes, err
 }
 
-// finishMatch keeps games that are packed.
-func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, played []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
-	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: played, documents: documents}
+// finishMatch is Finish for results whose documents are packed already.
+func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
+	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
 		if err := step(); err != nil {
 			return nil, err
@@ -45,13 +46,13 @@ func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int
 	return f.outcome.Changes, nil
 }
 
-// pack puts games in the order of deals and rotations and compresses their documents.
-func (s *db) pack(played []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
-	played = slices.SortedStableFunc(slices.Values(played), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
-	return played, s.packGames(played)
+// pack sorts results by deal and rotation, and compresses their documents.
+func (s *db) pack(results []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
+	results = slices.SortedStableFunc(slices.Values(results), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	return results, s.packGames(results)
 }
 
-// finisher is one run of Finish.
+// finisher is the state of one call of Finish.
 type finisher struct {
 	ctx       context.Context
 	tx        *Tx
@@ -63,17 +64,17 @@ type finisher struct {
 	match   ladder.Match // with its versions
 	attempt queries.Attempt
 	variant *rules.Variant
-	ladder  queries.Ladder // of a rated match
+	ladder  queries.Ladder // zero for an unrated match
 
-	replays []*referee.Replay // of the games
+	replays []*referee.Replay // of the results
 	games   []ladder.Game
-	reason  string  // why the match ended early
-	prints  []int64 // of the games, where deals can be alike
+	reason  string  // why the match ended early, as a column
+	prints  []int64 // fingerprints of the games, if deals can repeat
 	outcome rating.Outcome
-	order   int64 // on the ladder; 0 for an unrated match
+	order   int64 // position of the match on its ladder; 0 for an unrated match
 }
 
-// load reads what the games are checked against.
+// load reads the match and the attempt that the results must belong to.
 func (f *finisher) load(id int64, attempt int) error {
 	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {
@@ -100,7 +101,7 @@ func (f *finisher) load(id int64, attempt int) error {
 	return err
 }
 
-// check refuses games that are not those of the match.
+// check returns an error unless the results are those of the match. It also converts them to games.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.Game, len(f.results))
@@ -121,7 +122,7 @@ func (f *finisher) check() error {
 	return nil
 }
 
-// checkGame compares a game with the match, and its result with its seats.
+// checkGame returns an error unless a result belongs to the match and is consistent.
 func (f *finisher) checkGame(g *referee.Result) error {
 	if err := checkReplay(&g.Replay, f.match, f.variant, f.attempt); err != nil {
 		return err
@@ -137,9 +138,9 @@ func (f *finisher) checkGame(g *referee.Result) error {
 	return nil
 }
 
-// checkReplay returns an error unless a replay is one of a match by its head, and has moves, faults and
-// results of the seats that there are. It does not play the replay again: package cluster has done that for the
-// results of other machines, and this machine trusts itself. These checks only keep rows and replay consistent.
+// checkReplay returns an error unless the header of r matches m and a, and its moves, faults and results refer
+// to existing seats. It does not play the replay again: package cluster has done that for results of other
+// machines, and results of this machine are trusted. These checks only keep rows and replays consistent.
 func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.Attempt) error {
 	got, err := r.Resolve(v.Game)
 	if err != nil {
@@ -169,7 +170,7 @@ func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.
 	return checkSeats(r)
 }
 
-// clockText returns the clock of a replay for people, in milliseconds.
+// clockText returns the clock of a replay for an error message, in milliseconds.
 func clockText(c referee.ClockMS) string {
 	var inc int64
 	if c.Inc != nil {
@@ -178,7 +179,8 @@ func clockText(c referee.ClockMS) string {
 	return fmt.Sprintf("movetime=%d bank=%d inc=%d margin=%d", c.Movetime, c.Bank, inc, c.Margin)
 }
 
-// checkSeats refuses moves and faults of seats that a game does not have, and unknown faults.
+// checkSeats returns an error if a move or a fault belongs to a seat that does not exist, or if a fault has an
+// unknown code.
 func checkSeats(r *referee.Replay) error {
 	for i, m := range r.Moves {
 		if m.Seat < 0 || m.Seat >= len(r.Seats) {
@@ -196,7 +198,7 @@ func checkSeats(r *referee.Replay) error {
 	return nil
 }
 
-// markRepeated marks the games of a rated match that were played before.
+// markRepeated marks the games of a rated match that are identical to earlier ones.
 func (f *finisher) markRepeated() error {
 	if !f.match.Rated {
 		return nil
@@ -208,7 +210,7 @@ func (f *finisher) markRepeated() error {
 	})
 }
 
-// computeOutcome computes what a rated match moves.
+// computeOutcome computes how a rated match changes ratings and counts.
 func (f *finisher) computeOutcome() error {
 	if !f.match.Rated {
 		return nil
@@ -229,9 +231,9 @@ func (f *finisher) computeOutcome() error {
 	return nil
 }
 
-// markRepeats marks the games of a match that were played before: earlier in it, or in an earlier match
-// of the ladder. first returns the order of the first match that had a game, 0 without one. Where no deals can be alike
-// there are no fingerprints.
+// markRepeats marks each game that is identical to an earlier one of the same match or of an earlier match on
+// the ladder. first returns the order of the first match with a game of the given fingerprint, or 0. If prints
+// is empty, markRepeats does nothing.
 func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (int64, error)) error {
 	for i, print := range prints {
 		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
@@ -246,7 +248,7 @@ func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (i
 	return nil
 }
 
-// save writes the match with all that it moves.
+// save writes the result of the match and everything that changes with it.
 func (f *finisher) save() error {
 	id := f.match.ID
 	result := queries.AddResultParams{
@@ -283,7 +285,7 @@ func (f *finisher) save() error {
 	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), f.reason, id)
 }
 
-// saveOutcome writes the ratings, the sums and the counts of pairs.
+// saveOutcome writes the changed ratings, the counts of pairs and the fingerprints of new games.
 func (f *finisher) saveOutcome() error {
 	id, at := f.ladder.ID, f.tx.now
 	for slot, e := range f.outcome.Entries {
@@ -314,8 +316,8 @@ func (f *finisher) saveOutcome() error {
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
-// earlyEndReason returns why a match ended before all of its games were played; "" where it did
-// not.
+// earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is
+// false.
 func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) {
 	if !ended {
 		return reason
@@ -330,7 +332,7 @@ func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) 
 	return phrase.New("ended early: %s lost the connection", strings.Join(slices.Compact(names), ", "))
 }
 
-// lostSeats returns the seats that lost a game with their connection; r may be nil.
+// lostSeats returns the seats that forfeited because their connection was lost. r may be nil.
 func lostSeats(r *referee.Replay) (seats []int) {
 	if r == nil {
 		return nil

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// maxGroup is how many changes are committed together at most.
+// maxGroup is the largest number of changes that are committed together.
 const maxGroup = 100
 
-// write is one change of a group: all of it is kept, or nothing.
+// write is a change that waits to be committed in a group.
 type write struct {
 	apply func(context.Context, *Tx) error
 	err   chan error
 }
 
-// group has the changes that wait for the writer, in the order in which they came.
+// group is a queue of changes that wait for the writer.
 type group struct {
 	mu      sync.Mutex
 	waiting []*write
 	running bool
 }
 
-// updateGrouped makes changes in their order and returns the error of each, when all are on the disk or
-// refused. Changes that come while others are written share one transaction, so
-// that they wait for the disk once: each is kept or refused alone. Once it waits, a change is made
-// even if the context ends.
+// updateGrouped makes changes in the given order and returns the error of each, when all are on the disk or
+// have failed. Changes that arrive while others are being written share one transaction, so that they wait for
+// the disk once; each still succeeds or fails alone. If the context has ended, nothing is changed. Once the
+// changes are queued, they are made even if the context ends.
 func (s *db) updateGrouped(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
@@ -52,7 +52,7 @@ func (s *db) updateGrouped(ctx context.Context, makes ...func(context.Context, *
 	return errs
 }
 
-// writeGroups writes the changes that wait until there are none.
+// writeGroups writes groups of waiting changes until none are left.
 func (s *db) writeGroups(ctx context.Context) {
 	for {
 		s.group.mu.Lock()
@@ -70,9 +70,9 @@ func (s *db) writeGroups(ctx context.Context) {
 	}
 }
 
-// writeGroup makes changes in their order, and returns the error of each: all in one transaction, or where one is
-// refused, those before it, itself, and those after it. Where the commit fails, as on a full disk, each is made in a
-// transaction of its own.
+// writeGroup makes changes in order and returns the error of each. It first tries all in one transaction. If
+// one change fails, it writes the changes before it, the change itself and those after it separately. If the
+// commit fails, for example because the disk is full, it makes each change in its own transaction.
 func (s *db) writeGroup(ctx context.Context, list []*write) (errs []error) {
 	made := 0
 	err := s.update(ctx, func(tx *Tx) error {

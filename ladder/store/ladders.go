@@ -14,10 +14,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync brings the ladders in line with the configuration: new ones come
-// with all live versions that play their game, those that are gone keep their
-// history and are retired. The game of a ladder with matches cannot change, except
-// for its opening.
+// Sync makes the stored ladders match the configuration. A new ladder starts with all live versions that play
+// its game. A ladder that is no longer configured is retired and keeps its history. The game of a ladder that
+// has matches cannot change, except for its option of the opening.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -69,8 +68,8 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 	})
 }
 
-// sameGame reports whether a ladder is configured with the game that it has. Its
-// opening may be another: each match keeps its own.
+// sameGame reports whether the stored ladder l and the configured ladder c have the same game. The opening may
+// differ, because each match stores its own.
 func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 	old, err := ladderConfig(l)
 	if err != nil {
@@ -82,15 +81,14 @@ func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 	return old.Game == c.Game && maps.Equal(old.Options, options) && old.Bots == c.Bots, nil
 }
 
-// LadderInfo is a ladder as the store has it.
+// LadderInfo is a ladder with its state in the store.
 type LadderInfo struct {
 	ladder.Ladder
-	Active          bool  // in the configuration
-	FinishedMatches int64 // matches: the order of the last one
+	Active          bool  // whether it is in the configuration
+	FinishedMatches int64 // number of finished matches, which is the Order of the last one
 }
 
-// List lists the ladders in the order of the configuration, then those that
-// are no longer played.
+// List returns the ladders in the order of the configuration, and then the ones that are no longer played.
 func (s Ladders) List(ctx context.Context) (out []LadderInfo, err error) {
 	rows, err := s.read.Ladders(ctx)
 	if err != nil {
@@ -106,7 +104,7 @@ func (s Ladders) List(ctx context.Context) (out []LadderInfo, err error) {
 	return out, nil
 }
 
-// Find returns a ladder by its name.
+// Find returns the ladder called name.
 func (s Ladders) Find(ctx context.Context, name string) (out LadderInfo, err error) {
 	l, err := s.read.ladder(ctx, name)
 	if err != nil {
@@ -125,7 +123,7 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	return l, ifNoRows(err, notFound(ladder.HintLadders, "ladder %q does not exist", name))
 }
 
-// Standings returns the active versions of a ladder by their rating. The list is shared: it is not to be
+// Standings returns the active versions of a ladder, the best first. The result is shared and must not be
 // changed.
 func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
 	if err := s.refreshCache(ctx); err != nil {
@@ -135,16 +133,15 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
-// are. They are shared, too.
+// StandingsPage returns at most n standings after the first ones, and the number of all. The result is shared
+// and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
 	return all[first:min(first+n, len(all))], len(all), err
 }
 
-// Inactive returns the versions of a ladder that do not play any more, by their
-// last rating.
+// Inactive returns the versions of a ladder that no longer play, ordered by their last rating.
 func (s Ladders) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
@@ -154,13 +151,14 @@ func (s Ladders) Inactive(ctx context.Context, name string) (out []ladder.Standi
 	return out, err
 }
 
-// StandingsOf returns the places of all versions of a bot on all ladders, in the
-// order of the ladders, the last version first.
+// StandingsOf returns the standings of all versions of a bot on all ladders, in the order of the ladders and
+// the last version first.
 func (s Ladders) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
 
-// Pairs returns the counts of a ladder for a fit, with the versions by number.
+// Pairs returns the results of each pair of versions of a ladder, for fitting ratings. The pairs refer to
+// versions by their index in ids.
 func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PairsOf(ctx, l.ID)
@@ -180,7 +178,8 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numberVersions returns versions in their order, each once, and the number of each from 0 on.
+// numberVersions returns the sorted version IDs without duplicates, and a function that returns the index of an
+// ID among them.
 func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
 	versions = slices.Compact(versions)
@@ -190,9 +189,9 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the last n matches of a ladder between two teams for a fit, with the
-// versions by number. sides has the side of each slot. Pairs will not do there: their
-// counts know nothing of partners.
+// Bouts returns the last n matches of a ladder for teams, for fitting ratings. sides has the side of each slot.
+// The bouts refer to versions by their index in ids. Pairs does not suffice for teams, because it does not
+// record who played together.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -205,7 +204,7 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf makes a bout of every match, from a row for every slot.
+// boutsOf converts rows, one for each slot of a match, to one bout per match.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)
@@ -229,7 +228,8 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats
 	return ids, bouts, nil
 }
 
-// SaveFit keeps the maximum-likelihood ratings of versions on a ladder. An interval without an end has no ±.
+// SaveFit stores the maximum-likelihood ratings of versions on a ladder, by version ID. The half width of an
+// unbounded interval is stored as NULL.
 func (s Ladders) SaveFit(ctx context.Context, name string, estimates map[int64]stats.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)

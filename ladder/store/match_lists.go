@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// matches returns the matches of rows.
+// matches returns the matches whose rows find returns, with their slots, attempts and changes.
 func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -21,24 +21,25 @@ func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow
 	return out, err
 }
 
-// Waiting returns the matches that wait, at most limit: those that nobody asked for, then the others, the oldest first.
+// Waiting returns at most limit waiting matches: first those that nobody requested, then the requested ones,
+// the oldest first.
 func (s Matches) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
-// MatchFilter says which matches; the zero value: the last ones of all.
+// MatchFilter selects matches. The zero value selects the last ones of all.
 type MatchFilter struct {
 	Ladder   string
-	Unrated  bool // only those of no ladder; not with Ladder, Bot or Version
+	Unrated  bool // only unrated matches; not with Ladder, Bot or Version
 	Bot      string
 	Version  int64
-	Opponent int64 // only matches of Version with this one, on Ladder, in any state
+	Opponent int64 // only matches of Version with this version, on Ladder, in any state
 	State    ladder.MatchState
-	BeforeID int64 // only those with a smaller ID; 0 for all
-	Limit    int   // 0 for 50
+	BeforeID int64 // only matches with a smaller ID; 0 means all
+	Limit    int   // 0 means 50
 }
 
-// List lists matches, the last one first.
+// List returns matches, the last one first.
 func (s Matches) List(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.findMatches(ctx, f) })
 }
@@ -58,7 +59,7 @@ func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRo
 		on = nullID(l.ID)
 	}
 	switch {
-	case f.Opponent != 0: // from the newer version, which has played less
+	case f.Opponent != 0: // looks up the newer version, which has fewer matches
 		return tx.MatchesOfPair(ctx, queries.MatchesOfPairParams{
 			VersionID: max(f.Version, f.Opponent), Against: min(f.Version, f.Opponent),
 			Before: before, LadderID: on, N: limit,
@@ -90,7 +91,7 @@ func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRo
 	return tx.MatchesBefore(ctx, before, limit)
 }
 
-// Find returns a match.
+// Find returns the match with the given ID.
 func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err error) {
 	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
@@ -102,7 +103,7 @@ func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err erro
 	return list[0], nil
 }
 
-// completeMatches makes matches of rows, with their slots, attempts and changes.
+// completeMatches converts rows to matches and adds their slots, attempts and changes.
 func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
@@ -156,8 +157,8 @@ func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]l
 	return out, nil
 }
 
-// History returns how the Elo of a version on a ladder went: at most limit of its
-// changes, evenly spaced, the last one among them; 0 for all.
+// History returns the rating changes of a version on a ladder: at most limit of them, evenly spaced and
+// including the last one. If limit is 0, it returns all.
 func (s Ladders) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)

@@ -17,30 +17,29 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// NewMatch is a match to be played. A rated one names its ladder, which gives game,
-// options, clock and deals; an unrated one brings those.
+// NewMatch describes a match to be added. For a rated match, Ladder gives the game, options, clock and deals.
+// For an unrated match, Ladder is empty and the other fields give them.
 type NewMatch struct {
 	Ladder   string
-	Versions []int64 // by slot
+	Versions []int64 // version IDs by slot
 
 	Game        string
 	Options     map[string]string
 	Clock       referee.Clock
 	Deals       int
-	RequestedBy int64 // the person, 0 for nobody
-	// MaxOpen is how many unrated matches that person may have that are not over; 0
-	// for any number.
+	RequestedBy int64 // ID of the person; 0 for nobody
+	// MaxOpen limits the number of unfinished unrated matches of that person. 0 means no limit.
 	MaxOpen int
-	// MaxTime is how long an unrated match may take by its rules; 0: any time.
+	// MaxTime limits how long an unrated match may take by its rules. 0 means no limit.
 	MaxTime time.Duration
-	// Memory is the memory that an unrated match has to fit into.
+	// Memory is the budget that a rotation of an unrated match must fit into.
 	Memory ladder.MemoryBudget
-	// Allowance is added to the margin of the clock of a match with a remote version.
+	// Allowance is added to the margin of the clock if a remote version plays.
 	Allowance time.Duration
 }
 
-// Add takes a match in, which waits then. The versions of a rated one have to
-// be active on the ladder; those of an unrated one only have to be built.
+// Add adds a match in the state Waiting. The versions of a rated match must be active on its ladder. Those of
+// an unrated match must be live, retired or suspended, and live if they are remote.
 func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		tx.changesWaiting = true
@@ -90,7 +89,7 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.checkLimits(out)
 }
 
-// settingsID returns the ID of the settings of a match.
+// settingsID returns the ID of the row with the settings of a match, which it adds if there is none.
 func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error) {
 	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
 	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
@@ -100,7 +99,7 @@ func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error)
 	return id, err
 }
 
-// matchVersions returns the versions of a new match, by slot.
+// matchVersions returns the versions of a new match, by slot. It returns an error if one may not play in it.
 func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
 		row, err := tx.matchVersion(ctx, m.LadderID.Int64, id)
@@ -118,8 +117,7 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of a match as text, with the allowance for the wire where a
-// remote version plays.
+// clock returns the clock of a match as JSON, with the allowance added if a remote version plays.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -132,7 +130,7 @@ func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	return jsonText(c), nil
 }
 
-// checkLimits refuses an unrated match that takes more time or memory than it may.
+// checkLimits returns an error if an unrated match needs more time or memory than it may.
 func (n *NewMatch) checkLimits(m ladder.Match) error {
 	v, err := m.Variant()
 	if err != nil {
@@ -146,7 +144,7 @@ func (n *NewMatch) checkLimits(m ladder.Match) error {
 	return n.Memory.Check("match", v, m.HouseOrRemote())
 }
 
-// newMatch returns the row of a match without its ID.
+// newMatch returns the row of a new match, still without its ID.
 func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	if n.Ladder == "" {
 		return tx.newUnrated(ctx, n)
@@ -166,7 +164,7 @@ func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err
 	return queries.MatchRow{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
 }
 
-// maxUnratedDeals keeps what a person can ask for small.
+// maxUnratedDeals limits the deals of an unrated match.
 const maxUnratedDeals = 100
 
 func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
@@ -199,7 +197,8 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 	return queries.MatchRow{Game: n.Game, Options: jsonText(v.Settings.Map()), Clock: jsonText(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.RequestedBy)}, nil
 }
 
-// matchVersion finds a version that may be in a match of a ladder, 0 for an unrated one.
+// matchVersion returns a version if it may play in a match of a ladder, and an error otherwise. ladderID is 0
+// for an unrated match.
 func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -243,26 +242,27 @@ func playsGame(row queries.VersionRow, game string) bool {
 	return err == nil && v.Plays(game)
 }
 
-// maxFailures is how often a match is begun that the referee fails at.
+// maxFailures is the number of attempts after whose failure a match is dropped.
 const maxFailures = 3
 
-// MatchStart is a match to be begun.
+// MatchStart asks for an attempt at a match.
 type MatchStart struct {
-	Match   int64     // that waits; 0: New is added first
-	New     *NewMatch // rated
-	Machine string    // that plays it
+	Match   int64     // ID of a waiting match; 0 if New is to be added first
+	New     *NewMatch // a rated match
+	Machine string    // name of the machine that will play it
 	Seed    rules.Seed
 }
 
-// StartedMatch is what came of a Start.
+// StartedMatch is the result of a MatchStart.
 type StartedMatch struct {
-	Match   ladder.Match // running
+	Match   ladder.Match // in the state Running
 	Attempt ladder.Attempt
-	Err     error // it was not begun, and a new one not added
+	Err     error // if it is not nil, the match was not started, and a new one not added
 }
 
-// Start begins matches, many in one transaction, each for itself: its commitment is public from
-// now on, its seed when the attempt is over.
+// Start starts attempts at matches and returns the result of each. Several share a transaction, but each
+// succeeds or fails alone. From then on the commitment of the attempt, a hash of its seed, is public; the seed
+// is public when the attempt is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -306,7 +306,7 @@ func (tx *Tx) startMatch(ctx context.Context, start MatchStart) (out StartedMatc
 	return out, nil
 }
 
-// waitingMatch returns a match that waits, and the number of its next attempt.
+// waitingMatch returns a match that waits and the number of its next attempt.
 func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
 	m, err := tx.matchInState(ctx, id, ladder.Waiting)
 	if err != nil {
@@ -319,7 +319,7 @@ func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, num
 	return list[0], int64(len(list[0].Attempts)) + 1, nil
 }
 
-// matchInState finds a match in some state; in any other it is too late, or too early.
+// matchInState returns a match, or an error if its state is another.
 func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
@@ -331,8 +331,8 @@ func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchStat
 	return m, nil
 }
 
-// runningAttempt finds a running match and its attempt of a number. An attempt that is over is an
-// ErrOver.
+// runningAttempt returns a running match and its attempt with the given number. If that attempt is over, the
+// cause of the error is ErrAttemptOver.
 func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchInState(ctx, id, ladder.Running)
 	if err != nil {
@@ -352,10 +352,10 @@ func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queri
 
 func noMatch(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// InterruptAttempt ends an attempt at a running match; its seed is public then, and the
-// match waits again. An attempt that is over is refused with ErrOver. failed says that the referee failed, which is the end of the
-// match at the third time; a stop of the server is not. Dropped tells that it was
-// given up, for that or for a version that no longer plays.
+// InterruptAttempt ends an attempt at a running match without a result. The seed is public then, and the match
+// waits again. failed says that the referee failed, and not that the server stopped; the third failure drops
+// the match. dropped reports whether the match was dropped, for that or because a version no longer plays. An
+// attempt that is over is refused with ErrAttemptOver.
 func (s Matches) InterruptAttempt(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.runningAttempt(ctx, matchID, attempt)
@@ -394,7 +394,7 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	return tx.dropIdle(ctx)
 }
 
-// endAttempt ends the attempt that runs.
+// endAttempt ends the running attempt of a match.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
@@ -403,14 +403,14 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt is an attempt that runs on a machine.
+// RunningAttempt is an attempt that a machine is playing.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int
 	Machine string
 }
 
-// Running returns the attempts that run, in the order of their matches.
+// Running returns the running attempts, ordered by match.
 func (s Matches) Running(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {

@@ -15,29 +15,29 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// The bounds of an archive file, which is made in memory and indexed in one transaction.
+// The limits of an archive file, which is built in memory and indexed in one transaction.
 const (
-	maxArchive        = 16 << 20 // bytes, and one match more
+	maxArchive        = 16 << 20 // bytes, after which no further match is added
 	maxArchiveMatches = 4096
 )
 
-// movePage is how many matches are looked at in one transaction.
+// movePage is the number of matches that are read at a time.
 const movePage = 256
 
-// MoveReport is what Move has done.
+// MoveReport says what MoveDocuments has done.
 type MoveReport struct {
 	Matches int
-	Bytes   int64 // of their documents
+	Bytes   int64 // size of the documents that were moved
 	Files   int
-	Full    bool // the archive has the size that it may have: the rest stays in the database
+	Full    bool // the archive reached its size limit, so the remaining documents stay in the database
 }
 
-// MoveDocuments moves the documents of old matches from the database into archive files, by the rules of the
-// configuration; they are read, served and verified as before. Those of the last days stay.
+// MoveDocuments moves the documents of old matches from the database to archive files, as the storage rules of
+// the configuration say. They are still read, served and verified as before.
 //
-// A file is on the disk before the database names it: a stop at any moment loses nothing, and what
-// is left of a file that the database does not name is removed by the next Move. It is only for
-// who has the directory's lock, and not for several at once.
+// A file is on the disk before the database refers to it, so a crash at any moment loses nothing. Files that
+// the database does not refer to are removed by the next call. Only the process that holds the lock of the
+// directory may call it, and not concurrently.
 func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done MoveReport, err error) {
 	if rules.Days == 0 {
 		return done, nil
@@ -49,8 +49,9 @@ func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done M
 	return m.report, machineError(err)
 }
 
-// EstimateMove returns what Move would do now in an archive of any size, and whether it is too much for that: it works
-// beside a server. It does not notice documents that are damaged, which stay.
+// EstimateMove returns what MoveDocuments would do now if the size of the archive were not limited. Full is set
+// if that would exceed the limit. It may be called while a server runs. It also counts damaged documents, which
+// MoveDocuments would leave.
 func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil
@@ -68,23 +69,23 @@ func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
 	return &mover{store: s, ctx: ctx, storage: rules, before: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), maxMatches: maxArchiveMatches}
 }
 
-// mover is one run of Move.
+// mover is the state of one call of MoveDocuments.
 type mover struct {
 	store      *Store
 	ctx        context.Context
 	storage    ladder.Storage
-	before     time.Time // from when on matches stay
-	maxMatches int       // matches in a file
+	before     time.Time // matches that finished at this time or later stay
+	maxMatches int       // matches per file
 	report     MoveReport
-	used       int64 // bytes of the archive
+	used       int64 // bytes of the whole archive
 
-	file   []byte // the next one
-	places []queries.MoveDocumentParams
-	count  int // matches in it
+	file   []byte                       // content of the file that is being built
+	places []queries.MoveDocumentParams // where in that file each document is
+	count  int                          // matches in that file
 }
 
-// sweep counts the bytes of the archive, and removes files that the database does not name, and what puts that
-// were killed have left.
+// sweep reads the size of the archive. It removes files that the database does not refer to, and temporary
+// files of processes that were killed.
 func (m *mover) sweep() (err error) {
 	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
 		return err
@@ -141,7 +142,8 @@ func (m *mover) run() error {
 	}
 }
 
-// add puts the documents of a match into the next file. What is damaged stays in the database.
+// add appends the documents of a match to the file that is being built. It skips a match with damaged
+// documents.
 func (m *mover) add(matchID int64) error {
 	rows, err := m.store.read.KeptDocuments(m.ctx, matchID)
 	if err != nil {
@@ -162,7 +164,7 @@ func (m *mover) add(matchID int64) error {
 	return nil
 }
 
-// write writes the next file and then names it in the database.
+// write writes the file that is being built and then records it in the database.
 func (m *mover) write() error {
 	if m.count == 0 {
 		return nil

@@ -12,25 +12,26 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// ListedBot is a bot with its owner and the version that is live, or else its last one.
+// ListedBot is a bot with its owner and its live version or, if none is live, its last one.
 type ListedBot struct {
 	ladder.Bot
-	Owner    string // its name, "" of a house bot
+	Owner    string // name of the owner; empty for a house bot
 	Number   int
 	State    ladder.State
 	Language string
-	Label    string // the manifest's version
+	Label    string // version named in the manifest
 }
 
-// BotFilter says which bots; the zero value: all.
+// BotFilter selects bots. The zero value selects all.
 type BotFilter struct {
-	Name     string // part of the bot's or the owner's name
-	House    *bool  // only house bots, or only others
+	Name     string // substring of the bot's or the owner's name, in any case
+	House    *bool  // if not nil, only house bots (true) or only others (false)
 	Language string
-	Ladder   string // on which the live version plays
+	Ladder   string // name of a ladder on which the live version plays
 }
 
-// Search returns bots with an ID below before, 0 for all, the newest first, at most n.
+// Search returns at most n of the selected bots whose ID is less than before, the newest first. If before is 0,
+// it begins with the newest.
 func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
 	p := queries.ListBotsParams{Before: upperBound(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
@@ -50,8 +51,8 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 	return out, err
 }
 
-// ListByPerson returns the bots of a person with an ID below before, 0 for all, the newest first, at
-// most n.
+// ListByPerson returns at most n bots of a person whose ID is less than before, the newest first. If before is
+// 0, it begins with the newest.
 func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
@@ -60,7 +61,7 @@ func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n
 	return out, machineError(err)
 }
 
-// Languages returns the languages that bots are written in, by name, at most n.
+// Languages returns at most n languages in which bots are written, sorted by name.
 func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	last := ""
 	for len(out) < n {
@@ -72,8 +73,8 @@ func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	return out, nil
 }
 
-// Names returns at most n names of bots and of people that contain a text: those that begin with
-// it first.
+// Names returns at most n names of bots, and as many of people, that contain text. Names that begin with it
+// come first.
 func (s Bots) Names(ctx context.Context, text string, n int) (bots, people []string, err error) {
 	text = strings.ToLower(text)
 	if text == "" {
@@ -89,8 +90,8 @@ func (s Bots) Names(ctx context.Context, text string, n int) (bots, people []str
 	return bots, people, err
 }
 
-// List returns the versions of a bot with a number below before, 0 for all, the last
-// one first, at most n, -1 for all.
+// List returns at most n versions of a bot whose number is less than before, the last one first. If before is
+// 0, it begins with the last. If n is -1, it returns all.
 func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, upperBound(int64(before)), int64(n))
 	if err != nil {
@@ -99,7 +100,7 @@ func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladde
 	return versions(rows)
 }
 
-// FindNumber returns a version of a bot by its number.
+// FindNumber returns the version of a bot with the given number.
 func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
 	row, err := s.read.VersionByNumber(ctx, b.ID, int64(number))
 	if err != nil {
@@ -108,7 +109,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the places of the live version of a bot, or else of the last one that was on a ladder.
+// PlacesOfBot returns the standings of a bot's live version or, if none is live, of the last version that was
+// on a ladder.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -117,12 +119,12 @@ func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standin
 	return s.PlacesOf(ctx, id)
 }
 
-// PlacesOf returns the places of a version on all ladders, in the order of the ladders.
+// PlacesOf returns the standings of a version on all ladders, in the order of the ladders.
 func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
-// places returns standings of rows, those of versions that play with their ranks.
+// places converts the rows that find returns to standings and adds the ranks of active versions.
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -143,7 +145,7 @@ func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingR
 	return out, err
 }
 
-// StandingsOn returns the last versions of a bot that have played on a ladder, at most n, the last one first.
+// StandingsOn returns at most n versions of a bot that have played on a ladder, the last one first.
 func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
@@ -157,13 +159,13 @@ func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n in
 type RatingPoint struct {
 	Match      int64
 	FinishedAt time.Time
-	Version    int
-	Count      int // matches of the bot up to it, counted from the first one of the versions in the list
+	Version    int // number of the version
+	Count      int // matches of the bot so far, counted from the first of the selected versions
 	Elo        float64
 }
 
-// Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
-// evenly spaced over the matches, the last one among them.
+// Ratings returns the Elo of a bot's last versions on a ladder over time: at most n points, evenly spaced over
+// their matches and including the last one.
 func (s Ladders) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -182,8 +184,8 @@ func (s Ladders) Ratings(ctx context.Context, name string, botID int64, versions
 	return out, err
 }
 
-// spread returns at most n matches of versions, as pairs of version and number, evenly spaced over
-// all of them, with the points that are to be filled.
+// spread chooses at most n matches of the versions in own, evenly spaced over all their matches. It returns
+// them as pairs of version ID and match number, with points whose times and Elo are still to be set.
 func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
@@ -203,14 +205,14 @@ func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoi
 	return wanted, points
 }
 
-// Opponent is the record of a bot against another one on a ladder, without squares.
+// Opponent is the record of a bot against another bot on a ladder. Its Squares are not set.
 type Opponent struct {
 	Bot string
 	Meeting
 }
 
-// Opponents returns the record of a bot's last versions against each opponent on a ladder, those
-// with most games first: n after skip others, and how many there are.
+// Opponents returns the record of a bot's last versions against other bots on a ladder, ordered by the number
+// of games, the most first: n of them after the first skip ones. total is the number of all opponents.
 func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -232,14 +234,14 @@ func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versio
 type Forfeit struct {
 	GameID, Match int64
 	Seat          int
-	Code          string // of its first fault
-	Version       int
-	GameName      string // the game, by its name
-	Ladder        string // "" for an unrated match
+	Code          string // code of its first fault
+	Version       int    // number of the version
+	GameName      string // name of the kind of game
+	Ladder        string // empty for an unrated match
 	FinishedAt    time.Time
 }
 
-// Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
+// Forfeits returns at most n games that a bot lost by a fault, those of the last match first.
 func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
 	if err != nil {
@@ -261,20 +263,20 @@ func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfei
 	return out, nil
 }
 
-// MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
+// MessagesOf returns at most n messages about versions of a bot, the newest first.
 func (s People) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
 	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
 	return convertRows(rows, message), machineError(err)
 }
 
-// LadderSummary is a ladder with its first places.
+// LadderSummary is a ladder with its leaders.
 type LadderSummary struct {
 	LadderInfo
-	Active int // versions that play
+	Active int // number of active versions
 	Top    []ladder.Standing
 }
 
-// Summaries returns the ladders that are played, each with its first n places.
+// Summaries returns the ladders that are played, each with its first n standings.
 func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err error) {
 	ladders, err := s.List(ctx)
 	if err != nil {
@@ -293,8 +295,8 @@ func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err
 	return out, nil
 }
 
-// Trends returns how the Elo of versions on a ladder went, by version: their ratings after
-// at most n of their matches, evenly spaced, the last one among them.
+// Trends returns the Elo of versions on a ladder over time, by version ID: their ratings after at most n of
+// their matches, evenly spaced and including the last one.
 func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
 	wanted := [][2]int64{}
 	for _, p := range of {
@@ -312,17 +314,18 @@ func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, 
 	return out, err
 }
 
-// Meeting is all that one version has against another on a ladder. A win is a game in which it was ahead.
+// Meeting is the record of one version against another on a ladder. A win is a game in which it had the better
+// rank.
 type Meeting struct {
 	Matches int64
 	Deals   float64
-	Score   float64 // the sum over the deals, each from 0 to 1
-	Squares float64 // the sum of the squares of the scores
+	Score   float64 // sum of its scores over the deals, each from 0 to 1
+	Squares float64 // sum of the squares of these scores
 	rules.Record
 }
 
-// Meetings returns what versions have against each other on a ladder, by version and
-// opponent; those that have not met are left out.
+// Meetings returns the records of versions against each other on a ladder, by version and opponent. Pairs that
+// have not met are omitted.
 func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Add makes an account; its name is nobody else's.
+// Add creates an account. The name must not be taken.
 func (s People) Add(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err = tx.addPerson(ctx, name, admin)
@@ -30,13 +30,13 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 	return person(p), err
 }
 
-// List lists everybody in the order in which they came.
+// List returns all people in the order in which they joined.
 func (s People) List(ctx context.Context) ([]ladder.Person, error) {
 	rows, err := s.read.People(ctx)
 	return convertRows(rows, person), machineError(err)
 }
 
-// Find returns a person by ID.
+// Find returns the person with the given ID.
 func (s People) Find(ctx context.Context, id int64) (ladder.Person, error) {
 	p, err := s.read.person(ctx, id)
 	return person(p), machineError(err)
@@ -47,13 +47,13 @@ func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 	return p, ifNoRows(err, notFound("", "person %d does not exist", id))
 }
 
-// FindByName returns a person by name.
+// FindByName returns the person called name.
 func (s People) FindByName(ctx context.Context, name string) (ladder.Person, error) {
 	p, err := s.read.PersonByName(ctx, name)
 	return person(p), machineError(ifNoRows(err, notFound(ladder.HintPeople, "person %q does not exist", name)))
 }
 
-// BlockedTimes returns who is blocked, and since when.
+// BlockedTimes returns when each blocked person was blocked, by person ID.
 func (s People) BlockedTimes(ctx context.Context) (map[int64]time.Time, error) {
 	rows, err := s.read.Blocked(ctx)
 	people := map[int64]time.Time{}
@@ -63,9 +63,9 @@ func (s People) BlockedTimes(ctx context.Context) (map[int64]time.Time, error) {
 	return people, machineError(err)
 }
 
-// SetBlocked shuts somebody out, or lets them in again: a blocked person's tokens
-// are not valid, their sessions end, their bots are inactive, and what they have going on ends: matches
-// that they asked for, those of their bots, and submissions.
+// SetBlocked blocks or unblocks a person. The tokens of a blocked person are not valid, the sessions end, and
+// the bots are inactive. Blocking also cancels the open matches of the person and of the person's bots, and
+// ends submissions that have started.
 func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
@@ -104,13 +104,13 @@ func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	return err
 }
 
-// Messages returns those to a person after an ID, the oldest first, at most limit.
+// Messages returns at most limit messages to a person whose ID is greater than after, the oldest first.
 func (s People) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
 	return convertRows(rows, message), machineError(err)
 }
 
-// LastMessages returns the last messages to a person, the newest first, at most limit.
+// LastMessages returns at most limit messages to a person, the newest first.
 func (s People) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
 	return convertRows(rows, message), machineError(err)
@@ -122,15 +122,16 @@ func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	return int(n), machineError(err)
 }
 
-// MarkSeen notes that a person has read the messages with IDs from the first to the last one.
+// MarkSeen records that a person has read the messages whose IDs are from first to last.
 func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})
 	})
 }
 
-// AddInvite makes a code with which one person can register, as name if it is not
-// "". by is the person who gives it, 0 for the operator. The code is shown once.
+// AddInvite creates an invite and returns its code, which is not stored. If name is not empty, only an account
+// of that name can be opened with it. by is the ID of the person who issues it, or 0 for the operator. A zero
+// expires means never.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
 		if err := ladder.CheckName("person", name); err != nil {
@@ -148,7 +149,7 @@ func (s People) AddInvite(ctx context.Context, by int64, name string, expires ti
 	return key.text, invite, err
 }
 
-// Invites lists those that can still be used.
+// Invites returns the invites that can still be used.
 func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
 	for _, r := range rows {
@@ -159,7 +160,7 @@ func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	return list, machineError(err)
 }
 
-// RevokeInvite takes an invite back that nobody has used.
+// RevokeInvite deletes an invite that nobody has used.
 func (s People) RevokeInvite(ctx context.Context, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeInvite(ctx, id)
@@ -174,8 +175,8 @@ func invitation(i queries.Invite) ladder.Invite {
 	return ladder.Invite{ID: i.ID, Name: i.Name, CreatedAt: moment(i.Created), ExpiresAt: nullMoment(i.Expires)}
 }
 
-// Register opens an account by an invite's code, or without one where
-// registration is open. The token, for everything, is shown once.
+// Register opens an account with the code of an invite. If open is true, the code may be empty. It returns a
+// token of scope ScopeAll, which is not stored.
 func (s People) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite
@@ -198,7 +199,8 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 	return p, tokenText, err
 }
 
-// usableInvite finds an invite that can be used under a name.
+// usableInvite returns the invite with the given code, or an error if it cannot be used for an account of that
+// name.
 func (tx *Tx) usableInvite(ctx context.Context, code, name string) (queries.Invite, error) {
 	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite is not valid")
 	if strings.TrimSpace(code) == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ratePlay moves the ratings of the people of a rated game.
+// ratePlay updates the ratings of the people of a rated game.
 func (tx *Tx) ratePlay(ctx context.Context, id string, p ladder.Play, v *rules.Variant, ranks []int) error {
 	last, err := tx.LastRated(ctx)
 	if err == nil {
@@ -60,7 +60,7 @@ func (s People) RatingsOf(ctx context.Context, personID int64) (list []ladder.Pe
 	return convertRows(rows, personRating), machineError(err)
 }
 
-// CountRated returns how many people have a rating, by game: of those who are not blocked.
+// CountRated returns the number of rated people who are not blocked, by game.
 func (s People) CountRated(ctx context.Context) (map[string]int, error) {
 	rows, err := s.read.CountRated(ctx)
 	people := map[string]int{}
@@ -70,8 +70,8 @@ func (s People) CountRated(ctx context.Context) (map[string]int, error) {
 	return people, machineError(err)
 }
 
-// RatedPeople returns the ratings of a game, the highest first and the provisional ones last, at most n from skip on: of
-// people who are not blocked.
+// RatedPeople returns n ratings of a game after the first skip ones: the highest first, and provisional ones
+// after all others. It omits blocked people.
 func (s People) RatedPeople(ctx context.Context, game string, skip, n int) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatedPeople(ctx, game, int64(n), int64(skip))
 	for _, r := range rows {

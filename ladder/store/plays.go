@@ -13,11 +13,12 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// playLimitPeriod is what the limit of games is for.
+// playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots, which begins now, with the seats that are taken: of bots, Version and
-// BotID are needed, and the only person is who has opened the table. See Sit for the limit and the key.
+// Add adds a game of people and bots, which starts now. p.Seats has the seats that are taken: the bots, for
+// which Version and BotID are needed, and the person who opens the table. For the other parameters and the
+// results see SitDown.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -37,9 +38,10 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 	return key, session, err
 }
 
-// SitDown adds a person to an open game. A person who has sat down at perDay games within a day is refused, and so
-// are people without an account who have from one address; 0: no limit. For a guest who is new, a session begins, and
-// Sit returns it with its key, which is not kept.
+// SitDown adds a person to an open game. It refuses a person who has sat down at perDay games in the last 24
+// hours, and guests if that many games were started by guests from the same address; if perDay is 0, there is
+// no limit. If newGuest is true, SitDown starts a session for the guest and returns its ID and its key, which
+// is not stored.
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
@@ -69,8 +71,9 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 	})
 }
 
-// ClaimSeat makes the seat of a guest at an open game that of a person. It counts then for the person, and no longer
-// for the address, unless the person has sat down at perDay games within a day without it.
+// ClaimSeat turns the seat of a guest at an open game into that of a person. The game then counts against the
+// daily limit of the person and no longer against that of the address, unless the person has reached the limit
+// of perDay games already.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
@@ -90,7 +93,7 @@ func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int6
 	})
 }
 
-// checkPlayLimit returns an error if a person has sat down at too many games.
+// checkPlayLimit returns an error if a person has sat down at perDay games within playLimitPeriod.
 func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
 	n, err := tx.CountPlaysSince(ctx, nullID(person), nullStamp(now.Add(-playLimitPeriod)))
 	if err == nil && perDay > 0 && n >= perDay {
@@ -99,8 +102,8 @@ func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, pe
 	return err
 }
 
-// countGuestPlay returns an error if too many games have begun from an address without an
-// account, and counts one more if not. Counts that are over are dropped.
+// countGuestPlay returns an error if guests have started perDay games from an address within playLimitPeriod,
+// and otherwise counts one more. It deletes older counts.
 func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Time, perDay int64) error {
 	since := stamp(now.Add(-playLimitPeriod))
 	if err := tx.DeleteGuestPlays(ctx, since); err != nil {
@@ -116,14 +119,14 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
-// Finish ends an open game with its ranks and its replay, and counts it for the people and bots, and in the
-// ratings of people if it is rated.
+// Finish stores the ranks and the replay of an open game, and updates the records of its people and bots and,
+// if the game is rated, the ratings of its people.
 func (s Plays) Finish(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error { return tx.finishPlay(ctx, id, v, ranks, data) })
 }
 
-// finishPlay ends an open game whose replay is packed.
+// finishPlay is Finish for a packed replay.
 func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	ended := nullStamp(tx.now)
 	n, err := tx.FinishPlay(ctx, ended, replay, id)
@@ -149,7 +152,7 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
-// Break ends an open game without a result, and keeps why; one that has ended stays as it is.
+// Break ends an open game without a result and stores why. A game that has ended is left unchanged.
 func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
@@ -157,7 +160,8 @@ func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) err
 	})
 }
 
-// BreakAll ends all open games without results: those of an earlier server.
+// BreakAll ends all open games without a result, and returns how many there were. A server calls it when it
+// starts, for the games of the previous one.
 func (s Plays) BreakAll(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(tx.now))
@@ -166,7 +170,7 @@ func (s Plays) BreakAll(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Find returns a game of people and bots.
+// Find returns the game with the given ID.
 func (s Plays) Find(ctx context.Context, id string) (p ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		r, err := tx.Play(ctx, id)
@@ -199,13 +203,14 @@ func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, 
 	return list, err
 }
 
-// recordOf returns a record as it is stored.
+// recordOf returns a record with the given counts.
 func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns the last games, all or only the finished ones, in which a person sat down before a time in
-// microseconds since 1970, 0 for any, the newest first, at most n: without their options and commitments.
+// ListByPerson returns at most n games in which a person sat down before the given time, the newest first.
+// before is in microseconds since 1970; 0 means any time. If finished is true, only finished games are listed.
+// The games lack their options and commitments.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})
@@ -221,7 +226,7 @@ func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, 
 	return list, err
 }
 
-// RecordsOfPerson returns the records of a person in their finished games, by game and by who else sat there.
+// RecordsOfPerson returns the results of a person in finished games, by game and by opponents.
 func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))
@@ -241,8 +246,7 @@ func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladd
 	return list, err
 }
 
-// ListAgainstBot returns the last games that count in a bot's record against people, the newest
-// first, at most n.
+// ListAgainstBot returns at most n games that count in a bot's record against people, the newest first.
 func (s Plays) ListAgainstBot(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainstBot, err error) {
 	rows, err := s.read.PlaysAgainst(ctx, nullID(botID), int64(n))
 	for _, r := range rows {
@@ -256,7 +260,7 @@ func (s Plays) ListAgainstBot(ctx context.Context, botID int64, n int) (list []l
 
 func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
 
-// Replay returns the document of a finished game of people and bots.
+// Replay returns the replay of a finished game.
 func (s Plays) Replay(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.read.PlayReplay(ctx, id)
 	if err != nil {
@@ -269,13 +273,13 @@ func (s Plays) Replay(ctx context.Context, id string) ([]byte, error) {
 	return data, nil
 }
 
-// RecordAgainstPeople returns how often a bot has won against people, with all its versions.
+// RecordAgainstPeople returns the results of a bot, with all its versions, in games with people.
 func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
 	r, err := s.read.RecordAgainstPeople(ctx, nullID(botID))
 	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
-// ListLive returns the live versions of bots that play, the oldest bots first, at most n.
+// ListLive returns at most n live versions, those of the oldest bots first.
 func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {
@@ -284,7 +288,7 @@ func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error)
 	return versions(rows)
 }
 
-// FindLive returns the live version of a bot that plays.
+// FindLive returns the live version of a bot.
 func (s Versions) FindLive(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {

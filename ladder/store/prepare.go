@@ -18,13 +18,14 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// preparedMatch is a finished match with what is needed to finish it again, and what is wrong with that.
+// preparedMatch is a finished match with the data to finish it again and the differences found in them.
 type preparedMatch struct {
 	findings
 	finishedMatch
-	data  []byte        // its games as they are stored, unpacked
-	games []ladder.Game // nil if they are damaged
-	// results has the games as the replays have them; nil if these are damaged, or not asked for.
+	data  []byte        // stored games as unpacked JSON
+	games []ladder.Game // stored games; nil if they are damaged
+	// results has the games read from the replays. It is nil if a replay is damaged or missing, or if the
+	// rebuild does not use replays.
 	results []*referee.Result
 }
 
@@ -32,12 +33,12 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds why the match cannot finish again.
+// reportFailure adds the reason why the match cannot finish again.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
 
-// prepareMatch reads a match, and plays its games again by the rules.
+// prepareMatch reads a match and verifies its replays by the rules.
 func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
 	m := &preparedMatch{finishedMatch: row}
 	result, err := r.source.read.ResultOf(ctx, m.id)
@@ -69,7 +70,7 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	return m, nil
 }
 
-// parts returns the replays or the logs of a match, nil if they are damaged.
+// parts returns the replays or the logs of a match, or nil if they are damaged.
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {
@@ -79,8 +80,8 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults takes the games of the match from their replays. Where one is missing or damaged, or there is one too many, the
-// match has none.
+// readResults reads the games of the match from their replays. If a replay is missing, damaged or duplicate,
+// results stays nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
@@ -124,7 +125,7 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	slices.SortStableFunc(m.results, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 }
 
-// checkReplay plays a game again by the rules, and compares who sat there by its replay with the versions of the match.
+// checkReplay verifies a replay by the rules and compares its seats with the versions of the match.
 func (m *preparedMatch) checkReplay(where string, g *referee.Result, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -133,7 +134,7 @@ func (m *preparedMatch) checkReplay(where string, g *referee.Result, players []q
 	}
 }
 
-// checkLogs looks for logs that are there twice, or of games and seats that are not there.
+// checkLogs reports duplicate logs and logs of games and seats that do not exist.
 func (m *preparedMatch) checkLogs(logs []part) {
 	seats := map[[2]int]int{}
 	for _, g := range m.games {
@@ -152,7 +153,7 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames compares the stored games of a match with those that it finished with again.
+// compareGames compares the stored games of a match with rebuilt ones.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
@@ -183,7 +184,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
 	}
 }
 
-// rerun plays a replay again by the rules.
+// rerun plays a replay again by the rules and reports the differences.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {
@@ -195,18 +196,18 @@ func (f *findings) rerun(where string, r *referee.Replay) {
 	}
 }
 
-// seatedBot is the version of a bot that sat at a seat by the database.
+// seatedBot describes the version that had a seat according to the database.
 type seatedBot struct {
 	name    string
 	number  int64
 	label   string
 	hash    string
-	private bool // it is a person's
+	private bool // it belongs to a person
 	remote  bool
 }
 
-// compareSeat compares who sat at a seat by its replay with the version that did. The program of a house bot
-// changes with timba, so that the hash is only compared of the versions of people.
+// compareSeat compares a seat of a replay with the version that the database names. It compares hashes only for
+// versions of people, because house bots change with timba.
 func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")
@@ -219,7 +220,7 @@ func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) 
 	if label == "" && !b.remote {
 		label = fmt.Sprint(b.number)
 	}
-	unknown := !b.private && s.Version == "" // a house bot tells its version itself, unless it ends before
+	unknown := !b.private && s.Version == "" // a house bot reports its version itself, unless it exits first
 	if label != "" && s.Version != label && !unknown {
 		f.report(where, "version %q of %q ran by the replay, and %q by the version", s.Version, name, label)
 	}
@@ -228,7 +229,7 @@ func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) 
 	}
 }
 
-// preparedPlay is a finished game of people with what is needed to finish it again, and what is wrong with that.
+// preparedPlay is a finished game of people with the data to finish it again and the differences found in them.
 type preparedPlay struct {
 	findings
 	id      string
@@ -239,7 +240,7 @@ type preparedPlay struct {
 
 func (p *preparedPlay) place() string { return "plays id=" + p.id }
 
-// preparePlay reads a game of people, and plays it again by the rules.
+// preparePlay reads a game of people and verifies its replay by the rules.
 func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, error) {
 	p := &preparedPlay{id: id}
 	var row queries.PlayRow
@@ -286,7 +287,8 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 	return p, nil
 }
 
-// checkPlayers returns an error unless a bot or a person is at every seat, and a person at that of who opened the table.
+// checkPlayers returns an error unless every seat has a bot or a person, and the seat from which the table was
+// opened has a person.
 func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queries.PlayersOfPlayRow) error {
 	if len(r.Ranks) != v.Players {
 		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)
@@ -305,7 +307,7 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 	return nil
 }
 
-// check compares a game of people with its replay, the replay with the rules, and who sat there.
+// check compares a game of people with its replay, including the seats, and verifies the replay by the rules.
 func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
 	type replayHead struct {
 		Game, Commitment string
@@ -326,7 +328,7 @@ func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []que
 			p.compareSeat(where, r.Seats[seat], seatedBot{s.Name, s.Number, s.Label, s.Hash, s.Owner.Valid, s.Remote != 0})
 			continue
 		}
-		// A name that others have, too, is marked.
+		// In a replay, a name that is not unique has a suffix.
 		name, _, _ := strings.Cut(strings.ReplaceAll(r.Seats[seat].Name, " (person)", ""), "#")
 		if want := cmp.Or(s.Name, ladder.GuestName); name != want {
 			p.report(where, "%q sat there by the replay, and %q by the database", r.Seats[seat].Name, want)

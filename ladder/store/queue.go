@@ -12,15 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion is a version on its way.
+// pendingVersion is a version in the queue of submissions.
 type pendingVersion struct {
 	ladder.Version
-	begun bool
+	begun bool // one of its stages has started
 }
 
-// queue returns the versions on their way, but those of blocked people, in the order
-// of their turns: owners take turns, who was served the longest ago comes first, and
-// the versions of one owner go in the order in which they came.
+// queue returns the pending versions, except those of blocked people, in the order in which they are processed.
+// Owners take turns, beginning with the one whose last turn is longest ago. Versions of the same owner go in
+// the order of their upload.
 func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	return order, nil
 }
 
-// Pending returns the versions on their way, in the order of their turns.
+// Pending returns the pending versions in the order in which they are processed.
 func (s Versions) Pending(ctx context.Context) ([]ladder.Version, error) {
 	order, err := queue(ctx, s.read)
 	out := make([]ladder.Version, len(order))
@@ -65,8 +65,8 @@ func (s Versions) Pending(ctx context.Context) ([]ladder.Version, error) {
 	return out, machineError(err)
 }
 
-// QueuePlace returns the place of a version among those that wait to be begun: 1 is next,
-// 0 stands for a version that does not wait.
+// QueuePlace returns the place of a version among those that wait for their first stage. 1 is next; 0 means
+// that the version does not wait.
 func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) {
 	order, err := queue(ctx, s.read)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) 
 	return 0, nil
 }
 
-// Cancel ends a version that waits to be begun. It counts as failed.
+// Cancel ends a submission that waits for its first stage. The version counts as failed.
 func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
@@ -96,15 +96,14 @@ func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	})
 }
 
-// Fail ends a version's way: a stage said no. Its owner is told why.
+// Fail ends a submission because a stage failed, and sends the owner a message with the reason.
 func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
 		return reason, tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
 }
 
-// fail ends a version's way for a reason, which why returns. An upload that was never
-// built is not kept.
+// fail ends a submission for the reason that why returns. It deletes the upload if no version needs it.
 func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
@@ -125,7 +124,7 @@ func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queri
 	return err
 }
 
-// fail ends a version's way for a reason.
+// fail ends a submission for a reason.
 func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason phrase.Text) error {
 	tx.addEvent(events.Event{Kind: events.VersionChanged, Version: v.ID})
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: phraseColumn(reason), Ended: nullStamp(tx.now), ID: v.ID})

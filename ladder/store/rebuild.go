@@ -19,24 +19,24 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// rebuild is a temporary store in which all matches and games of people finish again, in their order, by the
-// same code as in the store that it is made from. Its connection has two databases beside it: "source", that of the
-// other store, and "stored", a copy of the rows of source as they were when the rebuild began.
+// rebuild is a temporary store in which all matches and games of people of another store finish again, in order
+// and by the same code. Two more databases are attached to its connection: "source" is the database of the
+// other store, and "stored" is a copy of its rows as they were when the rebuild began.
 type rebuild struct {
 	findings
 	ctx    context.Context
-	source *Store
-	target *Store
+	source *Store // the store that is rebuilt
+	target *Store // the temporary store
 	dir    string
-	// replays tells whether games are rebuilt from their replays, or taken as they are stored.
+	// replays says whether games are rebuilt from their replays. If it is false, the stored games are used.
 	replays bool
-	// progress is called with the number of matches that have finished again.
+	// progress is called with the number of matches that have finished since the last call.
 	progress  func(n int)
-	entries   map[int64][]arrival // that are still to come, by ladder
-	knownBots map[arrivalBot]bool
+	entries   map[int64][]arrival // versions that have not entered yet, by ladder ID
+	knownBots map[arrivalBot]bool // bots of which a version has entered the ladder
 }
 
-// arrival is a version that comes on a ladder.
+// arrival is a version that enters a ladder. since is the order of the last match before that.
 type arrival struct {
 	version, since int64
 	predecessor    sql.NullInt64
@@ -49,13 +49,14 @@ type arrivalBot struct {
 	bot    string
 }
 
-// rebuiltTables are the tables that are copied, with the columns of large values, of which the copy has none.
+// rebuiltTables lists the tables that are copied. The value is a column with large values, which are not
+// copied; it may be empty.
 var rebuiltTables = map[string]string{
 	"people": "", "bots": "", "versions": "", "ladders": "", "settings": "", "matches": "", "match_slots": "", "attempts": "", "results": "data",
 	"fingerprints": "", "changes": "", "entries": "", "pairs": "", "plays": "replay", "play_seats": "", "person_ratings": "",
 }
 
-// inputStatements copy what does not follow from anything else into the empty tables.
+// inputStatements copy the data that cannot be computed from other data to the empty tables.
 const inputStatements = `
 INSERT INTO main.people SELECT * FROM stored.people;
 INSERT INTO main.bots SELECT * FROM stored.bots;
@@ -78,7 +79,7 @@ INSERT INTO main.play_seats SELECT * FROM stored.play_seats;
 UPDATE main.play_seats SET wins = 0, draws = 0, losses = 0, ended = NULL, rating_before = NULL, rating_after = NULL;
 `
 
-// newRebuild makes a rebuild of a store, in which nothing has finished yet. It is to be closed.
+// newRebuild makes a rebuild of source in which no match has finished yet. The caller must close it.
 func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, err error) {
 	r := &rebuild{ctx: ctx, source: source, replays: replays, progress: func(int) {}, entries: map[int64][]arrival{}, knownBots: map[arrivalBot]bool{}}
 	if r.dir, err = os.MkdirTemp("", "timba-rebuild-"); err != nil {
@@ -98,7 +99,7 @@ func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, e
 	if err := r.attach("stored", filepath.Join(r.dir, "stored.db"), nil); err != nil {
 		return nil, err
 	}
-	// What is damaged is copied, too.
+	// Damaged rows must be copied as well, so constraints are not checked.
 	_, err = r.target.writer.ExecContext(ctx, `PRAGMA stored.journal_mode = off; PRAGMA stored.synchronous = off;
 		PRAGMA foreign_keys = 0; PRAGMA ignore_check_constraints = 1; DROP INDEX main.changes_history; DROP INDEX main.results_order`)
 	if err != nil {
@@ -115,7 +116,7 @@ func (r *rebuild) close() error {
 	return errors.Join(err, os.RemoveAll(r.dir))
 }
 
-// attach adds a database to the connection under a name.
+// attach attaches a database to the connection under a name.
 func (r *rebuild) attach(name, path string, params url.Values) error {
 	uri, err := databaseURI(path, params)
 	if err == nil {
@@ -127,7 +128,7 @@ func (r *rebuild) attach(name, path string, params url.Values) error {
 // update runs f in a transaction.
 func (r *rebuild) update(f func(*Tx) error) error { return r.target.update(r.ctx, f) }
 
-// copy copies the rows of source as they are at one moment, and from them what does not follow from anything else.
+// copy copies the rows of source to stored in one transaction, and from there the inputs to the rebuild.
 func (r *rebuild) copy(tx *Tx) error {
 	for table, large := range rebuiltTables {
 		columns, _, err := tx.columns(r.ctx, table)
@@ -151,8 +152,8 @@ func (r *rebuild) copy(tx *Tx) error {
 	return r.readArrivals(tx)
 }
 
-// readArrivals reads which versions come on the ladders: each after its predecessor, since an older version may be used
-// again before the next match.
+// readArrivals reads when each version entered each ladder. A version comes after its predecessor even if both
+// entered before the same match, which happens when an older version is used again.
 func (r *rebuild) readArrivals(tx *Tx) error {
 	err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		var a arrival
@@ -168,7 +169,7 @@ func (r *rebuild) readArrivals(tx *Tx) error {
 	return err
 }
 
-// inOrder returns arrivals so that each comes after its predecessor, if both came before the same match.
+// inOrder reorders arrivals so that each comes after its predecessor if both came before the same match.
 func inOrder(list []arrival) (out []arrival) {
 	versions, added := map[int64]arrival{}, map[int64]bool{}
 	for _, a := range list {
@@ -195,7 +196,8 @@ func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
-// enter adds the versions that came on a ladder before a match of an order, with the Elo that their predecessors have now.
+// enter adds the versions that entered a ladder before its match number order, with the Elo that their
+// predecessors have at that point.
 func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 	list := r.entries[ladderID]
 	for ; len(list) > 0 && list[0].since < order; list = list[1:] {
@@ -217,7 +219,7 @@ func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 	return nil
 }
 
-// predecessor returns the entry of the version whose Elo another one starts with; nil if it has no predecessor.
+// predecessor returns the entry of the version from which a takes its first Elo, or nil if there is none.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
 		if r.knownBots[a.arrivalBot] {
@@ -244,7 +246,7 @@ func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	return &e, nil
 }
 
-// run finishes everything again.
+// run finishes all matches and games of people again.
 func (r *rebuild) run() error {
 	if err := r.matches(); err != nil {
 		return err
@@ -276,20 +278,21 @@ func (r *rebuild) run() error {
 	})
 }
 
-// finishedMatch is a match that has to finish again.
+// finishedMatch is a match that must finish again.
 type finishedMatch struct {
 	id, finishedAt int64
 	size           int64 // bytes of its unpacked documents
 }
 
-// chunkSize is how many bytes of documents are unpacked at the same time, and the documents of one match more;
-// chunkMatches is how many matches are.
+// chunkSize limits the bytes of documents that are unpacked at the same time, except that one match may exceed it.
+// chunkMatches limits the number of matches.
 const (
 	chunkSize    = 32 << 20
 	chunkMatches = 128
 )
 
-// matches finishes all matches again, in their order: some are prepared on all cores, and then finished one by one.
+// matches finishes all matches again, in order. It prepares some of them on all cores and then finishes them
+// one by one.
 func (r *rebuild) matches() error {
 	list, err := r.finishedMatches()
 	if err != nil {
@@ -331,7 +334,7 @@ func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	return list, err
 }
 
-// onAllCores calls f for the numbers below n, some of them at the same time.
+// onAllCores calls f for the numbers from 0 to n-1, one at a time on each core.
 func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -355,7 +358,7 @@ func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 	return nil
 }
 
-// finishMatch finishes a match again, by its replays or, where these are damaged, by its games as they are stored. A match
+// finishMatch finishes a match again, from its replays or, if these are damaged, from its stored games. A match
 // that cannot finish is copied.
 func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 	tx.now = moment(m.finishedAt)
@@ -401,18 +404,18 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 		r.compareGames(m, f.games)
 		return nil
 	}
-	// Which games were played before is known only from the replays.
+	// Without the replays the fingerprints cannot be computed, so they are copied.
 	return tx.exec(r.ctx, `INSERT OR REPLACE INTO main.fingerprints SELECT fingerprints.* FROM stored.fingerprints JOIN main.results
 		ON results.ladder_id = fingerprints.ladder_id AND results.ord = fingerprints.ord WHERE results.match_id = ?`, m.id)
 }
 
-// storedReason returns why a match ended early, as it is stored.
+// storedReason returns the stored reason why a match ended early.
 func (r *rebuild) storedReason(tx *Tx, matchID int64) (reason string, err error) {
 	err = tx.db.QueryRowContext(r.ctx, "SELECT reason FROM stored.matches WHERE id = ?", matchID).Scan(&reason)
 	return reason, err
 }
 
-// copyMatch copies all rows of a match that cannot finish again, as they are stored, and the ratings after it.
+// copyMatch copies all rows of a match that cannot finish again, and the ratings after it.
 func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	for _, s := range []string{
 		"INSERT OR REPLACE INTO main.matches SELECT * FROM stored.matches WHERE id = ?",
@@ -433,7 +436,7 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	return nil
 }
 
-// plays finishes all games of people again, in their order.
+// plays finishes all games of people again, in order.
 func (r *rebuild) plays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {
@@ -468,7 +471,7 @@ func (r *rebuild) plays() error {
 	return nil
 }
 
-// finishPlay finishes a game of people again. One that cannot finish is copied.
+// finishPlay finishes a game of people again. A game that cannot finish is copied.
 func (r *rebuild) finishPlay(tx *Tx, p *preparedPlay) error {
 	if p.variant == nil {
 		err := tx.exec(r.ctx, "INSERT OR REPLACE INTO main.plays SELECT * FROM stored.plays WHERE id = ?", p.id)

@@ -12,17 +12,18 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// RemoteVersion is what is known of a remote version when it connects.
+// RemoteVersion is what a remote bot says about itself when it connects.
 type RemoteVersion struct {
 	Bot      string
 	Label    string
-	Games    []string // nil: all, or those of the version that goes on
-	ForceNew bool     // a new version, also where one is live
+	Games    []string // nil means all games, or those of the version that it continues
+	ForceNew bool     // add a new version even if one is live
 }
 
-// ConnectRemote returns the live remote version of a person's bot, which goes on, or
-// makes one: it is live at once, and the one before it rests. The quotas of uploads count
-// it. A version that was uploaded or suspended is replaced only if a new one is wanted.
+// ConnectRemote returns the version as which a remote bot of a person plays. That is the bot's live remote
+// version or, if there is none or n.ForceNew is set, a new one, which is live at once and replaces the one
+// before it. New versions count against the limits of uploads. A live version that was uploaded, or a suspended
+// last version, is replaced only if n.ForceNew is set.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -46,8 +47,8 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// continuedVersion returns the version that a connection continues, with ID 0 where a new one is
-// due.
+// continuedVersion returns the live version that a connection continues. Its ID is 0 if a new version must be
+// added.
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {
@@ -101,8 +102,7 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 	return version(row)
 }
 
-// remoteHash stands for the hash of a program that the server does not see; SPEC.md
-// defines it.
+// remoteHash returns the stand-in for the hash of a program that the server does not see. SPEC.md defines it.
 func remoteHash(bot string, number int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
 	return hex.EncodeToString(sum[:])

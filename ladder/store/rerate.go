@@ -9,23 +9,23 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// ReratedLadder is a ladder that was rated again.
+// ReratedLadder is a ladder whose ratings were computed again.
 type ReratedLadder struct {
 	Ladder   string           `json:"ladder"`
 	Matches  int64            `json:"matches"`
-	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
+	Versions []ReratedVersion `json:"versions"` // present and former versions, the highest new Elo first
 }
 
-// ReratedVersion is a version before and after.
+// ReratedVersion is a version with its Elo before and after.
 type ReratedVersion struct {
 	Bot       string  `json:"bot"`
 	Number    int     `json:"version"`
 	Matches   int     `json:"matches"`
-	EloBefore float64 `json:"before"` // Elo
+	EloBefore float64 `json:"before"`
 	EloAfter  float64 `json:"after"`
 }
 
-// ratedColumns are the columns that a formula computes, by table.
+// ratedColumns lists the columns that the rating formula computes, by table.
 var ratedColumns = map[string][]string{
 	"entries":        {"start", "elo", "uncertainty"},
 	"changes":        {"elo_before", "elo_after", "k", "score", "expected", "uncertainty"},
@@ -33,12 +33,14 @@ var ratedColumns = map[string][]string{
 	"person_ratings": {"rating", "deviation", "volatility"},
 }
 
-// Rerate computes all ratings again by the current formula, of versions from the matches and of people from their games,
-// in their order, and stores them with the formula's fingerprint; Verify then finds no difference. It is one transaction:
-// if it is stopped it has changed nothing. A dry run changes nothing either. If progress is not nil, it is called with how
-// many of the matches are done. Only the holder of the directory's lock may call it.
+// Rerate computes all ratings again by the current formula: of versions from the matches, and of people from
+// their games, each in their order. It stores them with the fingerprint of the formula, so that Verify finds no
+// difference. It is one transaction: if it is stopped, nothing has changed. If dry is true, nothing changes
+// either. If progress is not nil, it is called with the number of matches that are done. Only the holder of the
+// directory's lock may call it.
 //
-// An error tells that something else than the ratings does not follow from the matches; Verify lists all of that.
+// Rerate returns an error if something other than the ratings does not follow from the matches. Verify lists
+// all such differences.
 func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []ReratedLadder, err error) {
 	total, err := s.read.CountFinished(ctx)
 	if err != nil {
@@ -71,7 +73,7 @@ func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total 
 	return out, machineError(err)
 }
 
-// ratingChanges returns how the ratings of the ladders differ from the stored ones.
+// ratingChanges returns how the rebuilt ratings of the ladders differ from the stored ones.
 func (r *rebuild) ratingChanges() (out []ReratedLadder, err error) {
 	err = r.update(func(tx *Tx) error {
 		ladders, err := tx.Ladders(r.ctx)
@@ -99,7 +101,7 @@ func (r *rebuild) ratingChanges() (out []ReratedLadder, err error) {
 	return out, err
 }
 
-// copyRatings copies the ratings of a rebuild to the store that it was made from.
+// copyRatings copies the rebuilt ratings to the store that the rebuild was made from.
 func (r *rebuild) copyRatings() (err error) {
 	uri, err := databaseURI(r.target.dir.Database(), nil)
 	if err != nil {

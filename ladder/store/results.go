@@ -9,17 +9,17 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// gameIDFactor is more games than a match has. The ID of a game is that of its match's result times
-// maxGames, and its place there.
+// gameIDFactor is larger than the number of games of any match. The ID of a game is the ID of its result times
+// gameIDFactor plus the index of the game in the match.
 const gameIDFactor = 100_000
 
-// games returns the games of a result. The error is a damage.
+// games returns the games of a result. An error is a damage.
 func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
 	games, _, err := c.gamesAndText(r)
 	return games, err
 }
 
-// gamesAndText returns the games of a result, and the JSON in which they are stored.
+// gamesAndText returns the games of a result and the JSON in which they are stored.
 func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []byte, err error) {
 	text, err = c.unpack(r.Data)
 	if err == nil {
@@ -34,8 +34,8 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []b
 	return games, text, nil
 }
 
-// Games returns the games of a finished match in the order of deals and rotations,
-// without replays and logs; none of one that is not finished.
+// Games returns the games of a match in the order of deals and rotations. It returns none if the match has no
+// result.
 func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {
@@ -48,7 +48,7 @@ func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.Game, e
 	return out, err
 }
 
-// gamesOf returns the games of a match, nil if it has no result.
+// gamesOf returns the games of a match, or nil if it has no result.
 func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
 	r, err := tx.ResultOf(ctx, matchID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.G
 	return games, damageError(err, matchID, "results")
 }
 
-// GamesByMatch returns the games of matches by the ID of the match, as Games does. A match without games is left out.
+// GamesByMatch returns the games of each match, by match ID. Matches without a result are omitted.
 func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
 	out := make(map[int64][]ladder.Game, len(matches))
 	err := s.view(ctx, func(tx *Tx) error {
@@ -76,7 +76,7 @@ func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][
 	return out, err
 }
 
-// Game returns one game without its replay and logs.
+// Game returns the game with the given ID.
 func (s Matches) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		out, err = s.game(ctx, tx, id)
@@ -101,7 +101,7 @@ func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, e
 	return out, missing
 }
 
-// Replay returns a game's document, byte for byte as it was kept.
+// Replay returns the replay of a game, byte for byte as it was stored.
 func (s Matches) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	data, err := s.document(ctx, gameID, replaysKind, 0)
 	if err == nil && data == nil {
@@ -110,12 +110,12 @@ func (s Matches) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	return data, err
 }
 
-// Log returns what the bot at a seat wrote in a game, nil if it wrote nothing.
+// Log returns what the bot at a seat wrote to stderr in a game, or nil if it wrote nothing.
 func (s Matches) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
 	return s.document(ctx, gameID, logsKind, seat)
 }
 
-// document returns a document of a game, nil if there is none.
+// document returns a replay or a log of a game, or nil if there is none.
 func (s Matches) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		g, err := s.game(ctx, tx, gameID)
@@ -129,27 +129,27 @@ func (s Matches) document(ctx context.Context, gameID int64, kind string, seat i
 	return data, err
 }
 
-// ReplayFilter says which replays; the zero value: all.
+// ReplayFilter selects replays. The zero value selects all.
 type ReplayFilter struct {
 	Ladder string
 	Bot    string
-	Match  int64 // alone
+	Match  int64 // if it is not 0, the other fields are ignored
 }
 
-// Replay is a game's document with its place.
+// Replay is the replay of one game.
 type Replay struct {
-	Game   int64 // the cursor from which to go on
+	Game   int64 // ID of the game; also the cursor for ReplaysAfter
 	Match  int64
-	Ladder string // "" of an unrated match
+	Ladder string // empty for an unrated match
 	Data   []byte
 }
 
-// resultsPage is how many results are read at a time.
+// resultsPage is the number of results that are read at a time.
 const resultsPage = 64
 
-// ReplaysAfter gives f the replays of all games after a cursor, in the order in
-// which they were kept: who comes again with the last one's Game misses none. An
-// error of f ends it.
+// ReplaysAfter calls f for the replays of all games whose ID is greater than cursor, in the order in which they
+// were stored. To continue later, pass the Game of the last replay as cursor. If f returns an error,
+// ReplaysAfter stops and returns it.
 func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
 	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
@@ -162,7 +162,7 @@ func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFi
 	}))
 }
 
-// replaysOf returns the replays of a match.
+// replaysOf returns the replays of a match, in the order of its games.
 func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
 	games, err := s.codec.games(r)
 	if err != nil {
@@ -182,7 +182,8 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repl
 	return out, nil
 }
 
-// eachResult calls do with the results of a filter from an ID on, in their order, until it has an error.
+// eachResult calls do for the selected results whose ID is at least id, in order of ID. It stops at the first
+// error.
 func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
@@ -194,7 +195,7 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 		}
 		return do(r)
 	}
-	var on queries.Ladder // ID 0: all of them
+	var on queries.Ladder // the zero value means all ladders
 	if f.Ladder != "" {
 		var err error
 		if on, err = s.read.ladder(ctx, f.Ladder); err != nil {
@@ -224,7 +225,7 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot is eachResult for the matches of a bot, on a ladder or with 0 on all.
+// eachResultOfBot is eachResult for the matches of a bot. ladderID is 0 for all ladders.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {

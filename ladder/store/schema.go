@@ -9,14 +9,16 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// schema is the schema of a database; schemaVersion, its PRAGMA user_version, counts its changes.
+// schema is the SQL schema of a database. schemaVersion is its version, stored as PRAGMA user_version; each
+// change of the schema increments it.
 //
 //go:embed schema.sql
 var schema string
 
 const schemaVersion = 13
 
-// prepareSchema gives an empty database its schema, and refuses another than this program's.
+// prepareSchema creates the schema in an empty database. It returns an error if the database has another
+// version of the schema.
 func (s *Store) prepareSchema(ctx context.Context) error {
 	var version, tables int
 	err := s.readers.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(&version, &tables)
@@ -38,7 +40,7 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	return err
 }
 
-// checkFormula refuses to go on, for a server, with ratings that were computed by another formula.
+// checkFormula returns an error if the store is for a server and its ratings were computed by another formula.
 func (s *Store) checkFormula(ctx context.Context) error {
 	if !s.server {
 		return nil

@@ -14,14 +14,14 @@ const sessionPrefix = "session_"
 // SessionTime is how long a session lasts.
 const SessionTime = 30 * 24 * time.Hour
 
-// Limits of sessions. Where there are more, those end that were used longest ago.
+// Limits on the number of sessions. Above a limit, the sessions that were used longest ago end.
 const (
-	MaxSessions = 20 // of a person
-	MaxGuests   = 10_000
+	MaxSessions = 20     // per person
+	MaxGuests   = 10_000 // of all guests together
 )
 
-// SignIn begins a session of the person whose token it is, and returns its key, which is not kept. The
-// session of a guest, 0 for none, goes on as theirs.
+// SignIn starts a session for the owner of a token and returns its key, which is not stored. If guest is not 0,
+// the guest session with that ID becomes the session of the person and gets the new key.
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	if _, _, err := s.Authenticate(ctx, token); err != nil {
 		return "", err
@@ -43,13 +43,13 @@ func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key st
 	return key, err
 }
 
-// addGuest begins a session of somebody who has not signed in, and returns its key.
+// addGuest starts a session for a guest and returns its key.
 func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
-// setSession keeps a session with a new key, and ends those that are over or too many.
-func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most int64) (key string, id int64, err error) {
+// setSession stores a session with a new key, and ends sessions that have expired or exceed limit.
+func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)
 	if err := tx.ExpireSessions(ctx, p.Now); err != nil {
@@ -58,15 +58,15 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, most i
 	if id, err = tx.SetSession(ctx, p); err != nil {
 		return "", 0, err
 	}
-	ended, err := tx.LimitSessions(ctx, p.PersonID, most)
+	ended, err := tx.LimitSessions(ctx, p.PersonID, limit)
 	if ended > 0 {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: p.PersonID.Int64})
 	}
 	return k.text, id, err
 }
 
-// Find finds a session by its key, with its person and the token that has begun it; of a guest, both
-// have the ID 0.
+// Find returns the session with the given key, its person, and the token used to sign in. For a guest, person
+// and token are zero.
 func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
 	k, ok := parseKey(sessionPrefix, key)
 	if !ok {
@@ -88,7 +88,7 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 		p, t = person(by.Person), token(by.Token)
 	}
 	x = session(row)
-	if now.Sub(x.UsedAt) >= useInterval && !s.readOnly { // a note only, as that of a token
+	if now.Sub(x.UsedAt) >= useInterval && !s.readOnly { // not essential, so an error is ignored
 		err := s.update(ctx, func(tx *Tx) error {
 			if err := tx.UseToken(ctx, nullStamp(now), t.ID); err != nil {
 				return err
@@ -106,8 +106,8 @@ func sessionEndedError() error {
 	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 }
 
-// AccessUntil returns until when a session is valid or, with session 0, a token, zero for ever; and an error if it is
-// no longer.
+// AccessUntil returns when a session expires or, if session is 0, when a token expires. The time is zero if it
+// never does. It returns an error if the session or token is not valid now.
 func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.now()
 	if session == 0 {
@@ -132,7 +132,7 @@ func session(r queries.Session) ladder.Session {
 	return ladder.Session{ID: r.ID, Token: r.TokenID.Int64, CreatedAt: moment(r.Created), UsedAt: moment(r.Used), ExpiresAt: moment(r.Expires)}
 }
 
-// List lists a person's sessions, those used last first.
+// List returns the sessions of a person, the most recently used first.
 func (s Sessions) List(ctx context.Context, personID int64) (list []ladder.Session, err error) {
 	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
 	return convertRows(rows, session), machineError(err)
@@ -150,7 +150,7 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOthers ends all sessions of a person but one.
+// EndOthers ends all sessions of a person except the one with the ID but.
 func (s Sessions) EndOthers(ctx context.Context, personID, but int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})

@@ -1,13 +1,13 @@
-// Package store stores a competition in a directory: an SQLite database with people,
-// bots, matches, their results and ratings.
+// Package store stores a competition in a directory: an SQLite database with people, bots, matches, results and
+// ratings, and the files beside it.
 //
-// A Store has a service for each noun: Matches, Ladders, Versions, Bots, People, Sessions and Plays. A change is made in
-// one transaction: when a method returns without an error the change is on the disk, and a change that fails changes
-// nothing. Matches.Begin and Matches.Finish share a transaction with others that come at the same time; Sessions.Find and
-// Sessions.SignIn read what they check before it.
+// A Store has one service for each noun: Matches, Ladders, Versions, Bots, People, Sessions and Plays. Each
+// change is one transaction: if a method returns nil the change is on the disk, and if it returns an error
+// nothing has changed. Matches.Start and Matches.Finish share a transaction with other calls that arrive at the
+// same time, but each call succeeds or fails alone.
 //
-// The schema is in schema.sql, the queries in queries/*.sql; the Go code beside
-// those is generated from them.
+// The schema is in schema.sql and the queries are in queries/*.sql. The Go code beside the queries is generated
+// by sqlc. Begin with Open.
 package store
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -34,25 +34,25 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Options of a store; the zero value is for a command beside the server.
+// Options are the options of Open. The zero value suits a command that runs beside a server.
 type Options struct {
-	// Now is the clock; nil stands for the system's.
+	// Now returns the current time. If it is nil, the system clock is used.
 	Now func() time.Time
-	// Server takes the directory's lock, which only one has at a time, and makes the
-	// directory and the database where there are none.
+	// Server takes the lock of the directory, which only one process can have, and creates the directory and the
+	// database if they do not exist.
 	Server bool
-	// ReadOnly opens an existing database without a change to it.
+	// ReadOnly opens an existing database without changing it.
 	ReadOnly bool
 
-	// Exclusive takes the lock of an existing directory: no server runs meanwhile.
+	// Exclusive takes the lock of an existing directory, so that no server can run at the same time.
 	Exclusive bool
 
-	// NoSync leaves it to the system when things come to the disk, so that a power cut may take them
-	// back: for tests.
+	// NoSync does not wait until changes are on the disk, so a power cut may undo the last ones. It is for
+	// tests.
 	NoSync bool
 }
 
-// Store is an open data directory. Its methods, and those of its services, may be called from any goroutine.
+// Store is an open data directory. Its methods and those of its services are safe for concurrent use.
 type Store struct {
 	*db
 	Matches  Matches
@@ -64,35 +64,35 @@ type Store struct {
 	Plays    Plays
 }
 
-// The services have the queries and the changes of one noun each.
+// The services. Each has the queries and changes for one noun.
 type (
-	// Matches are the matches of the ladders and the unrated ones that people ask for, with their games.
+	// Matches has the rated and the unrated matches with their games.
 	Matches struct{ *db }
-	// Ladders are the ladders with their standings, ratings and pools.
+	// Ladders has the ladders with their standings, ratings and pools.
 	Ladders struct{ *db }
-	// Versions are the versions of the bots, from the upload to the last match.
+	// Versions has the versions of bots, from upload to retirement.
 	Versions struct{ *db }
-	// Bots are the bots of people and of the house.
+	// Bots has the bots of people and the house bots.
 	Bots struct{ *db }
-	// People are the people who may sign in, their invites and messages.
+	// People has the accounts with their invites and messages.
 	People struct{ *db }
-	// Sessions are the tokens and the sessions of browsers, by which people are known.
+	// Sessions has the tokens and the browser sessions that identify people.
 	Sessions struct{ *db }
-	// Plays are the games that people play on the site.
+	// Plays has the games that people play on the site.
 	Plays struct{ *db }
 )
 
-// db is what the services share: the database, its directory, and what is held of them in memory.
+// db is the state that all services share: the database, its directory and the ladders cached in memory.
 type db struct {
 	dir         datadir.Dir
 	now         func() time.Time
 	readOnly    bool
 	server      bool
 	lock        *flock.Flock
-	writer      *sql.DB      // one connection: SQLite has one writer at a time
-	connections atomic.Int64 // connections of the writer, one after another
+	writer      *sql.DB      // has one connection, because SQLite allows one writer at a time
+	connections atomic.Int64 // number of connections that writer has opened so far
 	readers     *sql.DB
-	read        *Tx // each statement alone
+	read        *Tx // runs each statement outside a transaction
 	codec       *codec
 	formula     rating.Formula
 	archive     archive
@@ -100,15 +100,15 @@ type db struct {
 	cache       cache
 	events      events.Hub
 
-	// What follows belongs to who has the turn, which a transaction that writes takes.
+	// A transaction that writes holds writeTurn, which also guards version.
 	writeTurn chan struct{}
-	version   dataVersion // of the database, as other programs have written it
+	version   dataVersion // of the database when the cache was last known to be valid
 }
 
-// Open opens the data directory.
+// Open opens the data directory dir. Close must be called to release it.
 func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Current) }
 
-// open opens the data directory, with the formula of its ratings.
+// open is Open with a given rating formula.
 func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, writeTurn: make(chan struct{}, 1), formula: formula}
 	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}
@@ -142,7 +142,7 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	return s, err
 }
 
-// prepareDir makes the directory for a server and locks it.
+// prepareDir creates the directory if the store is for a server, and takes its lock if the options ask for it.
 func (s *Store) prepareDir(o Options) error {
 	if o.Server {
 		for _, dir := range []string{string(s.dir), s.dir.Bundles()} {
@@ -153,8 +153,8 @@ func (s *Store) prepareDir(o Options) error {
 		if err := s.acquireLock(); err != nil {
 			return err
 		}
-		// It has the seeds of matches to come: nobody else is to read it, whatever
-		// the rights of the directory. SQLite gives its other files the same rights.
+		// The database contains secret seeds of running matches, so only its owner may read it, whatever the rights
+		// of the directory. SQLite gives its other files the same rights.
 		f, err := os.OpenFile(s.dir.Database(), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return unavailable("check the directory, its owner and its permissions", "data: the database cannot be opened: %w", err)
@@ -172,7 +172,7 @@ func (s *Store) prepareDir(o Options) error {
 	return nil
 }
 
-// acquireLock makes this process the directory's server until Close.
+// acquireLock takes the lock of the directory until Close. It returns an error if another process has it.
 func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
@@ -186,11 +186,11 @@ func (s *Store) acquireLock() error {
 	return nil
 }
 
-// writerDSN returns the parameters of the DSN of the connection that writes. The pragmas are in it so that no
-// connection of a pool lacks them. In WAL mode readers never wait for the writer. synchronous is
-// FULL: the log is on the disk before a commit returns, so not even a power cut
-// takes a match back that was told to be finished, whose seed is public by then;
-// NORMAL would save one fsync a match and could lose the last ones.
+// writerDSN returns the URI parameters of the connection that writes. The pragmas are part of the URI so that
+// every connection of the pool has them. In WAL mode readers never wait for the writer. With synchronous=FULL a
+// commit returns only when it is on the disk, so not even a power cut undoes a match that was reported as
+// finished, whose seed is public by then. NORMAL would save one fsync per commit but could lose the last
+// commits.
 func writerDSN(o Options) url.Values {
 	sync := "synchronous(full)"
 	if o.NoSync {
@@ -209,10 +209,10 @@ func readerDSN(o Options) url.Values {
 	return v
 }
 
-// Close ends all connections and gives the lock back. Every method fails after it.
+// Close closes all connections and releases the lock. Every other method fails afterwards.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.readers, s.writer} { // the last one out writes the log into the database
+	for _, db := range []*sql.DB{s.readers, s.writer} { // closing the last connection writes the log into the database
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -223,8 +223,8 @@ func (s *Store) Close() error {
 	return machineError(errors.Join(errs...))
 }
 
-// Events returns the hub on which the store tells what it has committed.
+// Events returns the hub to which the store publishes events after each commit.
 func (s *Store) Events() *events.Hub { return &s.events }
 
-// Dir returns the data directory, as Open was given it.
+// Dir returns the data directory that was passed to Open.
 func (s *Store) Dir() datadir.Dir { return s.dir }

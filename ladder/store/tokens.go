@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// A key is a prefix, a public part that it is found by and a secret: two random texts
-// of 26 letters and digits (130 bits each). Only the hash of the
-// whole is kept; with so many bits it needs neither salt nor slowness.
+// The text of a key is a prefix, a public part by which it is found, and a secret. The last two are random texts of
+// 26 letters and digits (130 bits each). Only the SHA-256 of the whole text is stored; a random key of this length
+// needs neither a salt nor a slow hash.
 const (
 	tokenPrefix  = "timba_"
 	invitePrefix = "invite_"
@@ -35,7 +35,7 @@ func newKey(prefix string) key {
 	return k
 }
 
-// parseKey reads a key; ok is false for what cannot be one.
+// parseKey parses the text of a key. ok is false if it cannot be a key.
 func parseKey(prefix, text string) (k key, ok bool) {
 	random, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(random) != publicLength+secretLength {
@@ -44,17 +44,15 @@ func parseKey(prefix, text string) (k key, ok bool) {
 	return key{text: text, public: random[:publicLength], hash: sha256.Sum256([]byte(text))}, true
 }
 
-// matches compares in constant time.
+// matches compares the hash of the key with a stored one, in constant time.
 func (k key) matches(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
 
 const maxTokenLabel = 80
 
-// MaxTokens is how many valid tokens a person may have, so that a list of them is
-// one page.
+// MaxTokens limits the valid tokens of a person, so that a list of them fits on one page.
 const MaxTokens = 100
 
-// AddToken makes a token for a person; its text is shown once and not kept. A
-// zero expires stands for never.
+// AddToken creates a token for a person and returns its text, which is not stored. A zero expires means never.
 func (s Sessions) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
@@ -92,11 +90,11 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	return k.text, token(row), err
 }
 
-// useInterval is how exactly the last use of a token is known.
+// useInterval is the precision of the time of last use of tokens and sessions.
 const useInterval = time.Minute
 
-// Authenticate finds whose token it is. Unknown, revoked and expired tokens and
-// those of blocked people are refused.
+// Authenticate returns the token with the given text and its owner. It returns an error if the token is
+// unknown, revoked or expired, or if its owner is blocked.
 func (s Sessions) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
 	now := s.now()
 	p, t, err := s.read.authenticate(ctx, text, now)
@@ -104,7 +102,7 @@ func (s Sessions) Authenticate(ctx context.Context, text string) (ladder.Person,
 		return ladder.Person{}, ladder.Token{}, machineError(err)
 	}
 	if now.Sub(t.UsedAt) >= useInterval && !s.readOnly {
-		// A note only: a full disk does not shut anybody out.
+		// Errors are ignored, so that a full disk locks nobody out.
 		if err := s.update(ctx, func(tx *Tx) error { return tx.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
 			t.UsedAt = now
 		}
@@ -129,7 +127,7 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 	return p, t, checkToken(p, t, now)
 }
 
-// checkToken returns an error unless a token of a person is valid.
+// checkToken returns an error unless the token of person p is valid.
 func checkToken(p ladder.Person, t ladder.Token, now time.Time) error {
 	switch {
 	case !t.RevokedAt.IsZero():
@@ -142,13 +140,13 @@ func checkToken(p ladder.Person, t ladder.Token, now time.Time) error {
 	return nil
 }
 
-// Tokens lists a person's tokens, revoked ones, too.
+// Tokens returns the tokens of a person, including revoked ones.
 func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
 	rows, err := s.read.TokensOf(ctx, personID)
 	return convertRows(rows, token), machineError(err)
 }
 
-// RevokeToken makes a person's token invalid for ever, and ends its sessions.
+// RevokeToken revokes a token of a person and ends the sessions that were started with it.
 func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
@@ -163,8 +161,8 @@ func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// ResetTokens revokes all tokens of a person, ends their sessions, and makes a token for everything, whose text is
-// returned.
+// ResetTokens revokes all tokens of a person, ends the sessions, and returns the text of a new token of scope
+// ScopeAll.
 func (s Sessions) ResetTokens(ctx context.Context, personID int64, label string) (text string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if err := tx.RevokeTokensOf(ctx, nullStamp(tx.now), personID); err != nil {

@@ -14,27 +14,27 @@ import (
 // Tx is a transaction.
 type Tx struct {
 	*queries.Queries
-	db      queries.DBTX // for statements that are not in package queries
-	now     time.Time    // of all that it writes
+	db      queries.DBTX // runs statements that are not in package queries
+	now     time.Time    // time stamp of everything that it writes
 	formula rating.Formula
 
-	events         []events.Event // that its commit tells
-	ladderChanges  []ladderChange // that its commit makes in memory
+	events         []events.Event // published after the commit
+	ladderChanges  []ladderChange // applied to the cached ladders after the commit
 	changesWaiting bool           // it changes which matches wait
-	changesLadders bool           // it changes who plays in many ways: the ladders are to be read again
+	changesLadders bool           // it changes the ladders so much that they are read again
 }
 
-// view runs f on one state of the database.
+// view runs f in a read-only transaction, which sees one state of the database.
 func (s *db) view(ctx context.Context, f func(*Tx) error) error {
 	begun, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return machineError(err)
 	}
-	defer begun.Rollback() // it has changed nothing
+	defer begun.Rollback() // it only reads
 	return machineError(contextError(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
 }
 
-// viewLadder is view, with a ladder that exists.
+// viewLadder is view for the ladder called name. It returns an error if there is none.
 func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.Ladder) error) error {
 	return s.view(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
@@ -45,8 +45,9 @@ func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.La
 	})
 }
 
-// update runs f in one transaction, which is committed if f returns nil and changes nothing otherwise.
-// What f leaves in it to be changed in memory, and told, is so before the next transaction begins.
+// update runs f in a transaction. If f returns nil, update commits, applies the changes that f added to the
+// cached ladders, and publishes its events, all before the next transaction can begin. If f returns an error,
+// nothing changes.
 func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
@@ -59,7 +60,7 @@ func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return machineError(err)
 	}
-	defer begun.Rollback() // what is not committed
+	defer begun.Rollback() // no effect after a commit
 	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula}
 	if err = s.detectOtherWriters(ctx, begun); err == nil {
 		err = f(tx)
@@ -84,7 +85,7 @@ func (tx *Tx) exec(ctx context.Context, statement string, args ...any) error {
 	return err
 }
 
-// queryStrings returns the text that a query finds.
+// queryStrings returns the results of a query with one text column.
 func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list []string, err error) {
 	err = tx.eachRow(ctx, func(scan func(...any) error) error {
 		var text string
@@ -95,7 +96,7 @@ func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list
 	return list, err
 }
 
-// eachRow calls f for each row that a query finds, with the function that reads it.
+// eachRow calls f for each row that a query returns, with the function that scans the row.
 func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -110,7 +111,7 @@ func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// columns returns the columns of a table, but for those that are generated, and those of its primary key.
+// columns returns the columns of a table, except generated ones, and the columns of its primary key.
 func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string, err error) {
 	if columns, err = tx.queryStrings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
 		return nil, nil, err
@@ -119,15 +120,16 @@ func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string,
 	return columns, key, err
 }
 
-// addEvent tells an event when the transaction is committed.
+// addEvent adds an event that is published after the commit.
 func (tx *Tx) addEvent(e events.Event) { tx.events = append(tx.events, e) }
 
-// addLadderChange changes a ladder in memory, or with 0 all of them, when the transaction is committed.
+// addLadderChange adds a change that is applied to the cached ladder after the commit. If ladderID is 0, it is
+// applied to all cached ladders.
 func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 	tx.ladderChanges = append(tx.ladderChanges, ladderChange{ladderID, f})
 }
 
-// acquireTurn waits until no transaction writes. Who has the turn leaves it again.
+// acquireTurn waits until no other transaction writes. The caller must call releaseTurn.
 func (s *db) acquireTurn(ctx context.Context) error {
 	select {
 	case s.writeTurn <- struct{}{}:
@@ -139,10 +141,12 @@ func (s *db) acquireTurn(ctx context.Context) error {
 
 func (s *db) releaseTurn() { <-s.writeTurn }
 
-// dataVersion tells whether another program has written: each connection counts that by itself.
+// dataVersion changes when another program has written to the database. SQLite counts such writes per
+// connection.
 type dataVersion struct{ connection, data int64 }
 
-// detectOtherWriters forgets what is kept in memory after another program has written.
+// detectOtherWriters clears the cache if another program has written to the database. The caller must hold the
+// turn.
 func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	var now dataVersion
 	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
@@ -155,8 +159,8 @@ func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	return nil
 }
 
-// refreshCache forgets what is kept in memory if another program has written. While something is written
-// here, that was done as it began.
+// refreshCache clears the cache if another program has written to the database. It does nothing while a
+// transaction of this store writes, because update has checked that already.
 func (s *db) refreshCache(ctx context.Context) error {
 	if s.writer == nil {
 		return nil
@@ -170,8 +174,8 @@ func (s *db) refreshCache(ctx context.Context) error {
 	return machineError(s.detectOtherWriters(ctx, s.writer))
 }
 
-// contextError returns the context's error where err only says that the end of the context
-// has undone the transaction.
+// contextError returns the error of the context if err only says that the transaction was undone because the
+// context ended.
 func contextError(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		return ctx.Err()

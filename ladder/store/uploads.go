@@ -16,23 +16,24 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// NewVersion describes a version when it is uploaded.
+// NewVersion describes an uploaded version.
 type NewVersion struct {
-	Bot    string // the name of the bot
-	Bundle string // SHA-256 of the upload in hexadecimal
-	Hash   string // of its files, by trees.HashSource; "" if unknown
-	Label  string // from the manifest; "" if unknown
-	// StoreUpload moves the upload to its final place. It is called after all other checks. If it fails,
-	// the version is not added. nil means that the upload is there already.
+	Bot    string // name of the bot
+	Bundle string // SHA-256 of the upload, in hexadecimal
+	Hash   string // of its unpacked files, by trees.HashSource; empty if unknown
+	Label  string // from the manifest; empty if unknown
+	// StoreUpload moves the upload to its final place. It is called after all other checks; if it fails, the
+	// version is not added. If it is nil, the upload must be there already.
 	StoreUpload func() error
 }
 
-// Add adds an uploaded version to a person's bot, in the state Queued. It makes the bot if there is none of that
-// name.
+// Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates
+// one.
 //
-// Add refuses the version if the bot is another person's, is withdrawn, has a version that is still being checked,
-// or has the same files in its live version, and if the person has reached the limit of bots, or of versions in 24
-// hours. A bot of which all versions failed may be taken over by another person a day after the last.
+// Add refuses the version if the bot belongs to another person, is withdrawn, has a pending version, or has a
+// live version with the same files. It also refuses it if the person has reached the limit of bots, or of
+// versions in 24 hours. If all versions of a bot failed, another person can take its name 24 hours after the
+// last.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -57,7 +58,7 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 	return out, err
 }
 
-// addVersion inserts a version of a person's bot, or refuses it.
+// addVersion inserts a version of a person's bot, or returns why it is refused.
 func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l ladder.Limits, v queries.AddVersionParams) (row queries.VersionRow, err error) {
 	b, err := tx.ownBot(ctx, p, n.Bot, l)
 	if err != nil {
@@ -70,7 +71,8 @@ func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l 
 	return tx.insertVersion(ctx, b, v)
 }
 
-// checkNewVersion returns an error if the bot cannot get this version now. A version of a remote bot has no bundle.
+// checkNewVersion returns an error if the bot cannot get this version now. A version of a remote bot has no
+// bundle.
 func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
 		return withdrawnError(b)
@@ -101,12 +103,12 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 	return nil
 }
 
-// versionLimitPeriod is the period to which the limit of a person's versions applies.
+// versionLimitPeriod is the period to which the limit of versions per person applies.
 const versionLimitPeriod = 24 * time.Hour
 
-// ownBot returns a person's bot of a name, and makes it if there is none. Another person's bot is taken over if all
-// its versions failed, and the last of them more than versionsTime ago: deleting them earlier would give its owner
-// more versions than the limit.
+// ownBot returns the person's bot called name, and creates it if no bot has that name. A bot of another person
+// is deleted and created anew if all its versions failed, the last of them more than versionLimitPeriod ago;
+// deleting them earlier would let its owner exceed the limit of versions.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -140,8 +142,8 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
 }
 
-// deleteBot deletes a bot of which all versions failed, with the versions and their logs. The messages to its owner
-// stay.
+// deleteBot deletes a bot of which all versions failed, with its versions and their logs. Messages to the owner
+// remain.
 func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {
 		if err := step(ctx, botID); err != nil {
@@ -151,7 +153,7 @@ func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	return nil
 }
 
-// insertVersion inserts the next version of a bot.
+// insertVersion inserts v as the next version of a bot.
 func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVersionParams) (row queries.VersionRow, err error) {
 	last, err := tx.LastNumber(ctx, b.ID)
 	if err != nil {
@@ -168,23 +170,23 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles lists the uploads that versions need, by their hash: those are never
-// deleted. A version that failed before it was built needs none.
+// Bundles returns the sorted hashes of the uploads that versions need. Such uploads are never deleted. A
+// version that failed before it was built needs none.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds lists the hashes of the versions that play or are on their way, and of those in matches
-// that wait or run and in games of people, in their order.
+// NeededBuilds returns the sorted hashes of the built files that are needed: of live and pending versions, of
+// versions in waiting or running matches, and of versions in open games of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes the uploads among some that no version needs. It holds the writer, so that nobody
-// keeps the same upload meanwhile. It has no error: the versions are over, and SweepUploads deletes what
-// is left.
+// dropUploads deletes those of the given uploads that no version needs. It does so in a transaction, so that
+// nobody can add a version with the same upload at the same time. It ignores errors, because SweepUploads
+// deletes what is left.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
@@ -200,9 +202,8 @@ func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	})
 }
 
-// SweepUploads deletes the uploads that no version needs, which a server that was
-// killed has left, and returns how many they were. The directory's server calls it
-// before it takes uploads.
+// SweepUploads deletes uploads that no version needs, such as those of a server that was killed, and returns
+// their number. A server must call it before it accepts uploads.
 func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	needed, err := s.Bundles(ctx)
 	if err != nil {
@@ -228,7 +229,7 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-// OpenUpload opens the upload of a version, as it came.
+// OpenUpload opens the upload of a version, unchanged as it was received.
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)

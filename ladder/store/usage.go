@@ -10,45 +10,45 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Usage is what the database has in bytes.
+// Usage describes the size of the database, in bytes.
 type Usage struct {
 	MeasuredAt   time.Time    `json:"-"`
-	FirstMatchAt time.Time    `json:"-"`      // when the first match finished; zero: none has
-	Bytes        int64        `json:"-"`      // of its files, what is not in use yet included
-	UnusedBytes  int64        `json:"unused"` // of its pages: new matches take them first
+	FirstMatchAt time.Time    `json:"-"`      // when the first match finished; zero if none has
+	Bytes        int64        `json:"-"`      // of all its files, including unused pages
+	UnusedBytes  int64        `json:"unused"` // of free pages, which new matches use first
 	Tables       []TableUsage `json:"tables"`
 	Games        []GameUsage  `json:"games"`
-	Day          Growth       `json:"day"`
-	Week         Growth       `json:"week"`
+	Day          Growth       `json:"day"`  // growth in the last 24 hours
+	Week         Growth       `json:"week"` // growth in the last seven days
 }
 
-// TableUsage is a table or an index, as it stands in the pages of the database.
+// TableUsage is the size of a table or an index.
 type TableUsage struct {
 	Table string `json:"table"`
-	Index string `json:"index,omitempty"` // "" for the table itself
+	Index string `json:"index,omitempty"` // empty for the table itself
 	Bytes int64  `json:"bytes"`
 }
 
-// GameUsage is what the matches of a game take. The bytes are those of a match on average.
+// GameUsage is the size of the finished matches of one game. The sizes are averages per match, in bytes.
 type GameUsage struct {
 	Game          string  `json:"game"`
-	Matches       int64   `json:"matches"` // that have finished
+	Matches       int64   `json:"matches"`
 	Games         int64   `json:"games"`
-	Bytes         float64 `json:"bytes"`   // of the replays, logs and rows
-	Replays       float64 `json:"replays"` // compressed, wherever they are
+	Bytes         float64 `json:"bytes"`   // sum of Replays, Logs and Rows
+	Replays       float64 `json:"replays"` // compressed, in the database or the archive
 	Logs          float64 `json:"logs"`
-	Rows          float64 `json:"rows"`     // of all else that the database has of a match, its indexes included
-	UnpackedBytes float64 `json:"unpacked"` // of the replays and logs, before they were compressed
+	Rows          float64 `json:"rows"`     // share of all other rows and indexes of matches
+	UnpackedBytes float64 `json:"unpacked"` // of replays and logs before compression
 }
 
-// Growth is what has come within some time.
+// Growth is what was added within some time.
 type Growth struct {
-	Matches int64 `json:"matches"`
+	Matches int64 `json:"matches"` // finished matches
 	Bytes   int64 `json:"bytes"`   // of these matches
 	Uploads int64 `json:"uploads"` // bytes of uploads
 }
 
-// Usage measures the database. It reads all of it, beside a server, too, which goes on meanwhile.
+// Usage measures the database. It reads all of it, and may be called while a server runs.
 func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 	u.MeasuredAt, u.Games = s.now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
@@ -66,7 +66,7 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 	return u, machineError(contextError(ctx, err))
 }
 
-// fileBytes returns the size of the database with the files that SQLite keeps beside it.
+// fileBytes returns the size of the database and of the files that SQLite keeps beside it.
 func (s *Store) fileBytes() (total int64, err error) {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		bytes, _, err := trees.Size(s.dir.Database() + end)
@@ -78,7 +78,7 @@ func (s *Store) fileBytes() (total int64, err error) {
 	return total, nil
 }
 
-// tableUsage returns the bytes of all tables and indexes, the largest first.
+// tableUsage returns the sizes of all tables and indexes, the largest first.
 func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 	rows, err := s.readers.QueryContext(ctx, `SELECT coalesce(sqlite_schema.tbl_name, dbstat.name), coalesce(sqlite_schema.type, '') = 'index', dbstat.name, dbstat.pgsize
 		FROM dbstat LEFT JOIN sqlite_schema ON sqlite_schema.name = dbstat.name WHERE dbstat.aggregate = TRUE`)
@@ -104,8 +104,7 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 	return list, rows.Err()
 }
 
-// gameUsage counts matches and their documents by game. What the tables take beside the documents is shared
-// among all matches.
+// gameUsage computes the sizes by game. The size of rows is divided equally among all matches.
 func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	day, week := u.MeasuredAt.Add(-24*time.Hour), u.MeasuredAt.Add(-7*24*time.Hour)
 	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
@@ -151,7 +150,7 @@ func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
 	return err
 }
 
-// add adds matches, with their bytes in all.
+// add adds the matches of a row, as sums that gameUsage divides later.
 func (g *GameUsage) add(r queries.UsageByGameRow) {
 	g.Matches += r.Matches
 	g.Games += r.Games
@@ -165,7 +164,7 @@ func (g *Growth) add(more Growth) {
 	g.Bytes += more.Bytes
 }
 
-// uploadedSince returns the bytes of the uploads that came first at a time or later.
+// uploadedSince returns the bytes of the uploads that were first received at a given time or later.
 func (s *Store) uploadedSince(ctx context.Context, since time.Time) (total int64, err error) {
 	hashes, err := s.read.UploadsSince(ctx, stamp(since))
 	if err != nil {

@@ -10,35 +10,34 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// Verify rebuilds everything that follows from something else, and returns how what is stored differs from that. The
-// list is empty if nothing differs. It compares
+// Verify computes again everything that follows from other data, and returns the differences from what is
+// stored. The list is empty if there are none. Verify checks
 //
-//   - the database by SQLite's own checks, then the uploads and the archive by their hashes;
-//   - every game of a match and of people with its replay, which it plays again by the rules, with its seeds,
-//     commitments and players;
-//   - all that the matches and the games of people give when they finish again in their order, by the code that has
-//     finished them: results, ratings, sums and counts, bit by bit.
+//   - the database by SQLite's own checks, and the uploads and the archive by their hashes;
+//   - every replay of a match or of a game of people by the rules, including seeds, commitments and players;
+//   - everything that results from finishing the matches and the games of people again, in order and by the same
+//     code: results, ratings, sums and counts, bit by bit.
 //
-// Of some columns nothing else in the database tells, so they are not compared:
+// Some columns do not follow from other data, so they are not compared:
 //
-//   - of a match: who asked for it, when it was added, and the start-up time of its clock;
-//   - of an attempt: its machine, and of one that was broken off its seed, when it ended, why and whether the
-//     referee failed, and when it began unless it is the first one;
-//   - of a game: how long it took, of which only the sum is known; the times and infos of its moves,
-//     as far as the clock permits them; the hash of a house bot; and the bots' logs, which are not missed. What a match
-//     has of these is compared with its hash alone, and what a game of a person has with none;
-//   - of an entry: since when it is on the ladder as long as its first match and its Elo at
-//     the start are right, and its fit, which the server makes from all matches again, after the next one;
-//   - of a game of people: when it began, when it ended unless it counts for a bot, and which of several
-//     people opened its table;
-//   - of an archive file, when it was made.
+//   - of a match: who requested it, when it was added, and the start-up time of its clock;
+//   - of an attempt: its machine; of an interrupted one also its seed, its end, its reason and whether the
+//     referee failed; and its start unless it is the first of its match;
+//   - of a game: its duration, of which only the sum is known; the times and infos of moves within the limits of
+//     the clock; the hash of a house bot; and the logs of bots, which may be missing. For a match these are only
+//     covered by the hash of its documents, and for a game of people by nothing;
+//   - of an entry: when the version entered the ladder, as long as its first match and its first Elo are right;
+//     and its fit, which the server computes again after the next match;
+//   - of a game of people: its start; its end unless it counts for a bot; and which of several people opened its
+//     table;
+//   - of an archive file: when it was made.
 //
-// Matches may go on meanwhile: those that finish later are left for the next time.
-// If progress is not nil, it is called with how many of the matches and uploads are done. The
-// error says that it could not go on; the list has what was found until then. The list has at most 10,000 differences, and
-// one more that says how many it leaves out.
+// Matches may go on meanwhile; those that finish later are not checked. If progress is not nil, it is called
+// with the number of matches and uploads that are done. If Verify cannot continue, it returns an error with the
+// differences found so far. The list has at most 10,000 differences and one more that says how many were left
+// out.
 //
-// It needs a temporary directory with room for the rows of the database, without replays and logs.
+// Verify needs a temporary directory with room for the rows of the database, without replays and logs.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
 	v := &verifier{store: s, ctx: ctx, progress: progress}
 	for _, step := range []func() error{v.database, v.bundles, v.archives, v.rebuild} {
@@ -49,7 +48,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([
 	return v.differences(), nil
 }
 
-// verifier is one run of Verify.
+// verifier is the state of one call of Verify.
 type verifier struct {
 	findings
 	store     *Store
@@ -66,8 +65,8 @@ func (v *verifier) advance(n int) {
 	}
 }
 
-// database lets SQLite look at its pages, indexes, constraints and references. A
-// file that is too damaged for that is a difference, too.
+// database runs SQLite's own checks of pages, indexes, constraints and references. If the file is too damaged
+// for that, it reports this as a difference.
 func (v *verifier) database() error {
 	for _, query := range []string{
 		"SELECT 'database', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
@@ -146,8 +145,8 @@ func hashOf(dir datadir.Dir, sum string) (string, error) {
 	return trees.HashFile(path)
 }
 
-// rebuild compares all that follows from the matches and the games of people. Ratings of another formula are not
-// compared.
+// rebuild compares everything that follows from the matches and the games of people. If the ratings were
+// computed by another formula, it reports only that.
 func (v *verifier) rebuild() error {
 	stored, err := v.store.read.Formula(v.ctx)
 	if err != nil {
@@ -173,7 +172,8 @@ func (v *verifier) rebuild() error {
 	return err
 }
 
-// inputChecks find what cannot be in the rows that do not follow from others: a place, and what is wrong there.
+// inputChecks finds contradictions in the data that cannot be computed from other data. Each row has a place
+// and a description.
 const inputChecks = `
 WITH a AS (
   SELECT attempts.*, matches.state, matches.began AS match_began,
@@ -198,12 +198,12 @@ UNION ALL SELECT printf('match_slots match_id=%d slot=%d', match_id, slot), prin
   FROM (SELECT match_id, slot, row_number() OVER (PARTITION BY match_id ORDER BY slot) - 1 AS place FROM stored.match_slots) WHERE slot <> place
 `
 
-// checkInputs finds what cannot be in the rows that do not follow from others.
+// checkInputs reports the contradictions that inputChecks finds.
 func (r *rebuild) checkInputs() error {
 	return r.update(func(tx *Tx) error { return r.query(r.ctx, tx, inputChecks) })
 }
 
-// query adds what a query finds: places, and what is wrong there.
+// query reports each row that a query returns: a place and a description.
 func (f *findings) query(ctx context.Context, tx *Tx, query string) error {
 	return tx.eachRow(ctx, func(scan func(...any) error) error {
 		var d Difference

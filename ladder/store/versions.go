@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion finds a version that is on its way; in any other state it is too late.
+// pendingVersion returns a version that is in one of the stages of its submission. In any other state it
+// returns an error.
 func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -24,8 +25,8 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a version on its way to another state of the way. Queued means that
-// it begins, with no stages, and that the next turn is another owner's.
+// SetState moves a pending version to another pending state. Queued means that processing starts: earlier
+// stages are deleted, and the owner goes to the end of the queue of owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.State) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -49,17 +50,17 @@ func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.St
 	})
 }
 
-// BuildInfo is what is known of a version when it is unpacked and built.
+// BuildInfo is what the build of a version found out about it.
 type BuildInfo struct {
 	Label    string
-	Hash     string // SHA-256 of what runs, in hexadecimal
+	Hash     string // SHA-256 of the built files, in hexadecimal
 	Language string
 	Games    []string
 	Command  []string
 	Needs    ladder.Needs
 }
 
-// SetBuildInfo stores what is known of a version after its build.
+// SetBuildInfo stores the result of the build of a pending version.
 func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -72,15 +73,16 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 	})
 }
 
-// SetNeeds keeps what the versions need whose files are built again.
+// SetNeeds stores the needs of all versions whose built files have the given hash. It is called after these
+// files were built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
 
-// jsonList returns a list as JSON.
+// jsonList returns a list as JSON, and nil as an empty list.
 func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
-// StartStage notes that a stage of a version begins, again if it was there.
+// StartStage records that a stage of a pending version starts. A stage of the same name is started again.
 func (s Versions) StartStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -91,7 +93,7 @@ func (s Versions) StartStage(ctx context.Context, versionID int64, name string) 
 	})
 }
 
-// FinishStage keeps how a stage that was begun came out: OK, Summary and Log.
+// FinishStage stores the result of a stage that was started: OK, Summary and Log.
 func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
@@ -105,7 +107,7 @@ func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder
 	})
 }
 
-// Stages returns what a version has been through, in that order.
+// Stages returns the stages of a version, in the order in which they were started.
 func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
 	rows, err := s.read.Stages(ctx, versionID)
 	if err != nil {
@@ -124,7 +126,8 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner leaves a message for the owner of a version; a house bot has none. match is 0 for none.
+// messageOwner adds a message for the owner of a version. House bots have no owner and get none. match is the
+// ID of the match that the message refers to, or 0.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -135,8 +138,8 @@ func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind lad
 	})
 }
 
-// Promote makes a version live: the one before it is retired, and it comes on every
-// ladder whose game it plays, with its predecessor's Elo there.
+// Promote makes a pending version live and retires the one before it. The version enters every ladder whose
+// game it plays, with the Elo of its predecessor there.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)
@@ -150,7 +153,7 @@ func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	})
 }
 
-// promote makes a version live, and brings the ladders in line.
+// promote makes a version live and updates the ladders.
 func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	if err := tx.retire(ctx, v.BotID, nullStamp(tx.now)); err != nil {
 		return err
@@ -162,8 +165,8 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	return tx.refreshBot(ctx, v.BotID)
 }
 
-// Suspend takes a live version off the ladders for its faults and tells its owner;
-// suspended is false, and nothing is done, when it is not live any more. match is that of its last fault.
+// Suspend takes a live version off the ladders for its faults and sends its owner a message. match is the ID of
+// the match with its last fault. If the version is not live any more, Suspend does nothing and returns false.
 func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
@@ -185,8 +188,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries brings the ladders in line with the versions' states, when the
-// ladders or the house bots have changed.
+// refreshEntries makes the entries of all ladders match the states of the versions, after a change of the
+// ladders or of the house bots.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
@@ -208,7 +211,7 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropIdle(ctx)
 }
 
-// refreshBot does what refreshEntries does, after a change to one bot.
+// refreshBot is refreshEntries for the versions of one bot.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
@@ -234,8 +237,8 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	return tx.dropIdle(ctx)
 }
 
-// enterAll puts a live version on every ladder that is played and whose game it
-// plays; a house bot only where the ladder wants it.
+// enterAll adds a live version to every active ladder whose game it plays. A house bot is added only to ladders
+// that list it.
 func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
 	ladders, err := tx.Ladders(ctx)
 	if err != nil {
@@ -256,8 +259,7 @@ func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// enter puts a live version on a ladder, unless it is there or has been there: then
-// it goes on with what it had.
+// enter adds a live version to a ladder. If the version was there before, its entry stays as it is.
 func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
 	was, err := tx.Entry(ctx, l.ID, v.ID)
 	if err = ifNoRows(err, nil); err != nil || was.VersionID != 0 {
@@ -278,8 +280,8 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropIdle drops the rated matches that wait for a version which no longer plays, and those that somebody asked for
-// with a bot that is withdrawn, or with a remote version that rests: it cannot connect.
+// dropIdle drops waiting matches that cannot be played: rated ones with a version that no longer plays, and
+// requested ones with a withdrawn bot or with a remote version that cannot connect because it is not live.
 func (tx *Tx) dropIdle(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -306,8 +308,8 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 	return nil
 }
 
-// SetUnplayable keeps what no machine has that a version needs, and tells its owner; if it is empty, the version can be
-// played again.
+// SetUnplayable stores what a version needs that no machine has, and sends its owner a message. An empty text
+// means that the version can be played again.
 func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)
@@ -328,7 +330,7 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 	})
 }
 
-// LastOfBots returns the last versions of some bots, by bot.
+// LastOfBots returns the last version of each bot, by bot ID.
 func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, jsonText(bots))
 	if err != nil {
@@ -342,7 +344,7 @@ func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladde
 	return out, err
 }
 
-// Find returns a version.
+// Find returns the version with the given ID.
 func (s Versions) Find(ctx context.Context, id int64) (out ladder.Version, err error) {
 	row, err := s.read.VersionByID(ctx, id)
 	if err != nil {

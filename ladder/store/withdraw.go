@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Withdraw takes a bot off the ladders until it is restored: its live version rests, and its matches that wait are
-// dropped, as are those that it plays if they are broken off. All that it has played stays.
+// Withdraw takes a bot off the ladders until it is restored. Its live version is retired and its waiting
+// matches are dropped. A match that it is playing is dropped only if it is interrupted. Results remain.
 func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
@@ -28,8 +28,8 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
-// Restore brings a bot back that was withdrawn. The version plays on that played
-// then; where none did, because it was suspended, none does.
+// Restore undoes Withdraw: the version that was live then is live again. If none was live, because it was
+// suspended, none is now.
 func (s Bots) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
@@ -46,8 +46,8 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// UseVersion makes an earlier version of a bot live again: it goes on with its own rating,
-// and the one that was live rests. The bot is restored where it was withdrawn.
+// UseVersion makes an earlier version of a bot live again, with its own rating, and retires the live one. It
+// also restores a withdrawn bot.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
@@ -73,12 +73,12 @@ func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	})
 }
 
-// NoVersionOf returns the error for a version that a bot does not have.
+// NoVersionOf returns the error for a version number that a bot does not have.
 func NoVersionOf(bot string, number int) error {
 	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 
-// updateBot changes what plays of a person's bot, and brings the ladders in line.
+// updateBot calls change for a person's bot and then updates the ladders.
 func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)
