@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hints are the hints of package ladder as the API and the commands word them.
+// hints maps the formats of the hints of package ladder to the words of the API and of the commands.
 var hints = map[string]string{
 	ladder.HintBots:        "timba bots lists them",
 	ladder.HintVersions:    "timba bots %s lists them",
@@ -38,13 +38,14 @@ var hints = map[string]string{
 	ladder.HintStart:       "name the directory of a server, or start one there with timba serve --data %s",
 }
 
-// HintText returns a hint as the API and the commands word it.
+// HintText returns hint in the words of the API and of the commands, which name commands of timba.
 func HintText(hint phrase.Text) string {
 	text, _ := hint.Translate(hints)
 	return text
 }
 
-// ErrorText returns what a command says of an error.
+// ErrorText returns the message that a command prints for err. It replaces the hint of a ladder.Error by its
+// HintText.
 func ErrorText(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*ladder.Error](err); ok && !e.Hint.IsZero() {

@@ -1,9 +1,9 @@
-// Package wire defines the documents of the HTTP API as Go types, for the server and the
-// client. web/api makes the schemas of its OpenAPI document from them: see its function
-// memberSchema for the tags of fields.
+// Package wire defines the JSON documents of the HTTP API as Go types, for the server and the client. Package
+// api generates the schemas of its OpenAPI document from these types; its function memberSchema explains the
+// field tags. The name of a type is the name of its schema.
 //
-// Names are snake_case. Times are RFC 3339 in UTC, absent if there is none. Durations are
-// milliseconds, hashes and seeds hexadecimal.
+// JSON names are snake_case. Times are RFC 3339 in UTC; a time that is not known is absent. Durations are in
+// milliseconds. Hashes and seeds are hexadecimal.
 package wire
 
 import (
@@ -19,24 +19,24 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Page is a part of a list. Next is the cursor of the next page, "" at the end; it is valid only
-// for the same list.
+// Page is one page of a list. Next is the cursor that asks for the next page of the same list; it is "" on the
+// last page.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty" ref:"Cursor"`
 }
 
-// List is a whole list.
+// List is a complete list.
 type List[T any] struct {
 	Items []T `json:"items"`
 }
 
-// Health is the answer of a server that can work.
+// Health is the answer of a server that works.
 type Health struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// Ladder is a ladder and the rules of its matches.
+// Ladder describes a ladder and the rules of its matches.
 type Ladder struct {
 	Name    string            `json:"name" ref:"Name"`
 	Title   string            `json:"title"`
@@ -49,7 +49,7 @@ type Ladder struct {
 	Matches int64             `json:"matches" min:"0" doc:"Finished matches."`
 }
 
-// Ref is a reference to a version of a bot.
+// Ref identifies a version of a bot that takes part in a match.
 type Ref struct {
 	Bot     string `json:"bot"`
 	Version int    `json:"version" min:"1"`
@@ -58,20 +58,21 @@ type Ref struct {
 	Remote  bool   `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
 	SHA256  string `json:"sha256,omitempty" ref:"SHA256"`
 
+	// Record is nil except in the document of a single finished match.
 	Record *Record `json:"record,omitempty"`
 }
 
-// Record counts the games of a version in a match.
+// Record counts the games that a version has won, drawn and lost in a match.
 type Record struct {
 	_      struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
 	Wins   int      `json:"won" min:"0"`
-	Draws  int      `json:"drawn" min:"0" doc:"It was first, and so was another side."`
+	Draws  int      `json:"drawn" min:"0" doc:"Games in which it shared the first rank with another side."`
 	Losses int      `json:"lost" min:"0"`
 }
 
-// Standing is a version's place on a ladder.
+// Standing is the row of a version in the table of a ladder.
 type Standing struct {
-	Rank    int    `json:"rank" min:"0" doc:"Among the active versions; 0 for a version that is not active or has no matches."`
+	Rank    int    `json:"rank" min:"0" doc:"The place among the active versions; 0 for a version that is not active or has no matches."`
 	Bot     string `json:"bot"`
 	Version int    `json:"version" min:"1"`
 	Owner   string `json:"owner,omitempty"`
@@ -80,7 +81,7 @@ type Standing struct {
 	Ladder  string `json:"ladder,omitempty" doc:"Only in the list of a bot's places."`
 
 	Elo         float64   `json:"elo"`
-	Fit         *Fit      `json:"fit,omitempty"` // nil before the first fit
+	Fit         *Fit      `json:"fit,omitempty"` // nil before the first estimate
 	Matches     int       `json:"matches" min:"0"`
 	Games       int       `json:"games" min:"0"`
 	Wins        int       `json:"wins" min:"0"`
@@ -91,65 +92,65 @@ type Standing struct {
 	LastMatchAt time.Time `json:"last_match,omitzero"`
 }
 
-// Fit is the maximum-likelihood rating over all matches of a ladder. A value that the matches do
-// not bound is null.
+// Fit is the maximum-likelihood estimate of a rating, from all matches of a ladder. A value is nil if the
+// matches do not bound it, such as the rating of a version that has won every game.
 type Fit struct {
 	_         struct{} `doc:"The maximum-likelihood rating over all matches; null if the matches do not bound it. Absent before the first fit."`
 	Elo       *float64 `json:"elo"`
 	PlusMinus *float64 `json:"plus_minus" doc:"Half the width of the 95 % interval."`
 }
 
-// Bot is a name under which versions play.
+// Bot describes a bot: a name under which its versions play.
 type Bot struct {
 	Name        string     `json:"name"`
 	Owner       string     `json:"owner,omitempty"`
 	House       bool       `json:"house"`
 	CreatedAt   time.Time  `json:"created"`
-	WithdrawnAt time.Time  `json:"withdrawn,omitzero" doc:"Since when the owner keeps it from playing."`
-	Live        int        `json:"live" min:"0" doc:"The version that plays; 0 if there is none."`
+	WithdrawnAt time.Time  `json:"withdrawn,omitzero" doc:"When the owner withdrew it; absent if it is not withdrawn."`
+	Live        int        `json:"live" min:"0" doc:"The number of the version that plays; 0 if none does."`
 	Latest      *Version   `json:"latest,omitempty" doc:"The version that was submitted last."`
 	Standings   []Standing `json:"standings,omitempty" doc:"Only in the document of a single bot."`
 }
 
-// Version is one submission of a bot.
+// Version describes one submitted version of a bot.
 type Version struct {
 	Bot          string    `json:"bot"`
 	Version      int       `json:"version" min:"1"`
-	Label        string    `json:"label,omitempty" doc:"The manifest's own version."`
+	Label        string    `json:"label,omitempty" doc:"The version that the bot's manifest names."`
 	State        string    `json:"state" ref:"VersionState"`
 	Reason       string    `json:"reason,omitempty" doc:"Why it failed or was suspended; for its owner and admins."`
 	Submission   int64     `json:"submission,omitempty" ref:"ID" doc:"The number of its submission; for its owner and admins."`
 	Remote       bool      `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
 	Online       bool      `json:"online,omitempty" doc:"It is remote, and connected now."`
 	Language     string    `json:"language,omitempty"`
-	Games        []string  `json:"games,omitempty" doc:"The games that it claims to play; if absent, all."`
-	BundleSHA256 string    `json:"bundle_sha256,omitempty" ref:"SHA256"`
-	SHA256       string    `json:"sha256,omitempty" ref:"SHA256"`
+	Games        []string  `json:"games,omitempty" doc:"The games that its manifest names; if absent, it plays all."`
+	BundleSHA256 string    `json:"bundle_sha256,omitempty" ref:"SHA256" doc:"The hash of the upload."`
+	SHA256       string    `json:"sha256,omitempty" ref:"SHA256" doc:"The hash of the built files."`
 	CreatedAt    time.Time `json:"created"`
-	WentLiveAt   time.Time `json:"began,omitzero"`
-	EndedAt      time.Time `json:"ended,omitzero"`
+	WentLiveAt   time.Time `json:"began,omitzero" doc:"When it last went live."`
+	EndedAt      time.Time `json:"ended,omitzero" doc:"When it was retired, failed or suspended."`
 }
 
-// Stage is one step of a submission.
+// Stage is one stage of a submission: unpack, build, check or trial.
 type Stage struct {
 	Name      string    `json:"name"`
-	OK        bool      `json:"ok" doc:"Also false while the stage runs; 'ended' is then absent."`
+	OK        bool      `json:"ok" doc:"True if the stage succeeded; false also while it runs, when 'ended' is absent."`
 	StartedAt time.Time `json:"began"`
 	EndedAt   time.Time `json:"ended,omitzero"`
 	Summary   string    `json:"summary,omitempty"`
 	Log       string    `json:"log,omitempty"`
 }
 
-// Submission is the progress of a version through its stages.
+// Submission is the progress of a submitted version through its stages.
 type Submission struct {
 	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`
-	Place   int     `json:"place" min:"0" doc:"The place in the queue: 1 is next, 0 as soon as the first stage has begun. Owners take turns."`
+	Place   int     `json:"place" min:"0" doc:"The place in the queue: 1 is next, 0 means that the first stage has started. Owners take turns."`
 	Done    bool    `json:"done" doc:"No more stages follow."`
 	Stages  []Stage `json:"stages"`
 }
 
-// Match is a match between versions.
+// Match describes a match between versions. Lists of matches omit Attempts and the hashes and owners of Versions.
 type Match struct {
 	ID          int64             `json:"id" ref:"ID"`
 	Ladder      string            `json:"ladder,omitempty"`
@@ -160,17 +161,17 @@ type Match struct {
 	Deals       int               `json:"deals" min:"1"`
 	State       string            `json:"state" ref:"MatchState"`
 	RequestedBy string            `json:"asked_by,omitempty"`
-	Reason      string            `json:"reason,omitempty" doc:"Why it was dropped, or ended before all of its games were played."`
+	Reason      string            `json:"reason,omitempty" doc:"Why it was dropped, or why it ended before all of its games were played."`
 	CreatedAt   time.Time         `json:"created"`
 	StartedAt   time.Time         `json:"began,omitzero"`
 	FinishedAt  time.Time         `json:"finished,omitzero"`
-	Order       int64             `json:"order,omitempty" min:"1" doc:"The place among the finished matches of its ladder; ratings changed in this order."`
+	Order       int64             `json:"order,omitempty" min:"1" doc:"The number of the match among the finished matches of its ladder; ratings changed in this order."`
 	Versions    []Ref             `json:"versions" doc:"By slot."`
 	Changes     []Change          `json:"changes,omitempty"`
 	Attempts    []Attempt         `json:"attempts,omitempty"`
 }
 
-// Change is the rating change of a version in a match.
+// Change is how a match changed the Elo rating of one version.
 type Change struct {
 	Match         int64   `json:"match,omitempty" ref:"ID" doc:"Only in a history."`
 	Number        int     `json:"number,omitempty" min:"1" doc:"Only in a history: the number of the match among the version's matches on the ladder."`
@@ -185,38 +186,38 @@ type Change struct {
 	Deals         int     `json:"deals" min:"0" doc:"The deals of the match that count: those that do not repeat earlier games of the same versions."`
 }
 
-// Attempt is one start of a match.
+// Attempt is one try of the server to play a match. A new attempt follows one that a failure interrupted.
 type Attempt struct {
 	Number     int       `json:"number" min:"1"`
 	Machine    string    `json:"machine,omitempty" doc:"The machine that plays it; 'local' is the server's own."`
 	Commitment string    `json:"commitment" ref:"SHA256"`
-	Seed       string    `json:"seed,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Present when the attempt is over."`
+	Seed       string    `json:"seed,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Present once the attempt is over."`
 	StartedAt  time.Time `json:"began"`
 	EndedAt    time.Time `json:"ended,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
 }
 
-// Machine is a machine that plays matches. What is counted begins with the start of the server.
+// Machine describes a machine that plays matches. Its counts begin when the server starts.
 type Machine struct {
 	Name             string           `json:"name" pattern:"^[a-z0-9][a-z0-9-]{0,39}$"`
 	Local            bool             `json:"local,omitempty" doc:"It is the server's own."`
-	State            string           `json:"state" enum:"ready,paused,draining,refused,suspended,away" doc:"'paused': it gets no matches for a while, because it could not play one. 'draining': it finishes what it plays, and leaves. 'refused': it gets no matches. 'suspended': it gets no more, because it handed in what cannot be. 'away': it has credentials and is not connected; only admins see it."`
+	State            string           `json:"state" enum:"ready,paused,draining,refused,suspended,away" doc:"'paused': it gets no matches for a while, because it could not play one. 'draining': it finishes what it plays, and leaves. 'refused': it gets no matches. 'suspended': it gets no more matches, because it sent an impossible result. 'away': it has credentials and is not connected; only admins see it."`
 	Reason           string           `json:"reason,omitempty" doc:"Why it gets no matches."`
-	PausedUntil      time.Time        `json:"until,omitzero" doc:"The end of its pause."`
-	Version          string           `json:"version,omitempty" doc:"Of timba."`
+	PausedUntil      time.Time        `json:"until,omitzero" doc:"When its pause ends."`
+	Version          string           `json:"version,omitempty" doc:"The version of timba that it runs."`
 	Arch             string           `json:"arch,omitempty"`
-	Sandbox          string           `json:"sandbox,omitempty" doc:"The best level that it has."`
+	Sandbox          string           `json:"sandbox,omitempty" doc:"The best level of its sandbox."`
 	Cores            int              `json:"cores" min:"0" doc:"It plays one match at a time on each."`
-	SeenAt           time.Time        `json:"seen,omitzero"`
+	SeenAt           time.Time        `json:"seen,omitzero" doc:"When its last report came."`
 	Playing          []MachineMatch   `json:"playing"`
-	FinishedMatches  int64            `json:"finished" min:"0" doc:"Matches since the server started."`
+	FinishedMatches  int64            `json:"finished" min:"0" doc:"Matches that it has finished since the server started."`
 	FinishedLastHour int              `json:"finished_last_hour" min:"0"`
-	VoidGames        int64            `json:"games_void" min:"0" doc:"Games that were played again."`
-	StarvedGames     int64            `json:"games_starved" min:"0" doc:"Of them, those because other programs used the core."`
+	VoidGames        int64            `json:"games_void" min:"0" doc:"Games that did not count because the machine was at fault; they were played again."`
+	StarvedGames     int64            `json:"games_starved" min:"0" doc:"The part of 'games_void' for which other programs that used the core were the cause."`
 	Operator         *MachineOperator `json:"operator,omitempty"`
 }
 
-// MachineMatch is a match that a machine plays.
+// MachineMatch is a match that a machine plays now.
 type MachineMatch struct {
 	_         struct{}  `doc:"A match that a machine plays."`
 	Match     int64     `json:"match" ref:"ID"`
@@ -226,18 +227,18 @@ type MachineMatch struct {
 	StartedAt time.Time `json:"began,omitzero"`
 }
 
-// MachineOperator is what only admins see of a machine.
+// MachineOperator is the part of a machine's description that only admins see.
 type MachineOperator struct {
-	_              struct{}          `doc:"What only admins see of a machine."`
-	Protocol       int               `json:"protocol,omitempty" doc:"Of the messages between server and worker."`
+	_              struct{}          `doc:"The part of a machine's description that only admins see."`
+	Protocol       int               `json:"protocol,omitempty" doc:"The version of the protocol between server and worker."`
 	OS             string            `json:"os,omitempty"`
-	Memory         int64             `json:"memory,omitempty" min:"0" doc:"Bytes of all its bots together."`
-	Interpreters   map[string]string `json:"interpreters,omitempty" doc:"Versions by name."`
-	AddedAt        time.Time         `json:"added,omitzero" doc:"When it was given credentials."`
+	Memory         int64             `json:"memory,omitempty" min:"0" doc:"The memory for all of its bots together, in bytes."`
+	Interpreters   map[string]string `json:"interpreters,omitempty" doc:"The version of each interpreter, by name."`
+	AddedAt        time.Time         `json:"added,omitzero" doc:"When it got its credentials."`
 	BrokenAttempts int64             `json:"attempts_broken" min:"0" doc:"Attempts that ended without a result because of the machine."`
 }
 
-// Game is a finished game of a match.
+// Game is the result of one game of a match.
 type Game struct {
 	ID       int64      `json:"id" ref:"ID"`
 	Match    int64      `json:"match" ref:"ID"`
@@ -248,7 +249,7 @@ type Game struct {
 	Seats    []GameSeat `json:"seats"`
 }
 
-// GameSeat is the result of a game for a seat.
+// GameSeat is the result of one seat in a game.
 type GameSeat struct {
 	Seat    int     `json:"seat" min:"0"`
 	Slot    int     `json:"slot" min:"0"`
@@ -262,26 +263,25 @@ type GameSeat struct {
 	Reason fault.Reason `json:"reason,omitzero" doc:"The reason of its first fault, as in the replay (SPEC.md, \"Limits and faults\"). Only in the document of a single game."`
 }
 
-// ReplayLine is a line of a stream of replays. Cursor is the position after it, from which a
-// stream can be resumed.
+// ReplayLine is one line of a stream of replays. A request with Cursor resumes the stream after this line.
 type ReplayLine struct {
 	_      struct{}        `doc:"One line of a stream of replays."`
 	Cursor string          `json:"cursor" ref:"Cursor"`
 	Game   int64           `json:"game" ref:"ID"`
 	Match  int64           `json:"match" ref:"ID"`
 	Ladder string          `json:"ladder,omitempty"`
-	Replay json.RawMessage `json:"replay" doc:"The document of SPEC.md, \"Replays\", in one line."`
+	Replay json.RawMessage `json:"replay" doc:"The replay as in SPEC.md, \"Replays\", in one line."`
 }
 
-// Person is a person who may own bots.
+// Person describes a person who has joined the competition.
 type Person struct {
 	Name      string    `json:"name" ref:"Name"`
 	Admin     bool      `json:"admin"`
 	CreatedAt time.Time `json:"created"`
-	BlockedAt time.Time `json:"blocked,omitzero"`
+	BlockedAt time.Time `json:"blocked,omitzero" doc:"When an admin blocked the person; absent if not blocked."`
 }
 
-// Me is the person of a token, and the token.
+// Me describes the token of a request and the person who owns it.
 type Me struct {
 	Person
 	Token Token `json:"token"`
@@ -298,46 +298,48 @@ type Token struct {
 	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
-// LiveVersion chooses which version of a bot plays.
+// LiveVersion is the request to make a version the one that plays for its bot.
 type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
 }
 
-// NewToken asks for a token.
+// NewToken is the request for a token. A token without ExpiresAt does not expire.
 type NewToken struct {
 	Label     string    `json:"label,omitempty" length:"64"`
 	Scope     string    `json:"scope" ref:"Scope"`
 	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
-// MadeToken is a new token with its key, which is shown only once.
+// MadeToken is a new token with its key. No later answer contains the key.
 type MadeToken struct {
 	Token
 	Key string `json:"key" pattern:"^timba_"`
 }
 
-// Registration asks to join; Invite is the code of an invite if the competition requires one.
+// Registration is the request to join the competition. Invite is the code of an invite; it may be "" if anybody
+// may join.
 type Registration struct {
 	Name   string `json:"name" ref:"Name"`
 	Invite string `json:"invite,omitempty" length:"128"`
 }
 
-// Registered is a new person with the key of the first token, which is shown only once.
+// Registered is a new person with the key of their first token. No later answer contains the key.
 type Registered struct {
 	Person
 	Key string `json:"key" pattern:"^timba_"`
 }
 
-// AskedMatch asks for an unrated match with the rules of a ladder, or of a game with options.
+// AskedMatch is the request for an unrated match. It names either a ladder, whose rules the match has, or a game
+// with options.
 type AskedMatch struct {
 	Ladder  string            `json:"ladder,omitempty" length:"64" doc:"The ladder whose game, options and clock are used."`
-	Game    string            `json:"game,omitempty" length:"64" doc:"A game, instead of a ladder."`
+	Game    string            `json:"game,omitempty" length:"64" doc:"The game to play, if no ladder is named."`
 	Options map[string]string `json:"options,omitempty" ref:"Options"`
-	Deals   int               `json:"deals,omitempty" min:"0" max:"1000" doc:"0: as many as on the ladder."`
+	Deals   int               `json:"deals,omitempty" min:"0" max:"1000" doc:"0 means as many as on the ladder, or 10 without a ladder."`
 	Bots    []string          `json:"bots" minItems:"2" maxItems:"16" length:"80" doc:"NAME for the live version, NAME@N for version N."`
 }
 
-// Message is a message to an owner of bots.
+// Message is a message of the server to a person, such as that a stage of a submission failed.
 type Message struct {
 	ID        int64     `json:"id" ref:"ID"`
 	Text      string    `json:"text"`
@@ -345,35 +347,36 @@ type Message struct {
 	SeenAt    time.Time `json:"seen,omitzero" doc:"Absent while it is unread."`
 }
 
-// SeenMessages are the messages that somebody has read, by the IDs of the first and the last one.
+// SeenMessages is the request to mark messages as read: all whose IDs are from First to Last.
 type SeenMessages struct {
 	First int64 `json:"first" ref:"ID"`
 	Last  int64 `json:"last" ref:"ID"`
 }
 
-// Invite is an invite, with which one person may join.
+// Invite describes an invite, with which one person may join, without its code.
 type Invite struct {
 	ID        int64     `json:"id" ref:"ID"`
-	Name      string    `json:"name,omitempty" doc:"The name for which it is valid; absent for any."`
+	Name      string    `json:"name,omitempty" doc:"The only name for which it is valid; if absent, it is valid for any name."`
 	CreatedBy string    `json:"by,omitempty"`
 	CreatedAt time.Time `json:"created"`
 	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
-// NewInvite asks for an invite.
+// NewInvite is the request for an invite. If Name is not "", the invite is valid for that name only. An invite
+// without ExpiresAt does not expire.
 type NewInvite struct {
 	Name      string    `json:"name,omitempty" length:"64"`
 	ExpiresAt time.Time `json:"expires,omitzero"`
 }
 
-// MadeInvite is a new invite with its code, which is shown only once.
+// MadeInvite is a new invite with its code. No later answer contains the code.
 type MadeInvite struct {
 	Invite
 	Code string `json:"code"`
 }
 
-// Problem is the document of an error, RFC 9457. Type is the stable kind of the error; Hint is
-// what to try.
+// Problem is the document of an error (RFC 9457). Type names the kind of error and does not change between
+// versions of timba. Hint says what the client can try.
 type Problem struct {
 	Type     string `json:"type" format:"uri" pattern:"^urn:timba:problem:[a-z-]+$"`
 	Title    string `json:"title"`
@@ -383,10 +386,10 @@ type Problem struct {
 	Instance string `json:"instance,omitempty" doc:"The identifier of the request in the server's log."`
 }
 
-// ProblemType is the media type of problems.
+// ProblemType is the media type of a Problem.
 const ProblemType = "application/problem+json"
 
-// Error returns the problem in one line.
+// Error returns the detail of the problem, or else its title, and the hint, in one line.
 func (p *Problem) Error() string {
 	text := cmp.Or(p.Detail, p.Title)
 	if p.Hint != "" {
@@ -395,7 +398,8 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// ReadProblem returns the error in an answer.
+// ReadProblem reads the Problem in the body of resp. If the body has none, such as in the answer of a proxy, it
+// returns a Problem that says so. The caller closes the body.
 func ReadProblem(resp *http.Response) *Problem {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
