@@ -33,7 +33,7 @@ func made(t *testing.T) map[string]string {
 		"faults": faults(), "limits of an upload": limits(), "house bots": houseBots(), "standing": standing(t), "levels": levels(),
 		"packages": packages(t),
 	}
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		b := newTable("option", "default", "allowed", "meaning")
 		for _, o := range g.Options {
 			row := line(code(o.Name), o.DefaultText(), o.AllowedText(), o.Help)
@@ -165,7 +165,7 @@ func houseBots() string {
 
 func standing(t *testing.T) string {
 	b := newTable("game", "house bots of its default ladders, the weakest first")
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		var list []string
 		for _, spec := range house.LadderBots(g.Name) {
 			list = append(list, code("@"+spec))

@@ -24,18 +24,18 @@ type ScoreRule struct {
 	From  int     `json:"from,omitempty"` // how many moves must have been made before a game can end
 }
 
-// AdjudicatedAs is the rule that ended a game.
-type AdjudicatedAs string
+// AdjudicationKind is the rule that ended a game.
+type AdjudicationKind string
 
 const (
-	AsDraw   AdjudicatedAs = "draw"
-	AsResign AdjudicatedAs = "resign"
+	AdjudicatedDraw        AdjudicationKind = "draw"
+	AdjudicatedResignation AdjudicationKind = "resign"
 )
 
-// Adjudicated says by which rule the scores of the bots ended a game.
-type Adjudicated struct {
-	As    AdjudicatedAs `json:"as"`
-	Seats []int         `json:"seats,omitempty"` // the seats that resign: one, or those of a team
+// AdjudicationResult says by which rule the scores of the bots ended a game.
+type AdjudicationResult struct {
+	Kind  AdjudicationKind `json:"as"`
+	Seats []int            `json:"seats,omitempty"` // the seats that resign: one, or those of a team
 }
 
 // ParseScoreRule parses a rule such as "plies=8 score=10 from=40", separated by spaces or commas. from may be
@@ -123,8 +123,8 @@ func (a Adjudication) Check() error {
 	return nil
 }
 
-// on reports whether there is a rule.
-func (a Adjudication) on() bool { return a.Draw != nil || a.Resign != nil }
+// isSet reports whether there is a rule.
+func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
 // String returns the rules in the form of the flags of timba match: "" if there are none.
 func (a Adjudication) String() string {
@@ -140,7 +140,7 @@ func (a Adjudication) String() string {
 
 // InReplay returns the rules for a replay: nil if there are none.
 func (a Adjudication) InReplay() *Adjudication {
-	if !a.on() {
+	if !a.isSet() {
 		return nil
 	}
 	return &a
@@ -148,67 +148,67 @@ func (a Adjudication) InReplay() *Adjudication {
 
 // adjudicator watches the scores of one game and applies the rules of an Adjudication.
 type adjudicator struct {
-	rules   Adjudication
-	variant *rules.Variant
-	moves   int   // how many moves bots have made
-	last    []int // by seat: the number of its last move, from 1; 0 for none
-	uneven  int   // the number of the last move whose score contradicts a draw
-	unlost  []int // by side: the number of the last move whose score contradicts its resignation
+	rules           Adjudication
+	variant         *rules.Variant
+	moves           int   // how many moves bots have made
+	lastMoves       []int // by seat: the number of its last move, from 1; 0 for none
+	lastAgainstDraw int   // the number of the last move whose score contradicts a draw
+	lastAgainstLoss []int // by side: the number of the last move whose score contradicts its resignation
 }
 
 // newAdjudicator returns an adjudicator for a new game, or nil if there are no rules.
 func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
-	if !a.on() {
+	if !a.isSet() {
 		return nil
 	}
-	return &adjudicator{rules: a, variant: v, last: make([]int, v.Players), unlost: make([]int, v.Sides)}
+	return &adjudicator{rules: a, variant: v, lastMoves: make([]int, v.Players), lastAgainstLoss: make([]int, v.Sides)}
 }
 
 // after adds a move of a bot. It returns how the scores end the game at the position after the move, or nil. It
 // allocates only when they do.
-func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudicated {
-	a.note(m)
+func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
+	a.recordScore(m)
 	if s.Turn() == rules.Over {
 		return nil
 	}
-	if a.agree(a.rules.Draw, a.uneven, f, s.Ply()) {
-		return &Adjudicated{As: AsDraw}
+	if a.allAgree(a.rules.Draw, a.lastAgainstDraw, f, s.Ply()) {
+		return &AdjudicationResult{Kind: AdjudicatedDraw}
 	}
-	for side, n := range a.unlost {
-		if !slices.Contains(f.order, side) && a.agree(a.rules.Resign, n, f, s.Ply()) {
-			return &Adjudicated{As: AsResign, Seats: seatsOf(a.variant, side)}
+	for side, n := range a.lastAgainstLoss {
+		if !slices.Contains(f.order, side) && a.allAgree(a.rules.Resign, n, f, s.Ply()) {
+			return &AdjudicationResult{Kind: AdjudicatedResignation, Seats: seatsOf(a.variant, side)}
 		}
 	}
 	return nil
 }
 
-// note records which verdicts the score of a move contradicts. A move without a score contradicts all.
-func (a *adjudicator) note(m *ReplayMove) {
+// recordScore records which verdicts the score of a move contradicts. A move without a score contradicts all.
+func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
-	a.last[m.Seat] = a.moves
+	a.lastMoves[m.Seat] = a.moves
 	score, ok := m.Score()
 	if r := a.rules.Draw; r != nil && (!ok || math.Abs(score) > r.Score) {
-		a.uneven = a.moves
+		a.lastAgainstDraw = a.moves
 	}
 	r := a.rules.Resign
 	if r == nil {
 		return
 	}
 	own := a.variant.Side(m.Seat)
-	for side := range a.unlost {
+	for side := range a.lastAgainstLoss {
 		if !ok || side == own && score > -r.Score || side != own && score < r.Score {
-			a.unlost[side] = a.moves
+			a.lastAgainstLoss[side] = a.moves
 		}
 	}
 }
 
-// agree reports whether enough moves agree for a rule: all after the move with the number behind, among them one of
+// allAgree reports whether enough moves agree for a rule: all after the move with the number behind, among them one of
 // each seat that has not forfeited. It is false if only one side is left.
-func (a *adjudicator) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
-	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.unlost)-1 {
+func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
+	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
 		return false
 	}
-	for seat, n := range a.last {
+	for seat, n := range a.lastMoves {
 		if n <= behind && !f.has(seat) {
 			return false
 		}
@@ -226,11 +226,11 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 }
 
 // rank returns the ranks of a game that the scores ended, or nil if forfeits and points decide them.
-func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
+func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
 	case a == nil:
-	case a.As == AsDraw:
+	case a.Kind == AdjudicatedDraw:
 		for seat := range game {
 			game[seat] = 1
 		}
@@ -243,9 +243,9 @@ func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
 
 // points returns the final points of a game; made are the points so far. After a draw by scores, and in a game with a
 // prize, the seats that neither forfeited nor resigned share equally: the prize, or else the points that they made.
-func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
+func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
-	if a == nil || a.As == AsResign && v.Prize == 0 {
+	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {
 		return made
 	}
 	var even []int // the seats that share
@@ -267,32 +267,32 @@ func (a *Adjudicated) points(f *forfeits, made []float64) []float64 {
 }
 
 // equal reports whether both games ended by the same rule for the same seats. Either may be nil.
-func (a *Adjudicated) equal(b *Adjudicated) bool {
+func (a *AdjudicationResult) equal(b *AdjudicationResult) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.As == b.As && slices.Equal(a.Seats, b.Seats)
+	return a.Kind == b.Kind && slices.Equal(a.Seats, b.Seats)
 }
 
 // String returns the ending for people.
-func (a *Adjudicated) String() string {
+func (a *AdjudicationResult) String() string {
 	switch {
 	case a == nil:
 		return "not adjudicated"
-	case a.As == AsDraw:
+	case a.Kind == AdjudicatedDraw:
 		return "adjudicated: draw by scores"
 	}
-	return fmt.Sprintf("adjudicated: %s by seats %v", a.As, a.Seats)
+	return fmt.Sprintf("adjudicated: %s by seats %v", a.Kind, a.Seats)
 }
 
 // Ending says for people how the scores ended the game, with the names of the bots that resigned. It returns "" if
 // they did not.
 func (r *Replay) Ending() string {
-	a := r.Adjudicated
+	a := r.AdjudicationResult
 	switch {
 	case a == nil:
 		return ""
-	case a.As != AsResign:
+	case a.Kind != AdjudicatedResignation:
 		return a.String()
 	}
 	var who []string

@@ -65,33 +65,33 @@ func TestResignRuleExample(t *testing.T) {
 
 // A replay names the bots that resigned, and a tally counts how games ended.
 func TestAdjudicatedEnding(t *testing.T) {
-	ending := func(a *Adjudicated) string {
+	ending := func(a *AdjudicationResult) string {
 		var r Replay
-		r.Adjudicated, r.Seats = a, []ReplaySeat{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+		r.AdjudicationResult, r.Seats = a, []ReplaySeat{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
 		return r.Ending()
 	}
-	resigned, drawn := &Adjudicated{As: AsResign, Seats: []int{0, 2}}, &Adjudicated{As: AsDraw}
+	resigned, drawn := &AdjudicationResult{Kind: AdjudicatedResignation, Seats: []int{0, 2}}, &AdjudicationResult{Kind: AdjudicatedDraw}
 	for _, c := range []struct {
-		a    *Adjudicated
+		a    *AdjudicationResult
 		want string
 	}{
 		{nil, ""}, {drawn, drawn.String()},
 		{resigned, "adjudicated: a (seat 0) and c (seat 2) resign, by the scores of all"},
-		{&Adjudicated{As: AsResign, Seats: []int{3}}, "adjudicated: d (seat 3) resigns, by the scores of all"},
+		{&AdjudicationResult{Kind: AdjudicatedResignation, Seats: []int{3}}, "adjudicated: d (seat 3) resigns, by the scores of all"},
 	} {
 		if got := ending(c.a); got != c.want {
 			t.Errorf("the ending is %q, want %q", got, c.want)
 		}
 	}
 	tally := NewTally(alone(2), identities(2))
-	for _, a := range []*Adjudicated{nil, drawn, resigned, resigned} {
+	for _, a := range []*AdjudicationResult{nil, drawn, resigned, resigned} {
 		g := &Result{Bots: []int{0, 1}}
 		g.Seats = make([]ReplaySeat, 2)
-		g.Adjudicated, g.Ranks, g.Points = a, []int{1, 2}, []float64{1, 0}
+		g.AdjudicationResult, g.Ranks, g.Points = a, []int{1, 2}, []float64{1, 0}
 		tally.Add(g)
 	}
-	if tally.Drawn != 1 || tally.Resigned != 2 {
-		t.Errorf("%d drawn and %d resigned, want 1 and 2", tally.Drawn, tally.Resigned)
+	if tally.AdjudicatedDraws != 1 || tally.AdjudicatedResignations != 2 {
+		t.Errorf("%d drawn and %d resigned, want 1 and 2", tally.AdjudicatedDraws, tally.AdjudicatedResignations)
 	}
 }
 

@@ -151,8 +151,8 @@ type timer struct {
 	bank  time.Duration
 }
 
-// left returns the time for the next move.
-func (t *timer) left() time.Duration {
+// timeLeft returns the time for the next move.
+func (t *timer) timeLeft() time.Duration {
 	if t.clock.Bank == 0 {
 		return t.clock.Move
 	}
@@ -172,11 +172,13 @@ func milliseconds(d time.Duration) float64 {
 	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }
 
-// credits converts a credit to milliseconds with three decimals, rounded down.
-func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
+// creditMilliseconds converts a credit to milliseconds with three decimals, rounded down.
+func creditMilliseconds(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// credited converts the credit of a move in a replay to a duration.
-func credited(ms float64) time.Duration { return time.Duration(math.Round(ms*1e3)) * time.Microsecond }
+// creditDuration converts the credit of a move in a replay to a duration.
+func creditDuration(ms float64) time.Duration {
+	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
+}
 
 // checkTime returns an error if the move of a bot cannot have this time.
 func (m *ReplayMove) checkTime() error {
@@ -189,5 +191,5 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// Own returns the time of the move that counted for the bot: the time by the clock less the credit.
-func (m *ReplayMove) Own() time.Duration { return credited(min(m.MS-m.Credit, 1e12)) }
+// OwnTime returns the time of the move that counted for the bot: the time by the clock less the credit.
+func (m *ReplayMove) OwnTime() time.Duration { return creditDuration(min(m.MS-m.Credit, 1e12)) }

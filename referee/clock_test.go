@@ -85,10 +85,10 @@ func TestClocksSpent(t *testing.T) {
 		{"exact", Clock{Bank: 100 * ms}, []time.Duration{1500 * time.Microsecond}, []time.Duration{100 * ms, 98_500 * time.Microsecond}},
 	} {
 		timer := timer{c.clock, c.clock.Bank}
-		got := []time.Duration{timer.left()}
+		got := []time.Duration{timer.timeLeft()}
 		for _, d := range c.spent {
 			timer.spend(d)
-			got = append(got, timer.left())
+			got = append(got, timer.timeLeft())
 		}
 		if diff := cmp.Diff(c.left, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)

@@ -13,9 +13,9 @@ type Fault = fault.Fault
 // and is not started for them.
 const MaxFaults = 3
 
-// Late returns the fault of a move that took longer than the clock allows. It does not name what is left in the bank:
+// LateReason returns the fault of a move that took longer than the clock allows. It does not name what is left in the bank:
 // that is measured, and would make replays of the same game differ.
-func Late(c Clock) fault.Reason {
+func LateReason(c Clock) fault.Reason {
 	if c.Bank != 0 {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
 	}
@@ -49,7 +49,7 @@ func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circum
 			h.Turns, h.Longest = h.Turns+1, max(h.Longest, m.MS)
 			h.Move, h.Legal = m.Move, list(s.State)
 		}
-		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
+		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.IsBeforeGame() {
 			c.Turn.Legal = list(s.State)
 			if _, err := (&Game{State: s.State}).parse(string(f.Reason.Move)); err != nil && f.Reason.Kind == fault.IllegalMove {
 				c.Turn.Refusal = phrase.FromError(err)

@@ -35,17 +35,17 @@ type Game struct {
 	Record Replay
 	State  rules.State // not to be changed by others
 
-	forfeits    forfeits
-	adjudicator *adjudicator  // nil without rules of adjudication
-	ended       *Adjudicated  // by the scores
-	standIn     *rules.Stream // of its moves; nil until it is needed
-	timers      []timer       // by seat
-	begun       bool
-	listening   rules.Seats
-	lines       [][]byte   // by seat, to be sent
-	events      *rules.Log // of the last move, or of the start; nil if nobody wants them
-	legal       []rules.Move
-	text        []byte // of a move
+	forfeits      forfeits
+	adjudicator   *adjudicator        // nil without rules of adjudication
+	earlyEnd      *AdjudicationResult // by the scores
+	standInStream *rules.Stream       // of its moves; nil until it is needed
+	timers        []timer             // by seat
+	begun         bool
+	listening     rules.Seats
+	lines         [][]byte   // by seat, to be sent
+	events        *rules.Log // of the last move, or of the start; nil if nobody wants them
+	legal         []rules.Move
+	moveText      []byte // of a move
 }
 
 // The moves of a game, and the bytes of the lines of a turn, for which there is room from the beginning.
@@ -60,7 +60,7 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
 	g.Record.Moves, g.Record.Faults = make([]ReplayMove, 0, usualMoves), []Fault{}
-	g.Record.Adjudicated, g.Record.Ranks, g.Record.Points = nil, nil, nil
+	g.Record.AdjudicationResult, g.Record.Ranks, g.Record.Points = nil, nil, nil
 	if a := head.Adjudication; a != nil && a.Check() == nil {
 		g.adjudicator = newAdjudicator(*a, v)
 	}
@@ -82,7 +82,7 @@ func (g *Game) Begin() bool {
 		g.events.Reset()
 		g.State.LogStart(g.events)
 	}
-	if g.Decided() {
+	if g.IsDecided() {
 		return false
 	}
 	g.begun = true
@@ -92,60 +92,60 @@ func (g *Game) Begin() bool {
 			g.lines[seat] = append(begin, g.lines[seat]...)
 		}
 	}
-	g.tellEvents()
+	g.appendEvents()
 	return true
 }
 
-// Over reports whether no more moves follow: the rules, forfeits or the scores have ended the game.
-func (g *Game) Over() bool {
-	return g.State.Turn() == rules.Over || g.Decided() || g.ended != nil
+// IsOver reports whether no more moves follow: the rules, forfeits or the scores have ended the game.
+func (g *Game) IsOver() bool {
+	return g.State.Turn() == rules.Over || g.IsDecided() || g.earlyEnd != nil
 }
 
-// Decided reports whether forfeits have decided the game.
-func (g *Game) Decided() bool { return g.forfeits.decided() }
+// IsDecided reports whether forfeits have decided the game.
+func (g *Game) IsDecided() bool { return g.forfeits.endGame() }
 
-// Begun reports whether Begin has begun the game.
-func (g *Game) Begun() bool { return g.begun }
+// HasBegun reports whether Begin has begun the game.
+func (g *Game) HasBegun() bool { return g.begun }
 
-// Ended reports whether End was called.
-func (g *Game) Ended() bool { return g.Record.Ranks != nil }
+// HasEnded reports whether End was called.
+func (g *Game) HasEnded() bool { return g.Record.Ranks != nil }
 
 // Turn returns the seat to move, or rules.Over.
 func (g *Game) Turn() int { return g.State.Turn() }
 
-// Forfeited reports whether the seat, or its partner, has forfeited the game.
-func (g *Game) Forfeited(seat int) bool { return g.forfeits.has(seat) }
+// HasForfeited reports whether the seat, or its partner, has forfeited the game.
+func (g *Game) HasForfeited(seat int) bool { return g.forfeits.has(seat) }
 
-// Left returns how long the seat has for its next move.
-func (g *Game) Left(seat int) time.Duration { return g.timers[seat].left() }
+// TimeLeft returns how long the seat has for its next move.
+func (g *Game) TimeLeft(seat int) time.Duration { return g.timers[seat].timeLeft() }
 
 func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
-// Ask returns the lines for the seat to move. They end with its view and its turn, and are valid until the next call
+// TurnLines returns the lines for the seat to move. They end with its view and its turn, and are valid until the next call
 // of a method other than Left.
-func (g *Game) Ask() []byte {
+func (g *Game) TurnLines() []byte {
 	seat := g.State.Turn()
 	if !g.listens(seat) {
 		return nil
 	}
 	g.addView(seat)
-	dst := protocol.AppendTurn(g.lines[seat], g.State.Ply(), int(g.Left(seat).Milliseconds()))
+	dst := protocol.AppendTurn(g.lines[seat], g.State.Ply(), int(g.TimeLeft(seat).Milliseconds()))
 	g.legal = g.State.Legal(g.legal[:0])
 	for _, m := range g.legal {
 		dst = g.State.MoveText(append(dst, ' '), m)
 	}
 	g.lines[seat] = append(dst, '\n')
-	return g.Take(seat)
+	return g.TakeLines(seat)
 }
 
-// Show returns the lines for a seat that is not to move. They end with its view, and are valid as long as those of
+// ViewLines returns the lines for a seat that is not to move. They end with its view, and are valid as long as those of
 // Ask.
-func (g *Game) Show(seat int) []byte {
+func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
 	}
 	g.addView(seat)
-	return g.Take(seat)
+	return g.TakeLines(seat)
 }
 
 func (g *Game) addView(seat int) {
@@ -153,22 +153,22 @@ func (g *Game) addView(seat int) {
 	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
-// Take returns the lines for a seat that Ask, Show and Take have not returned yet. They are valid until the next call
+// TakeLines returns the lines for a seat that Ask, Show and Take have not returned yet. They are valid until the next call
 // of a method other than Left.
-func (g *Game) Take(seat int) []byte {
+func (g *Game) TakeLines(seat int) []byte {
 	lines := g.lines[seat]
 	g.lines[seat] = lines[:0]
 	return lines
 }
 
-// Spent is the time of a move: Took by the clock on the wall, and Credit, the part of it that does not count because
+// MoveTime is the time of a move: Took by the clock on the wall, and Credit, the part of it that does not count because
 // others used the core.
-type Spent struct{ Took, Credit time.Duration }
+type MoveTime struct{ Took, Credit time.Duration }
 
 // Move makes the move that text stands for, by the seat to move. info are the bot's info lines about it. A move that
 // is not legal returns a fault.Reason.
-func (g *Game) Move(text []byte, t Spent, info []string) error {
-	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: credits(t.Credit), Info: info}
+func (g *Game) Move(text []byte, t MoveTime, info []string) error {
+	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: creditMilliseconds(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
 	if err != nil {
 		return fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(text), Detail: err.Error()}
@@ -190,21 +190,21 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	if err != nil {
 		return 0, err
 	}
-	if g.text = g.State.MoveText(g.text[:0], m); string(g.text) != text {
+	if g.moveText = g.State.MoveText(g.moveText[:0], m); string(g.moveText) != text {
 		return 0, errUnlisted
 	}
 	return m, nil
 }
 
-// StandIn makes a random legal move in place of a seat that has forfeited.
-func (g *Game) StandIn() {
+// PlayStandIn makes a random legal move in place of a seat that has forfeited.
+func (g *Game) PlayStandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// Give makes a move of the opening. No bot has moved yet.
-func (g *Game) Give(text string) error {
+// PlayOpeningMove makes a move of the opening. No bot has moved yet.
+func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
 	if err != nil {
@@ -217,11 +217,11 @@ func (g *Game) Give(text string) error {
 
 // standInMove returns the next move of the stand-in: the first of the legal moves after shuffling them.
 func (g *Game) standInMove() rules.Move {
-	if g.standIn == nil {
-		g.standIn = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
+	if g.standInStream == nil {
+		g.standInStream = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
 	}
 	g.legal = g.State.Legal(g.legal[:0])
-	rules.Shuffle(g.standIn, g.legal)
+	rules.Shuffle(g.standInStream, g.legal)
 	return g.legal[0]
 }
 
@@ -229,27 +229,27 @@ func (g *Game) standInMove() rules.Move {
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {
-		g.timers[rec.Seat].spend(rec.Own())
+		g.timers[rec.Seat].spend(rec.OwnTime())
 	}
 	if g.events != nil {
 		g.events.Reset()
 	}
 	g.State.Apply(m, g.events)
-	g.tellEvents()
+	g.appendEvents()
 	if g.adjudicator != nil && rec.ByBot() {
-		g.ended = g.adjudicator.after(rec, &g.forfeits, g.State)
+		g.earlyEnd = g.adjudicator.after(rec, &g.forfeits, g.State)
 	}
 }
 
-// late reports whether the time of a recorded move exceeds what its seat had. The times were rounded twice to a
+// isLate reports whether the time of a recorded move exceeds what its seat had. The times were rounded twice to a
 // microsecond, so one microsecond more does not count.
-func (g *Game) late(rec *ReplayMove) bool {
+func (g *Game) isLate(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
-	return !g.Record.Seats[rec.Seat].Untimed && rec.Own() > t.left()+t.clock.Margin+time.Microsecond
+	return !g.Record.Seats[rec.Seat].Untimed && rec.OwnTime() > t.timeLeft()+t.clock.Margin+time.Microsecond
 }
 
-// tellEvents writes the events of the last move for each seat that sees them.
-func (g *Game) tellEvents() {
+// appendEvents writes the events of the last move for each seat that sees them.
+func (g *Game) appendEvents() {
 	for seat := range g.lines {
 		if g.listens(seat) {
 			g.lines[seat] = g.events.AppendEvents(g.lines[seat], seat, protocol.EventPrefix)
@@ -257,9 +257,9 @@ func (g *Game) tellEvents() {
 	}
 }
 
-// Fault records that a seat forfeits, and writes that for all seats. credit is what the bot was given and did not
+// Forfeit records that a seat forfeits, and writes that for all seats. credit is what the bot was given and did not
 // help. Before Begin any seat can forfeit, later only the seat to move. On an error the game is unchanged.
-func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
+func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)
 	}
@@ -269,14 +269,14 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 		}
 	}
 	f := fault.New(seat, g.State.Ply(), why)
-	f.Credit = credits(credit)
+	f.Credit = creditMilliseconds(credit)
 	switch {
-	case f.BeforeGame() && !g.begun: // all bots start, whatever the others do
-	case g.ended != nil:
+	case f.IsBeforeGame() && !g.begun: // all bots start, whatever the others do
+	case g.earlyEnd != nil:
 		return fmt.Errorf("the game was adjudicated before it")
-	case g.Decided():
+	case g.IsDecided():
 		return fmt.Errorf("the game was decided by forfeit before it")
-	case f.BeforeGame():
+	case f.IsBeforeGame():
 		return fmt.Errorf("a bot does not start at ply %d, but before the first move", f.Ply)
 	case seat != g.State.Turn():
 		return fmt.Errorf("it is not the turn of seat %d", seat)
@@ -299,10 +299,10 @@ func (g *Game) Fault(seat int, why fault.Reason, credit time.Duration) error {
 
 // End records the result and, if the game has begun, writes it for all seats.
 func (g *Game) End() {
-	g.Record.Adjudicated = g.ended
+	g.Record.AdjudicationResult = g.earlyEnd
 	points := g.State.Points()
-	g.Record.Ranks = g.ended.rank(&g.forfeits, points)
-	g.Record.Points = g.ended.points(&g.forfeits, points)
+	g.Record.Ranks = g.earlyEnd.rank(&g.forfeits, points)
+	g.Record.Points = g.earlyEnd.points(&g.forfeits, points)
 	for seat := range g.lines {
 		switch {
 		case !g.begun: // it has heard of no game

@@ -72,31 +72,31 @@ func TestGameLines(t *testing.T) {
 			turn := g.Turn()
 			switch verb {
 			case "begin":
-				if g.Begin() == g.Over() {
+				if g.Begin() == g.IsOver() {
 					t.Errorf("%s: begins although it is over, or does not", c.name)
 				}
 			case "ask":
-				hear(turn, g.Ask())
+				hear(turn, g.TurnLines())
 			case "move":
-				hear(turn, g.Ask())
-				kit.Must(t, g.Move(g.State.MoveText(nil, g.State.Legal(nil)[0]), Spent{Took: time.Millisecond}, nil))
+				hear(turn, g.TurnLines())
+				kit.Must(t, g.Move(g.State.MoveText(nil, g.State.Legal(nil)[0]), MoveTime{Took: time.Millisecond}, nil))
 			case "standin":
-				g.StandIn()
+				g.PlayStandIn()
 			case "end":
 				g.End()
 				for seat := range got {
-					hear(seat, g.Take(seat))
+					hear(seat, g.TakeLines(seat))
 				}
 			default:
 				why := map[string]fault.Reason{"exited": exited, "unready": unready}[verb]
-				kit.Must(t, g.Fault(int(seat[0]-'0'), why, 0))
-				hear(int(seat[0]-'0'), g.Take(int(seat[0]-'0')))
+				kit.Must(t, g.Forfeit(int(seat[0]-'0'), why, 0))
+				hear(int(seat[0]-'0'), g.TakeLines(int(seat[0]-'0')))
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
 		}
-		if got := fmt.Sprint(g.Record.Ranks); got != c.ranks || !g.Ended() {
+		if got := fmt.Sprint(g.Record.Ranks); got != c.ranks || !g.HasEnded() {
 			t.Errorf("%s: ranks %s, want %s", c.name, got, c.ranks)
 		}
 	}
@@ -106,7 +106,7 @@ func TestGameLines(t *testing.T) {
 func TestWalkBeforeTheGame(t *testing.T) {
 	v := variant(t, "brisca", "")
 	g := newGame(t, v, patient, rules.AllSeats)
-	kit.Must(t, g.Fault(0, unready, 0))
+	kit.Must(t, g.Forfeit(0, unready, 0))
 	g.End()
 	var want rules.Log
 	g.State.LogStart(&want)
@@ -141,13 +141,13 @@ func TestGameRefuses(t *testing.T) {
 	} {
 		g := newGame(t, v, patient, rules.AllSeats)
 		for _, seat := range c.first {
-			kit.Must(t, g.Fault(seat, unready, 0))
+			kit.Must(t, g.Forfeit(seat, unready, 0))
 		}
 		if c.begun {
 			g.Begin()
 		}
 		faults, lines := len(g.Record.Faults), len(g.lines[2])
-		if err := g.Fault(c.seat, c.why, 0); err == nil || err.Error() != c.want {
+		if err := g.Forfeit(c.seat, c.why, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 		if len(g.Record.Faults) != faults || len(g.lines[2]) != lines {
@@ -161,7 +161,7 @@ func TestGameRefuses(t *testing.T) {
 		"3-4":    `teeko: "3-4" moves a piece while pieces are placed: `,
 		"\xff":   `teeko: "\xff" is not a move: `,
 	} {
-		r, ok := g.Move([]byte(text), Spent{}, nil).(fault.Reason)
+		r, ok := g.Move([]byte(text), MoveTime{}, nil).(fault.Reason)
 		if !ok || r.Kind != fault.IllegalMove || string(r.Move) != text || !strings.HasPrefix(r.Detail, detail) {
 			t.Errorf("%q: %v", text, r)
 		}
@@ -177,9 +177,9 @@ func TestGameTimes(t *testing.T) {
 	g := newGame(t, variant(t, "teeko", "start=drop limit=8"), Clock{Bank: 100 * ms, Inc: ms, Startup: time.Second}, rules.AllSeats)
 	g.Begin()
 	var told []int
-	for _, spent := range []Spent{{Took: 40*ms + 1}, {}, {Took: 90 * ms, Credit: 80*ms + 999}, {}, {Took: 1 << 60}, {}, {Took: ms}} {
+	for _, spent := range []MoveTime{{Took: 40*ms + 1}, {}, {Took: 90 * ms, Credit: 80*ms + 999}, {}, {Took: 1 << 60}, {}, {Took: ms}} {
 		seat := g.Turn()
-		lines := g.Ask()
+		lines := g.TurnLines()
 		if turn, _ := protocol.ParseReferee(bytes.TrimSuffix(lines[bytes.LastIndex(lines, []byte("turn ")):], []byte{'\n'})); seat == 0 {
 			told = append(told, turn.MS)
 		}
@@ -220,9 +220,9 @@ func TestGameAllocates(t *testing.T) {
 		whole := testing.AllocsPerRun(5, func() {
 			g := newGame(t, v, patient, rules.AllSeats)
 			play(func(s rules.State, m rules.Move) {
-				g.Ask()
+				g.TurnLines()
 				text = s.MoveText(text[:0], m)
-				kit.Must(t, g.Move(text, Spent{Took: time.Millisecond}, nil))
+				kit.Must(t, g.Move(text, MoveTime{Took: time.Millisecond}, nil))
 			}, g.State)
 		})
 		// The memory of lines and of the record grows now and then.

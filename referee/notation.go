@@ -30,8 +30,8 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// Notes returns for people what Notation lacks: who played, and how the game ended. CheckSeats must hold.
-func (r *Replay) Notes() string {
+// ResultText returns for people what Notation lacks: who played, and how the game ended. CheckSeats must hold.
+func (r *Replay) ResultText() string {
 	var seats []string
 	for seat, s := range r.Seats {
 		seats = append(seats, fmt.Sprintf("seat %d %s: rank %d, %s", seat, s.Name, r.Ranks[seat], PointsText(r.Points[seat])))
@@ -47,15 +47,15 @@ func PointsText(points float64) string {
 	return fmt.Sprintf("%g points", points)
 }
 
-// Notated is a game, or the beginning of one, that was written as a line of text.
-type Notated struct {
+// NotatedGame is a game, or the beginning of one, that was written as a line of text.
+type NotatedGame struct {
 	Game    string
 	Options map[string]string // those that the line has
 	Opening
 }
 
 // ParseNotation parses a line of Replay.Notation. Options, the seed and the moves may be missing.
-func ParseNotation(line string) (n Notated, err error) {
+func ParseNotation(line string) (n NotatedGame, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return n, fmt.Errorf("the line is empty: write a game, as in teeko start=drop moves=12,7")
@@ -87,13 +87,13 @@ func ParseNotation(line string) (n Notated, err error) {
 	return n, nil
 }
 
-// NotatedReplay returns the game of an encoded replay in the form that its line of text would have.
-func NotatedReplay(data []byte) (n Notated, err error) {
+// ParseReplayNotation returns the game of an encoded replay in the form that its line of text would have.
+func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
 		return n, err
 	}
-	n = Notated{r.Game, r.Options, Opening{Seed: &r.Seed, Moves: []string{}}}
+	n = NotatedGame{r.Game, r.Options, Opening{Seed: &r.Seed, Moves: []string{}}}
 	for _, m := range r.Moves {
 		n.Moves = append(n.Moves, m.Move)
 	}

@@ -24,11 +24,11 @@ func TestReplaysNotation(t *testing.T) {
 	if want := "teeko start=drop squares=standard limit=200 opening=0 seed=" + strings.Repeat("0", 63) + "7 moves=12,7"; line != want {
 		t.Errorf("%s\nwant %s", line, want)
 	}
-	if got, want := r.Notes(), "deal 3, rotation 1; seat 0 a: rank 1, 1 point; seat 1 b: rank 2, 0.5 points"; got != want {
+	if got, want := r.ResultText(), "deal 3, rotation 1; seat 0 a: rank 1, 1 point; seat 1 b: rank 2, 0.5 points"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	n := kit.Get[referee.Notated](t)(referee.ParseNotation(line))
-	if diff := cmp.Diff(referee.Notated{"teeko", r.Options, referee.Opening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
+	n := kit.Get[referee.NotatedGame](t)(referee.ParseNotation(line))
+	if diff := cmp.Diff(referee.NotatedGame{"teeko", r.Options, referee.Opening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
 		t.Error(diff)
 	}
 	kit.Must(t, n.Check(v))
@@ -41,7 +41,7 @@ func TestReplaysNotation(t *testing.T) {
 		t.Errorf("2 of 1 move: %v", err)
 	}
 	r.Moves = nil
-	if line := r.Notation(v); !strings.HasSuffix(line, " moves=-") || len(kit.Get[referee.Notated](t)(referee.ParseNotation(line)).Moves) != 0 {
+	if line := r.Notation(v); !strings.HasSuffix(line, " moves=-") || len(kit.Get[referee.NotatedGame](t)(referee.ParseNotation(line)).Moves) != 0 {
 		t.Errorf("without moves: %s", line)
 	}
 	for text, want := range map[string]string{

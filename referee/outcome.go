@@ -20,9 +20,9 @@ func (f *forfeits) add(seat int) {
 	}
 }
 
-// decided reports whether forfeits end the game: one of two sides has forfeited, or all of
+// endGame reports whether forfeits end the game: one of two sides has forfeited, or all of
 // more than two.
-func (f *forfeits) decided() bool {
+func (f *forfeits) endGame() bool {
 	if len(f.order) == 0 { // which is asked at every turn
 		return false
 	}

@@ -45,8 +45,8 @@ func TestLimitsAndFaultsRanks(t *testing.T) {
 		if diff := cmp.Diff(c.want, f.rank(c.ranks)); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
 		}
-		if f.decided() != c.decided {
-			t.Errorf("%s: decided is %v", c.name, f.decided())
+		if f.endGame() != c.decided {
+			t.Errorf("%s: decided is %v", c.name, f.endGame())
 		}
 	}
 }

@@ -30,12 +30,12 @@ type Replay struct {
 	Clock      ClockMS           `json:"clock"` // no start-up; inc where bank is, be it 0
 	Seats      []ReplaySeat      `json:"seats"`
 	// Adjudication has the rules by which scores could end the game; nil means none.
-	Adjudication *Adjudication `json:"adjudication,omitempty"`
-	Moves        []ReplayMove  `json:"moves"`
-	Faults       []Fault       `json:"faults"`
-	Adjudicated  *Adjudicated  `json:"adjudicated,omitempty"` // nil unless they did
-	Ranks        []int         `json:"ranks"`
-	Points       []float64     `json:"points"`
+	Adjudication       *Adjudication       `json:"adjudication,omitempty"`
+	Moves              []ReplayMove        `json:"moves"`
+	Faults             []Fault             `json:"faults"`
+	AdjudicationResult *AdjudicationResult `json:"adjudicated,omitempty"` // nil unless they did
+	Ranks              []int               `json:"ranks"`
+	Points             []float64           `json:"points"`
 }
 
 // ReplayMatch says which game of a match a replay is. Seed is nil until the match is over.
@@ -139,14 +139,14 @@ func (r *Replay) Encode() []byte {
 	line("commitment", r.Commitment, false)
 	line("match", r.Match, false)
 	line("clock", r.Clock, false)
-	list(&b, "seats", r.Seats)
+	writeList(&b, "seats", r.Seats)
 	if r.Adjudication != nil {
 		line("adjudication", r.Adjudication, false)
 	}
-	list(&b, "moves", r.Moves)
-	list(&b, "faults", r.Faults)
-	if r.Adjudicated != nil {
-		line("adjudicated", r.Adjudicated, false)
+	writeList(&b, "moves", r.Moves)
+	writeList(&b, "faults", r.Faults)
+	if r.AdjudicationResult != nil {
+		line("adjudicated", r.AdjudicationResult, false)
 	}
 	line("ranks", r.Ranks, false)
 	line("points", r.Points, true)
@@ -154,7 +154,7 @@ func (r *Replay) Encode() []byte {
 	return b.Bytes()
 }
 
-func list[T any](b *bytes.Buffer, name string, items []T) {
+func writeList[T any](b *bytes.Buffer, name string, items []T) {
 	fmt.Fprintf(b, " %q: [", name)
 	for i, item := range items {
 		if i > 0 {

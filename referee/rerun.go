@@ -48,12 +48,12 @@ func (r *Replay) Verify(g *rules.Game) []error {
 		return []error{err}
 	}
 	again := newRerun(r, v, 0)
-	again.head()
+	again.checkHead()
 	for s, err := range again.steps {
-		if err == nil && s.Next != nil && s.Over() {
+		if err == nil && s.Next != nil && s.IsOver() {
 			how := "decided by forfeit"
-			if s.ended != nil {
-				how = s.ended.String()
+			if s.earlyEnd != nil {
+				how = s.earlyEnd.String()
 			}
 			err = fmt.Errorf("replay: move %d, %q: the game was %s before it", s.State.Ply(), s.Next.Move, how)
 		}
@@ -61,7 +61,7 @@ func (r *Replay) Verify(g *rules.Game) []error {
 			return append(again.differences, err)
 		}
 	}
-	again.result()
+	again.checkResult()
 	return again.differences
 }
 
@@ -91,7 +91,7 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 			})
 		}
 	}
-	again.clocks()
+	again.checkClocks()
 	again.pass(false, protocol.AppendGreeting(nil))
 	for _, err := range again.steps {
 		if err == nil && len(again.differences) > 0 {
@@ -101,12 +101,12 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 			return nil, err
 		}
 	}
-	if slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Seat == seat && f.Unstarted() }) {
+	if slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Seat == seat && f.HadNoProcess() }) {
 		return nil, nil
 	}
 	again.game.End()
 	if again.game.listens(seat) {
-		again.pass(false, again.game.Take(seat))
+		again.pass(false, again.game.TakeLines(seat))
 		again.pass(false, protocol.AppendBye(nil))
 	}
 	return traffic, nil
@@ -118,7 +118,7 @@ type rerun struct {
 	game *Game
 	// pass gets what goes to and from the seats that listen.
 	pass        func(fromBot bool, lines []byte)
-	timed       bool    // the clocks are valid
+	clocksValid bool    // the clocks are valid
 	differences []error // between the replay and the game
 }
 
@@ -126,15 +126,15 @@ func newRerun(r *Replay, v *rules.Variant, listening rules.Seats) *rerun {
 	return &rerun{Replay: r, game: NewGame(v, *r, listening), pass: func(bool, []byte) {}}
 }
 
-func (r *rerun) differ(format string, args ...any) {
+func (r *rerun) addDifference(format string, args ...any) {
 	r.differences = append(r.differences, fmt.Errorf("replay: "+format, args...))
 }
 
 // steps plays the replay as far as that can be done, and yields each position with its faults.
 func (r *rerun) steps(yield func(Step, error) bool) {
 	came := 0 // how many faults the game has had
-	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].BeforeGame() {
-		r.fault(came)
+	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].IsBeforeGame() {
+		r.playFault(came)
 		came++
 	}
 	r.game.Begin()
@@ -146,16 +146,16 @@ func (r *rerun) steps(yield func(Step, error) bool) {
 			return
 		}
 		for ; came < len(r.Faults) && r.Faults[came].Ply <= i; came++ {
-			r.fault(came)
+			r.playFault(came)
 		}
 		if !yield(Step{r.game, r.Faults[told:came], &r.Moves[i], m}, nil) {
 			return
 		}
 		told = came
-		r.play(i, m)
+		r.playMove(i, m)
 	}
 	for ; came < len(r.Faults); came++ {
-		r.fault(came)
+		r.playFault(came)
 	}
 	yield(Step{Game: r.game, Faults: r.Faults[told:]}, nil)
 }
@@ -175,58 +175,58 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// play makes move i.
-func (r *rerun) play(i int, m rules.Move) {
+// playMove makes move i.
+func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
-	switch forfeited := g.Forfeited(rec.Seat); {
+	switch forfeited := g.HasForfeited(rec.Seat); {
 	case rec.Given:
-		r.given(i)
+		r.checkGivenMove(i)
 	case forfeited:
 		if want := g.standInMove(); want != m {
-			r.differ("move %d: the stand-in plays %q here, not %q", i, g.State.MoveText(nil, want), rec.Move)
+			r.addDifference("move %d: the stand-in plays %q here, not %q", i, g.State.MoveText(nil, want), rec.Move)
 		}
 		if !rec.StandIn {
-			r.differ("move %d: seat %d has forfeited, so the stand-in plays for it", i, rec.Seat)
+			r.addDifference("move %d: seat %d has forfeited, so the stand-in plays for it", i, rec.Seat)
 		} else if rec.MS != 0 || rec.Credit != 0 || len(rec.Info) > 0 {
-			r.differ("move %d: the stand-in takes no time and tells nothing", i)
+			r.addDifference("move %d: the stand-in takes no time and tells nothing", i)
 		}
 	case rec.StandIn:
-		r.differ("move %d: seat %d has not forfeited, so the stand-in does not play for it", i, rec.Seat)
+		r.addDifference("move %d: seat %d has not forfeited, so the stand-in does not play for it", i, rec.Seat)
 	default:
-		r.answer(i)
+		r.checkBotMove(i)
 	}
 	g.Record.Moves = r.Moves[: i+1 : i+1]
 	g.make(m)
 }
 
-// given checks move i, which the opening has made.
-func (r *rerun) given(i int) {
+// checkGivenMove checks move i, which the opening has made.
+func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:
-		r.differ("move %d: it is given, and the match has no openings", i)
+		r.addDifference("move %d: it is given, and the match has no openings", i)
 	case i > 0 && !r.Moves[i-1].Given:
-		r.differ("move %d: it is given after moves that are not", i)
+		r.addDifference("move %d: it is given after moves that are not", i)
 	case rec.StandIn || rec.MS != 0 || rec.Credit != 0 || len(rec.Info) > 0:
-		r.differ("move %d: nobody plays a move that is given: it takes no time and tells nothing", i)
+		r.addDifference("move %d: nobody plays a move that is given: it takes no time and tells nothing", i)
 	}
 }
 
-// answer checks the time of move i, which a bot has made, and passes on its turn and its answer.
-func (r *rerun) answer(i int) {
+// checkBotMove checks the time of move i, which a bot has made, and passes on its turn and its answer.
+func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
-		r.differ("move %d: %w", i, err)
-	} else if t := &g.timers[rec.Seat]; r.timed && g.late(rec) {
-		r.differ("move %d: it took %v ms where seat %d had %v with the margin and %v ms of credit", i, rec.MS, rec.Seat, t.left()+t.clock.Margin, rec.Credit)
+		r.addDifference("move %d: %w", i, err)
+	} else if t := &g.timers[rec.Seat]; r.clocksValid && g.isLate(rec) {
+		r.addDifference("move %d: it took %v ms where seat %d had %v with the margin and %v ms of credit", i, rec.MS, rec.Seat, t.timeLeft()+t.clock.Margin, rec.Credit)
 	}
 	for _, info := range rec.Info {
 		if err := protocol.CheckInfo([]byte(info)); err != nil {
-			r.differ("move %d: the info %.100q %w", i, info, err)
+			r.addDifference("move %d: the info %.100q %w", i, info, err)
 			break // one is enough
 		}
 	}
 	if g.listens(rec.Seat) {
-		r.pass(false, g.Ask())
+		r.pass(false, g.TurnLines())
 		var answer []byte
 		for _, info := range rec.Info {
 			answer = protocol.AppendInfo(answer, []byte(info))
@@ -235,41 +235,41 @@ func (r *rerun) answer(i int) {
 	}
 }
 
-// fault brings fault i, or tells why it cannot be there.
-func (r *rerun) fault(i int) {
+// playFault brings fault i, or tells why it cannot be there.
+func (r *rerun) playFault(i int) {
 	f, g := &r.Faults[i], r.game
 	switch ply := g.State.Ply(); {
 	case f.Ply < ply:
-		r.differ("fault %d is at ply %d, out of order", i, f.Ply)
+		r.addDifference("fault %d is at ply %d, out of order", i, f.Ply)
 		return
 	case f.Ply > ply:
-		r.differ("fault %d is at ply %d, after the last move", i, f.Ply)
+		r.addDifference("fault %d is at ply %d, after the last move", i, f.Ply)
 		return
 	}
-	if g.begun && f.Seat == g.Turn() && !g.Over() && f.Reason.Kind != fault.MoveUnasked { // else no turn was sent
-		r.pass(false, g.Ask())
+	if g.begun && f.Seat == g.Turn() && !g.IsOver() && f.Reason.Kind != fault.MoveUnasked { // else no turn was sent
+		r.pass(false, g.TurnLines())
 	}
-	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.Over() {
+	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.IsOver() {
 		if _, err := g.parse(move); err == nil {
-			r.differ("fault %d: the move %q is legal", i, move)
+			r.addDifference("fault %d: the move %q is legal", i, move)
 		}
 	}
-	if err := g.Fault(f.Seat, f.Reason, credited(f.Credit)); err != nil {
-		r.differ("fault %d: %w", i, err)
+	if err := g.Forfeit(f.Seat, f.Reason, creditDuration(f.Credit)); err != nil {
+		r.addDifference("fault %d: %w", i, err)
 		return
 	}
 	if g.lines != nil {
-		r.pass(false, g.Take(f.Seat))
+		r.pass(false, g.TakeLines(f.Seat))
 	}
 	switch want := g.Record.Faults[len(g.Record.Faults)-1]; {
 	case want.Code == "":
-		r.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
+		r.addDifference("fault %d: the reason %q is unknown", i, f.Reason.Kind)
 	case f.Code != want.Code:
-		r.differ("fault %d: the code is %q where the reason has %q", i, f.Code, want.Code)
+		r.addDifference("fault %d: the code is %q where the reason has %q", i, f.Code, want.Code)
 	case f.Text != want.Text:
-		r.differ("fault %d: the text is %q where the reason has %q", i, f.Text, want.Text)
+		r.addDifference("fault %d: the text is %q where the reason has %q", i, f.Text, want.Text)
 	case f.Credit < 0:
-		r.differ("fault %d: others cannot have taken %v ms", i, f.Credit)
+		r.addDifference("fault %d: others cannot have taken %v ms", i, f.Credit)
 	}
 }
 
@@ -283,85 +283,85 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// clocks checks the clocks.
-func (r *rerun) clocks() {
+// checkClocks checks the clocks.
+func (r *rerun) checkClocks() {
 	before := len(r.differences)
 	if err := r.Clock.checkReplay(); err != nil {
-		r.differ("%w", err)
+		r.addDifference("%w", err)
 	}
 	for seat, s := range r.Seats {
 		if s.Clock == nil {
 			continue
 		}
 		if err := s.Clock.checkReplay(); err != nil {
-			r.differ("seat %d: %w", seat, err)
+			r.addDifference("seat %d: %w", seat, err)
 		}
 	}
-	r.timed = len(r.differences) == before
+	r.clocksValid = len(r.differences) == before
 }
 
-// head checks what is known before the game: the clocks, the form of the hashes, the rules of
+// checkHead checks what is known before the game: the clocks, the form of the hashes, the rules of
 // adjudication, the place in the match and, once the match's seed is revealed, all that follows from it.
-func (r *rerun) head() {
-	r.clocks()
+func (r *rerun) checkHead() {
+	r.checkClocks()
 	for i, s := range r.Seats {
 		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
-			r.differ("the hash of seat %d: %w", i, err)
+			r.addDifference("the hash of seat %d: %w", i, err)
 		}
 		if !printable(s.Name) || !printable(s.Version) {
-			r.differ("the bot at seat %d is %.100q of version %.100q: both have printable characters alone", i, s.Name, s.Version)
+			r.addDifference("the bot at seat %d is %.100q of version %.100q: both have printable characters alone", i, s.Name, s.Version)
 		}
 	}
 	if !versionText.MatchString(r.Program) {
-		r.differ("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
+		r.addDifference("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
 	}
 	if a := r.Adjudication; a != nil {
 		if err := a.Check(); err != nil {
-			r.differ("the adjudication: %w", err)
+			r.addDifference("the adjudication: %w", err)
 		}
 	}
 	m := r.Match
 	if m.Deal < 0 {
-		r.differ("deal %d does not exist", m.Deal)
+		r.addDifference("deal %d does not exist", m.Deal)
 	}
 	if m.Opening < 0 {
-		r.differ("opening %d does not exist", m.Opening)
+		r.addDifference("opening %d does not exist", m.Opening)
 	}
 	if n := len(r.Seats); m.Rotation < 0 || m.Rotation >= n {
-		r.differ("rotation %d does not exist: there are at most %d bots", m.Rotation, n)
+		r.addDifference("rotation %d does not exist: there are at most %d bots", m.Rotation, n)
 	}
 	if m.Seed == nil {
 		return
 	}
 	seed := rules.Seed(*m.Seed)
 	if want := Commitment(seed); want != r.Commitment {
-		r.differ("commitment is %s where SHA-256 of the match's seed is %s", r.Commitment, want)
+		r.addDifference("commitment is %s where SHA-256 of the match's seed is %s", r.Commitment, want)
 	}
 	if want := Hex(DealSeed(seed, m.Deal)); want != r.Seed && m.Opening == 0 {
-		r.differ("seed is %s where deal %d of the match has %s", r.Seed, m.Deal, want)
+		r.addDifference("seed is %s where deal %d of the match has %s", r.Seed, m.Deal, want)
 	}
 	for seat, s := range r.Seats {
 		if want := BotSeed(seed, m.Deal, m.Rotation, seat); want != s.Seed {
-			r.differ("the bot at seat %d had the seed %d where the match gives %d", seat, s.Seed, want)
+			r.addDifference("the bot at seat %d had the seed %d where the match gives %d", seat, s.Seed, want)
 		}
 	}
 }
 
-// result checks how the game ended.
-func (r *rerun) result() {
+// checkResult checks how the game ended.
+func (r *rerun) checkResult() {
 	g := r.game
-	if !g.Over() {
-		r.differ("the game is not over after the last move, and nobody has forfeited it")
+	if !g.IsOver() {
+		r.addDifference("the game is not over after the last move, and nobody has forfeited it")
 	}
 	g.End()
-	if got := g.Record; !got.Adjudicated.equal(r.Adjudicated) {
-		r.differ("the game is %s where the scores and rules give %s", r.Adjudicated, got.Adjudicated)
+	if got := g.Record; !got.AdjudicationResult.equal(r.AdjudicationResult) {
+		r.addDifference("the game is %s where the scores and rules give %s", r.AdjudicationResult, got.AdjudicationResult)
 	}
 	if got := g.Record.Ranks; !slices.Equal(got, r.Ranks) {
-		r.differ("ranks are %v where the rules give %v", r.Ranks, got)
+		r.addDifference("ranks are %v where the rules give %v", r.Ranks, got)
 	}
 	if got := g.Record.Points; !slices.Equal(got, r.Points) {
-		r.differ("points are %v where the rules give %v", r.Points, got)
+		r.addDifference("points are %v where the rules give %v", r.Points, got)
 	}
 }
 
@@ -369,6 +369,6 @@ func (r *rerun) result() {
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool
-	At                   time.Duration // since the game's start
+	Offset               time.Duration // since the game's start
 	Lines                []byte        // each with its LF; valid during the call
 }

@@ -16,17 +16,17 @@ type Result struct {
 	Took time.Duration
 }
 
-// Played is a game that was played before a match was resumed.
-type Played struct {
+// PlayedGame is a game that was played before a match was resumed.
+type PlayedGame struct {
 	Deal, Rotation int
-	Faulted        []int // bots, once for each fault
+	FaultyBots     []int // bots, once for each fault
 }
 
-// Played returns what a resumed match needs to know of the game.
-func (g *Result) Played() Played {
-	p := Played{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
+// PlayedGame returns what a resumed match needs to know of the game.
+func (g *Result) PlayedGame() PlayedGame {
+	p := PlayedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
-		p.Faulted = append(p.Faulted, g.Bots[f.Seat])
+		p.FaultyBots = append(p.FaultyBots, g.Bots[f.Seat])
 	}
 	return p
 }
@@ -40,8 +40,8 @@ type Score struct {
 	Credit time.Duration // of all its turns; see Spent
 }
 
-// FaultAt is a fault of a bot, with the game in which it happened.
-type FaultAt struct {
+// GameFault is a fault of a bot, with the game in which it happened.
+type GameFault struct {
 	Deal, Rotation int
 	Bot            int
 	Name           string // of the bot
@@ -49,12 +49,12 @@ type FaultAt struct {
 }
 
 // String returns the bot, the seat, the game and the text of the fault.
-func (f FaultAt) String() string {
+func (f GameFault) String() string {
 	return f.Phrase().String()
 }
 
 // Phrase returns the text of String, to be translated.
-func (f FaultAt) Phrase() phrase.Text {
+func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
 
@@ -62,11 +62,11 @@ func (f FaultAt) Phrase() phrase.Text {
 type Tally struct {
 	variant *rules.Variant
 	Scores  []Score // by bot
-	Faults  []FaultAt
+	Faults  []GameFault
 	Games   int
 	Plies   int
-	// Drawn and Resigned count the games of Games that scores ended.
-	Drawn, Resigned int
+	// AdjudicatedDraws and Resigned count the games of Games that scores ended.
+	AdjudicatedDraws, AdjudicatedResignations int
 }
 
 // NewTally returns a tally without games.
@@ -82,13 +82,13 @@ func NewTally(v *rules.Variant, bots []ReplaySeat) *Tally {
 func (t *Tally) Add(g *Result) {
 	t.Games++
 	t.Plies += len(g.Moves)
-	if a := g.Adjudicated; a != nil && a.As == AsDraw {
-		t.Drawn++
+	if a := g.AdjudicationResult; a != nil && a.Kind == AdjudicatedDraw {
+		t.AdjudicatedDraws++
 	} else if a != nil {
-		t.Resigned++
+		t.AdjudicatedResignations++
 	}
 	for _, m := range g.Moves {
-		t.Scores[g.Bots[m.Seat]].Credit += credited(m.Credit)
+		t.Scores[g.Bots[m.Seat]].Credit += creditDuration(m.Credit)
 	}
 	for seat, bot := range g.Bots {
 		s := &t.Scores[bot]
@@ -103,7 +103,7 @@ func (t *Tally) Add(g *Result) {
 	for _, f := range g.Faults {
 		bot := g.Bots[f.Seat]
 		t.Scores[bot].Faults++
-		t.Scores[bot].Credit += credited(f.Credit)
-		t.Faults = append(t.Faults, FaultAt{g.Match.Deal, g.Match.Rotation, bot, g.Seats[f.Seat].Name, f})
+		t.Scores[bot].Credit += creditDuration(f.Credit)
+		t.Faults = append(t.Faults, GameFault{g.Match.Deal, g.Match.Rotation, bot, g.Seats[f.Seat].Name, f})
 	}
 }

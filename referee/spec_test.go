@@ -49,7 +49,7 @@ func TestShapeSections(t *testing.T) {
 	}
 	want := []string{"Words", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
 		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "Perft", "Games", "Cards"}
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		want = append(want, g.Display.Title)
 	}
 	want = append(want, "Transcripts")
@@ -229,7 +229,7 @@ func TestTranscripts(t *testing.T) {
 		})
 	}
 	var want []string
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		want = append(want, g.Name)
 	}
 	slices.Sort(want)
@@ -252,7 +252,7 @@ func sectionsOf(g *rules.Game) []string {
 
 // Every event and every view key that random games bring is described.
 func TestGamesEventsAndViews(t *testing.T) {
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		var text string
 		for _, name := range sectionsOf(g) {
 			text += specSection(t, name)

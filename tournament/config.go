@@ -26,7 +26,7 @@ type Config struct {
 	Format       Format               `json:"format"`
 	Rounds       int                  `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
 	Deals        int                  `json:"deals"`            // of each match
-	First        int                  `json:"first_deal,omitempty"`
+	FirstDeal    int                  `json:"first_deal,omitempty"`
 	Rotation     *int                 `json:"rotation,omitempty"` // the only one that is played; nil for all
 	Openings     []referee.Opening    `json:"openings,omitempty"` // of the deals, one after the other and then again
 	Seed         referee.Hex          `json:"seed"`
@@ -68,7 +68,7 @@ func (c *Config) Extend(deals int) error {
 	case deals > c.Deals && c.Format.InRounds():
 		return fmt.Errorf("resume: --deals was %d and is now %d: a %s cannot be extended, because its results decide who meets whom; start a new one",
 			c.Deals, deals, c.Format)
-	case deals > c.Deals && (c.First > 0 || c.Rotation != nil):
+	case deals > c.Deals && (c.FirstDeal > 0 || c.Rotation != nil):
 		return fmt.Errorf("resume: --deals was %d and is now %d: one deal that is played alone cannot be extended; start a match with --deals %d",
 			c.Deals, deals, deals)
 	}
@@ -79,9 +79,9 @@ func (c *Config) Extend(deals int) error {
 // checkStart returns an error unless the deals and openings can be played.
 func (c *Config) checkStart(v *rules.Variant) error {
 	switch r := c.Rotation; {
-	case c.First < 0:
-		return fmt.Errorf("tournament: the first deal cannot be %d: try 0 or more", c.First)
-	case (c.First > 0 || r != nil) && c.Format != Single:
+	case c.FirstDeal < 0:
+		return fmt.Errorf("tournament: the first deal cannot be %d: try 0 or more", c.FirstDeal)
+	case (c.FirstDeal > 0 || r != nil) && c.Format != Single:
 		return fmt.Errorf("tournament: one deal is played in one match, not in a %s: leave the format out, or name %d bots at most", c.Format, v.Players)
 	case r != nil && (*r < 0 || *r >= len(c.Bots)):
 		return fmt.Errorf("tournament: rotation %d does not exist: with %d bots there are 0 to %d", *r, len(c.Bots), len(c.Bots)-1)

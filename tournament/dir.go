@@ -75,7 +75,7 @@ func OpenDir(path string) (*Dir, Config, error) {
 		d.Close()
 		return nil, c, err
 	}
-	d.sweep()
+	d.removeTemporary()
 	return d, c, nil
 }
 
@@ -121,9 +121,9 @@ func (d *Dir) Close() error {
 	return d.lock.Unlock()
 }
 
-// Replace writes another plan, of which the directory's games are a part, and removes
+// ReplacePlan writes another plan, of which the directory's games are a part, and removes
 // the result, which no longer holds.
-func (d *Dir) Replace(c Config) error {
+func (d *Dir) ReplacePlan(c Config) error {
 	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)
 	}
@@ -151,13 +151,13 @@ func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
 }
 
-// Replay returns the path of a game's replay.
-func (d *Dir) Replay(match, deal, rotation int) string {
+// ReplayPath returns the path of a game's replay.
+func (d *Dir) ReplayPath(match, deal, rotation int) string {
 	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
 }
 
-// Log returns the path of what a seat wrote in a game, "" where it wrote nothing.
-func (d *Dir) Log(match, deal, rotation, seat int) string {
+// ExistingLog returns the path of what a seat wrote in a game, "" where it wrote nothing.
+func (d *Dir) ExistingLog(match, deal, rotation, seat int) string {
 	path := d.logPath(match, deal, rotation, seat)
 	if _, err := os.Stat(path); err != nil {
 		return ""
@@ -169,9 +169,9 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
 }
 
-// Keep writes a finished game: its logs first, so that where there is a replay
+// StoreGame writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
-func (d *Dir) Keep(m *Match, g *referee.Result) error {
+func (d *Dir) StoreGame(m *Match, g *referee.Result) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
 			return nil
@@ -196,8 +196,8 @@ func (d *Dir) Keep(m *Match, g *referee.Result) error {
 	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
 }
 
-// Result keeps a document beside the games.
-func (d *Dir) Result(data []byte) error { return d.write(resultFile, data) }
+// StoreResult keeps a document beside the games.
+func (d *Dir) StoreResult(data []byte) error { return d.write(resultFile, data) }
 
 // write makes a file appear whole.
 func (d *Dir) write(name string, data []byte) error {
@@ -214,12 +214,12 @@ func (d *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// Read yields what there is of a match, up to the first file that is not one of its games.
-func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Result, error] {
+// Games yields what there is of a match, up to the first file that is not one of its games.
+func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.Result, error] {
 	return func(yield func(*referee.Result, error) bool) {
 		for rotation := range m.Bots {
 			for i := range s.Deals {
-				g, err := d.game(s, m, s.First+i, rotation)
+				g, err := d.game(s, m, s.FirstDeal+i, rotation)
 				if (g != nil || err != nil) && !yield(g, err) || err != nil {
 					return
 				}
@@ -233,7 +233,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Result, err
 	if d.FaultsOnly {
 		return nil, nil
 	}
-	path := d.Replay(m.Number, deal, rotation)
+	path := d.ReplayPath(m.Number, deal, rotation)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -248,8 +248,8 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Result, err
 	return g, nil
 }
 
-// Drop removes the games of a match from a deal on, with their logs.
-func (d *Dir) Drop(m *Match, from int) error {
+// RemoveGames removes the games of a match from a deal on, with their logs.
+func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
 	}
@@ -271,8 +271,8 @@ func (d *Dir) Drop(m *Match, from int) error {
 	return nil
 }
 
-// sweep removes files that were incomplete when the program ended.
-func (d *Dir) sweep() {
+// removeTemporary removes files that were incomplete when the program ended.
+func (d *Dir) removeTemporary() {
 	for _, dir := range []string{d.Path, filepath.Join(d.Path, "games")} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
@@ -283,10 +283,10 @@ func (d *Dir) sweep() {
 	}
 }
 
-// About adds what the directory of a replay knows of a bot to the circumstances of its
+// DescribeBot adds what the directory of a replay knows of a bot to the circumstances of its
 // fault, and returns the words of the command that checks it. Both are less where the
 // directory has no plan, and there are no words for a house bot.
-func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil
 	}
@@ -301,5 +301,5 @@ func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []s
 	}
 	c.Language = program.LanguageOf(p.Bots[i].Bot)
 	c.Sandbox.Absent = p.Sandbox.Level == sandbox.LevelNone.String()
-	return c, check.Words(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
+	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }

@@ -88,7 +88,7 @@ func TestKeepRemovesAnOlderLog(t *testing.T) {
 	tour := between(t, "teeko", "limit=12", Config{Format: Single, Deals: 1}, deterministic()...).in(t, t.TempDir())
 	kit.Must(t, os.WriteFile(tour.dir.logPath(0, 0, 0, 1), []byte("of the first try"), 0o644))
 	play(t, tour)
-	if log := tour.dir.Log(0, 0, 0, 1); log != "" {
+	if log := tour.dir.ExistingLog(0, 0, 0, 1); log != "" {
 		t.Errorf("%s is left over", log)
 	}
 }
@@ -98,7 +98,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	make := resumable(t)["one match"]
 	tour := make(0).in(t, t.TempDir())
 	play(t, tour)
-	path := func(deal, rotation int) string { return tour.dir.Replay(0, deal, rotation) }
+	path := func(deal, rotation int) string { return tour.dir.ReplayPath(0, deal, rotation) }
 	read := func(path string) string {
 		return string(kit.Get[[]byte](t)(os.ReadFile(path)))
 	}
@@ -180,7 +180,7 @@ func somePlan() Config {
 		Sandbox:      Sandbox{"auto", "FULL", 512 << 20, 64, "on"},
 		Bots: []Entrant{
 			{program.Spec{Bot: "@random", Name: "@random"}, "11"},
-			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: 300 << 20}}, "22"},
+			{program.Spec{Bot: "/a/bot", Name: "bot", Overrides: program.Overrides{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: 300 << 20}}, "22"},
 		},
 	}
 }
@@ -190,7 +190,7 @@ func somePlan() Config {
 func TestEnter(t *testing.T) {
 	programs := func(c Config) (all []program.Program) {
 		for i, b := range c.Bots {
-			all = append(all, program.Program{Bot: match.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Own: b.Own})
+			all = append(all, program.Program{Bot: match.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Overrides: b.Overrides})
 		}
 		return all
 	}
@@ -248,7 +248,7 @@ func TestConfigExtend(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	for _, alone := range []Config{{First: 3, Deals: 1}, {Rotation: new(0), Deals: 1}} {
+	for _, alone := range []Config{{FirstDeal: 3, Deals: 1}, {Rotation: new(0), Deals: 1}} {
 		if err := alone.Extend(5); err == nil || !strings.Contains(err.Error(), "--deals was 1 and is now 5: one deal that is played alone cannot be extended") {
 			t.Errorf("%+v: %v", alone, err)
 		}
@@ -273,7 +273,7 @@ func TestExtend(t *testing.T) {
 			if diff := cmp.Diff(whole.Results(), all.Results(), cmpopts.EquateNaNs()); diff != "" {
 				t.Errorf("the results differ (-whole +extended):\n%s", diff)
 			}
-			kit.Must(t, first.dir.Replace(whole.Config))
+			kit.Must(t, first.dir.ReplacePlan(whole.Config))
 			if diff := cmp.Diff(files(t, whole.dir.Path), files(t, first.dir.Path)); diff != "" {
 				t.Errorf("the directory differs (-whole +extended):\n%s", diff)
 			}
@@ -286,9 +286,9 @@ func TestReplacePlan(t *testing.T) {
 	plan := somePlan()
 	dir := kit.Get[*Dir](t)(CreateDir(t.TempDir(), plan))
 	defer dir.Close()
-	kit.Must(t, dir.Result([]byte("{}")))
+	kit.Must(t, dir.StoreResult([]byte("{}")))
 	plan.Deals = 40
-	kit.Must(t, dir.Replace(plan))
+	kit.Must(t, dir.ReplacePlan(plan))
 	got, err := readPlan(dir.Path)
 	if diff := cmp.Diff(plan, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -326,7 +326,7 @@ func TestFaultsOnly(t *testing.T) {
 		slices.Sort(names)
 		var want []string
 		for _, f := range faults {
-			replay, log := dir.Replay(0, f.Deal, f.Rotation), dir.Log(0, f.Deal, f.Rotation, f.Seat)
+			replay, log := dir.ReplayPath(0, f.Deal, f.Rotation), dir.ExistingLog(0, f.Deal, f.Rotation, f.Seat)
 			for _, path := range []string{replay, log} {
 				rel := kit.Get[string](t)(filepath.Rel(dir.Path, path))
 				want = append(want, rel)
@@ -339,7 +339,7 @@ func TestFaultsOnly(t *testing.T) {
 		if !slices.Equal(names, want) {
 			t.Errorf("the directory has %v, want %v", names, want)
 		}
-		if data, _ := os.ReadFile(dir.Replay(0, faults[0].Deal, faults[0].Rotation)); !json.Valid(data) {
+		if data, _ := os.ReadFile(dir.ReplayPath(0, faults[0].Deal, faults[0].Rotation)); !json.Valid(data) {
 			t.Errorf("the replay is %q", data)
 		}
 	}

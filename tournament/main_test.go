@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		if name == "moody" {
 			return protocol.Serve(os.Stdin, os.Stdout, "moody", "1", moody)
 		}
-		return refereetest.House(name)
+		return refereetest.RunHouseBot(name)
 	}}, nil)
 }
 
@@ -111,7 +111,7 @@ func (l *local) again(dir *Dir) *local {
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
 	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
-		Done:   func(*Match, *referee.Result) { done() },
+		OnGame: func(*Match, *referee.Result) { done() },
 		Notice: func(string) {},
 	})
 }
@@ -148,7 +148,7 @@ func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []floa
 		for _, m := range matches {
 			for deal := range s.Deals {
 				for rotation := range m.Bots {
-					if s.Finished(m) {
+					if s.IsFinished(m) {
 						break
 					}
 					s.Add(m, fakeGame(s, m, deal, rotation, result))

@@ -21,31 +21,31 @@ type Events struct {
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(*Match, referee.Traffic)
 
-	Done func(*Match, *referee.Result) // a game has ended
+	OnGame func(*Match, *referee.Result) // a game has ended
 	// Notice receives each line of Voids and, at most once a minute, that the machine is busy.
 	Notice func(text string)
 }
 
-// Early is the error of a tournament that ended before all of its games were played. Those that
+// EarlyEndError is the error of a tournament that ended before all of its games were played. Those that
 // were finished are kept, and count.
-type Early struct{ Why error }
+type EarlyEndError struct{ Cause error }
 
-func (e *Early) Error() string { return e.Why.Error() }
+func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 
 // Unwrap returns why it ended.
-func (e *Early) Unwrap() error { return e.Why }
+func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
 // run is a tournament that is played. Only the goroutine of Play uses it and its State: those that play
 // the matches send it what it has to do.
 type run struct {
 	*State
-	dir     *Dir
-	bots    []match.Bot
-	files   [][]string // by bot
-	workers []int
-	on      Events
-	calls   chan func()
-	told    time.Time // when others' use of the cores was told
+	dir          *Dir
+	bots         []match.Bot
+	files        [][]string // by bot
+	workers      []int
+	events       Events
+	calls        chan func()
+	busyNoticeAt time.Time // when others' use of the cores was told
 }
 
 // Play plays a tournament between bots, or the games of it that the directory does not have yet, on workers,
@@ -54,19 +54,19 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}
-	r := &run{State: s, dir: d, bots: bots, files: programFiles(bots), workers: workers, on: on, calls: make(chan func())}
-	r.told = time.Now() // short matches tell of a busy machine, too
+	r := &run{State: s, dir: d, bots: bots, files: programFiles(bots), workers: workers, events: on, calls: make(chan func())}
+	r.busyNoticeAt = time.Now() // short matches tell of a busy machine, too
 	began := false
 	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
-		earlier := map[*Match][]referee.Played{}
-		err := r.takeUp(ctx, matches, earlier)
+		earlier := map[*Match][]referee.PlayedGame{}
+		err := r.addEarlierGames(ctx, matches, earlier)
 		if err == nil {
-			matches = slices.DeleteFunc(matches, s.Finished)
+			matches = slices.DeleteFunc(matches, s.IsFinished)
 			began = began || len(matches) > 0
 			err = r.playAll(ctx, matches, earlier)
 		}
 		if err != nil && began {
-			return &Early{err}
+			return &EarlyEndError{err}
 		}
 		if err != nil {
 			return err
@@ -75,18 +75,18 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int
 	return nil
 }
 
-// takeUp adds the games of matches that were played earlier.
-func (r *run) takeUp(ctx context.Context, matches []*Match, earlier map[*Match][]referee.Played) error {
+// addEarlierGames adds the games of matches that were played earlier.
+func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
-		for g, err := range r.dir.Read(r.State, m) {
+		for g, err := range r.dir.Games(r.State, m) {
 			if err := cmp.Or(ctx.Err(), err); err != nil { // to read many games takes long
 				return err
 			}
-			earlier[m] = append(earlier[m], g.Played())
+			earlier[m] = append(earlier[m], g.PlayedGame())
 			r.Add(m, g)
 		}
-		if m.ended() {
-			if err := r.dir.Drop(m, r.First+m.test.deals); err != nil {
+		if m.isTestOver() {
+			if err := r.dir.RemoveGames(m, r.FirstDeal+m.test.countedDeals); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (r *run) takeUp(ctx context.Context, matches []*Match, earlier map[*Match][
 
 // playAll plays matches side by side: each has a worker, and the last ones share
 // those that are left over.
-func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.Played) error {
+func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var first error
@@ -113,16 +113,16 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 			playing++
 			go func() {
 				err := match.Play(ctx, func(g *referee.Result) (err error) {
-					if err := r.vanished(m, g); err != nil {
+					if err := r.checkProgramFiles(m, g); err != nil {
 						return err
 					}
-					r.call(func() { err = r.done(m, g) })
+					r.callInPlay(func() { err = r.finishGame(m, g) })
 					return err
 				})
 				r.calls <- func() {
 					playing--
 					free = append(free, match.Resources.Workers...)
-					if err != nil && !errors.Is(err, errEnded) && first == nil {
+					if err != nil && !errors.Is(err, errTestOver) && first == nil {
 						first = err
 						stop()
 					}
@@ -142,42 +142,42 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 }
 
 // match returns a match to be played.
-func (r *run) match(m *Match, earlier []referee.Played, workers []int) *match.Match {
+func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *match.Match {
 	p := &match.Match{
-		Variant:      r.Variant,
-		Deals:        r.Deals,
-		First:        r.First,
-		Only:         r.only(),
-		Openings:     r.Openings,
-		Seed:         r.seedOf(m),
-		Clock:        r.Clock,
-		Adjudication: r.Adjudication,
-		Patience:     match.LatePatience,
-		Earlier:      earlier,
-		Resources:    match.Resources{Workers: workers},
+		Variant:       r.Variant,
+		Deals:         r.Deals,
+		FirstDeal:     r.FirstDeal,
+		OnlyRotations: r.onlyRotations(),
+		Openings:      r.Openings,
+		Seed:          r.seedOf(m),
+		Clock:         r.Clock,
+		Adjudication:  r.Adjudication,
+		Patience:      match.LatePatience,
+		EarlierGames:  earlier,
+		Resources:     match.Resources{Workers: workers},
 		Observer: match.Observer{Trouble: func(err error) {
-			r.call(func() { r.trouble(m, err) })
+			r.callInPlay(func() { r.trouble(m, err) })
 		}},
 	}
 	for _, b := range m.Bots {
 		p.Bots = append(p.Bots, r.bots[b])
 	}
-	if r.on.Trace != nil {
-		p.Observer.Trace = func(t referee.Traffic) { r.on.Trace(m, t) }
+	if r.events.Trace != nil {
+		p.Observer.Trace = func(t referee.Traffic) { r.events.Trace(m, t) }
 	}
 	return p
 }
 
-// only returns the rotations that are played, nil for all.
-func (r *run) only() []int {
+// onlyRotations returns the rotations that are played, nil for all.
+func (r *run) onlyRotations() []int {
 	if r.Rotation == nil {
 		return nil
 	}
 	return []int{*r.Rotation}
 }
 
-// call has the goroutine of Play do something, and returns when that is done.
-func (r *run) call(do func()) {
+// callInPlay has the goroutine of Play do something, and returns when that is done.
+func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {
 		do()
@@ -186,45 +186,45 @@ func (r *run) call(do func()) {
 	<-done
 }
 
-// errEnded ends a match whose sequential test has come to its end.
-var errEnded = errors.New("the test has ended")
+// errTestOver ends a match whose sequential test has come to its end.
+var errTestOver = errors.New("the test has ended")
 
-// done takes a finished game.
-func (r *run) done(m *Match, g *referee.Result) error {
-	if m.ended() { // on another worker, while this game was played
-		return errEnded
+// finishGame takes a finished game.
+func (r *run) finishGame(m *Match, g *referee.Result) error {
+	if m.isTestOver() { // on another worker, while this game was played
+		return errTestOver
 	}
 	g.Reveal(r.seedOf(m)) // whoever keeps the replays here knows it already
-	if err := r.dir.Keep(m, g); err != nil {
+	if err := r.dir.StoreGame(m, g); err != nil {
 		return err
 	}
 	ended := r.Add(m, g)
-	r.on.Done(m, g)
+	r.events.OnGame(m, g)
 	if !ended {
 		return nil
 	}
-	if err := r.dir.Drop(m, r.First+m.test.deals); err != nil {
+	if err := r.dir.RemoveGames(m, r.FirstDeal+m.test.countedDeals); err != nil {
 		return err
 	}
-	return errEnded
+	return errTestOver
 }
 
 // trouble counts void games, and gives notice of them and, at most once a minute, that the machine is busy.
 func (r *run) trouble(m *Match, err error) {
 	switch e := err.(type) {
-	case *match.Void:
+	case *match.VoidError:
 		again := "and played again"
-		if _, starved := errors.AsType[*match.Starved](e); starved {
-			r.Starved++
+		if _, starved := errors.AsType[*match.StarvedError](e); starved {
+			r.StarvedVoids++
 			again = "and will be played again after the others"
 		}
 		text := fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, e.Deal, e.Rotation, again, e.Err)
 		r.Voids = append(r.Voids, text)
-		r.on.Notice(text)
-	case *match.Busy:
-		if now := time.Now(); now.Sub(r.told) >= time.Minute {
-			r.told = now
-			r.on.Notice(e.Error())
+		r.events.Notice(text)
+	case *match.BusyError:
+		if now := time.Now(); now.Sub(r.busyNoticeAt) >= time.Minute {
+			r.busyNoticeAt = now
+			r.events.Notice(e.Error())
 		}
 	}
 }
@@ -246,11 +246,11 @@ func programFiles(bots []match.Bot) (files [][]string) {
 	return files
 }
 
-// vanished returns an error if a bot has a fault because a file of its program is no longer there. That is
+// checkProgramFiles returns an error if a bot has a fault because a file of its program is no longer there. That is
 // not the bot's doing, and all games after it would be lost as well.
-func (r *run) vanished(m *Match, g *referee.Result) error {
+func (r *run) checkProgramFiles(m *Match, g *referee.Result) error {
 	for _, f := range g.Faults {
-		if f.Disqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {
+		if f.IsDisqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {
 			continue
 		}
 		bot := m.Bots[g.Bots[f.Seat]]

@@ -45,7 +45,7 @@ func TestTotal(t *testing.T) {
 				if wantGames += m.Tally.Games; m.Tally.Games > 0 {
 					wantDeals += tour.Deals
 				}
-				if lacks := tour.Lacks(m); lacks != 0 {
+				if lacks := tour.MissingGames(m); lacks != 0 {
 					t.Errorf("match %d lacks %d games", m.Number, lacks)
 				}
 			}
@@ -66,12 +66,12 @@ func TestEarly(t *testing.T) {
 	tour := pair(3)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var early *Early
-	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !errors.Is(early.Why, context.Canceled) {
+	var early *EarlyEndError
+	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !errors.Is(early.Cause, context.Canceled) {
 		t.Errorf("after a game it ends with %v", err)
 	}
-	if m := tour.Matches()[0]; tour.Lacks(m) != 5 || m.Tally.Games != 1 {
-		t.Errorf("%d games are missing and %d were played", tour.Lacks(m), m.Tally.Games)
+	if m := tour.Matches()[0]; tour.MissingGames(m) != 5 || m.Tally.Games != 1 {
+		t.Errorf("%d games are missing and %d were played", tour.MissingGames(m), m.Tally.Games)
 	}
 
 	whole := pair(1)
@@ -88,7 +88,7 @@ func TestEarly(t *testing.T) {
 	}
 
 	wrong := pair(1).in(t, t.TempDir())
-	kit.Must(t, os.WriteFile(wrong.dir.Replay(0, 0, 0), nil, 0o644))
+	kit.Must(t, os.WriteFile(wrong.dir.ReplayPath(0, 0, 0), nil, 0o644))
 	if err := wrong.run(t.Context(), func() {}); err == nil || errors.As(err, &early) {
 		t.Errorf("one that cannot begin ends with %v", err)
 	}
@@ -108,7 +108,7 @@ func TestVanished(t *testing.T) {
 	tour := &run{bots: bots, files: programFiles(bots)}
 	lose := func(r fault.Reason) error {
 		g := referee.Result{Replay: referee.Replay{Faults: []referee.Fault{fault.New(0, 0, r)}}, Bots: []int{0}}
-		return tour.vanished(&Match{Bots: []int{0}}, &g)
+		return tour.checkProgramFiles(&Match{Bots: []int{0}}, &g)
 	}
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {
@@ -134,7 +134,7 @@ func TestWriteFails(t *testing.T) {
 	t.Parallel()
 	dir := &Dir{Path: t.TempDir()}
 	kit.Must(t, os.Mkdir(filepath.Join(dir.Path, resultFile), 0o755))
-	if err := dir.Result([]byte("{}")); err == nil {
+	if err := dir.StoreResult([]byte("{}")); err == nil {
 		t.Error("a directory is replaced by a file")
 	}
 	if names := kit.Get[[]string](t)(filepath.Glob(filepath.Join(dir.Path, ".*"))); len(names) > 0 {
@@ -147,11 +147,11 @@ func TestCrowded(t *testing.T) {
 	t.Parallel()
 	cores := len(kit.Get[[]int](t)(Workers(0, "off")))
 	for n := range cores + 1 {
-		if text := Crowded(n); text != "" {
+		if text := CrowdingNotice(n); text != "" {
 			t.Errorf("%d on %d cores: %s", n, cores, text)
 		}
 	}
-	if text := Crowded(cores + 1); !strings.HasPrefix(text, fmt.Sprintf("--concurrency %d is more than the ", cores+1)) ||
+	if text := CrowdingNotice(cores + 1); !strings.HasPrefix(text, fmt.Sprintf("--concurrency %d is more than the ", cores+1)) ||
 		!strings.HasSuffix(text, fmt.Sprintf("choose --concurrency %d or leave it out", cores)) {
 		t.Errorf("%d on %d cores: %s", cores+1, cores, text)
 	}
@@ -160,24 +160,24 @@ func TestCrowded(t *testing.T) {
 // A game that is played again is told of and counted, and a busy machine is told of.
 func TestVoid(t *testing.T) {
 	var told []string
-	r := &run{State: new(State), on: Events{Notice: func(text string) { told = append(told, text) }}}
-	r.trouble(&Match{Number: 3}, &match.Void{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
+	r := &run{State: new(State), events: Events{Notice: func(text string) { told = append(told, text) }}}
+	r.trouble(&Match{Number: 3}, &match.VoidError{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
 	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
 		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
 	}
-	if r.Starved != 0 {
+	if r.StarvedVoids != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	r.trouble(&Match{Number: 4}, &match.Void{Err: fmt.Errorf("wrapped: %w", &match.Starved{Bot: "mine"})})
-	if r.Starved != 1 || len(r.Voids) != 2 {
-		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
+	r.trouble(&Match{Number: 4}, &match.VoidError{Err: fmt.Errorf("wrapped: %w", &match.StarvedError{Bot: "mine"})})
+	if r.StarvedVoids != 1 || len(r.Voids) != 2 {
+		t.Errorf("%d games of %q are counted as void because others used the core", r.StarvedVoids, r.Voids)
 	}
 	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
 		t.Errorf("told %q, want %q", told[1], want)
 	}
-	r.trouble(nil, &match.Busy{Used: 340 * time.Millisecond})
-	r.trouble(nil, &match.Busy{Used: 350 * time.Millisecond}) // less than a minute later
+	r.trouble(nil, &match.BusyError{OthersCPU: 340 * time.Millisecond})
+	r.trouble(nil, &match.BusyError{OthersCPU: 350 * time.Millisecond}) // less than a minute later
 	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want || len(told) != 3 {
 		t.Errorf("told %q, want %q", told[2:], want)
 	}

@@ -195,7 +195,7 @@ const maxSteps = 100_000
 // too long to find, swaps between tables come close to it.
 func fill(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
-		s := seating{k: k, met: met, steps: maxSteps}
+		s := seating{k: k, meetings: met, steps: maxSteps}
 		if s.seat(standing, nil, 0, budget) {
 			return s.tables
 		}
@@ -237,10 +237,10 @@ func improve(tables [][]int, met [][]int) (better bool) {
 
 // seating is a search for tables.
 type seating struct {
-	k      int
-	met    [][]int // by bot and bot, how often
-	steps  int     // left
-	tables [][]int
+	k        int
+	meetings [][]int // by bot and bot, how often
+	steps    int     // left
+	tables   [][]int
 }
 
 // seat completes a table with bots that stand at from or after it, and then
@@ -263,7 +263,7 @@ func (s *seating) seat(standing, table []int, from, budget int) bool {
 		}
 		cost := 0
 		for _, b := range table {
-			cost += s.met[b][standing[i]]
+			cost += s.meetings[b][standing[i]]
 		}
 		if cost <= budget {
 			rest := slices.Delete(slices.Clone(standing), i, i+1)

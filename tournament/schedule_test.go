@@ -225,7 +225,7 @@ func addResult(tour *State, round int, table []int, points []float64) {
 		return
 	}
 	m.results = append(m.results, resultOf(table, points))
-	m.prints = [][]stats.Fingerprint{make([]stats.Fingerprint, len(table))}
+	m.fingerprints = [][]stats.Fingerprint{make([]stats.Fingerprint, len(table))}
 }
 
 // The tables go by the standings: the winners of the first round meet.
@@ -270,7 +270,7 @@ func TestSwissTies(t *testing.T) {
 	})
 	var got []string
 	for _, s := range tour.Results().Standings {
-		got = append(got, fmt.Sprint(s.Bot, " ", s.Match))
+		got = append(got, fmt.Sprint(s.Bot, " ", s.MatchPoints))
 	}
 	if want := []string{"3 1.8", "0 0.8", "1 0.8", "2 0.6"}; !slices.Equal(got, want) {
 		t.Errorf("the standings are %q, want %q", got, want)

@@ -44,7 +44,7 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 		tour.Variant = variant
 		m := tour.Next()[0]
 		next := [2]int{}
-		for !tour.Finished(m) {
+		for !tour.IsFinished(m) {
 			rotation := 0
 			if next[0] == deals || next[1] < deals && !first() {
 				rotation = 1
@@ -57,16 +57,16 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 	}
 	turn := 0
 	m, want := finish(func() bool { turn++; return turn%2 == 1 })
-	if m.Progress.Verdict != stats.AcceptH1 || m.test.deals < 5 || m.test.deals >= deals {
-		t.Fatalf("after %d deals: %v", m.test.deals, m.Progress)
+	if m.Progress.Verdict != stats.AcceptH1 || m.test.countedDeals < 5 || m.test.countedDeals >= deals {
+		t.Fatalf("after %d deals: %v", m.test.countedDeals, m.Progress)
 	}
-	if games := m.Tally.Games; games != 2*m.test.deals || want.Deals != m.test.deals {
-		t.Errorf("%d games and %d deals count, the test has %d deals", games, want.Deals, m.test.deals)
+	if games := m.Tally.Games; games != 2*m.test.countedDeals || want.Deals != m.test.countedDeals {
+		t.Errorf("%d games and %d deals count, the test has %d deals", games, want.Deals, m.test.countedDeals)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		other, got := finish(func() bool { return rapid.Bool().Draw(t, "first") })
-		if other.test.deals != m.test.deals || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(other.Tally, m.Tally) {
-			t.Errorf("%d deals, %+v; in turn %d deals, %+v", other.test.deals, got, m.test.deals, want)
+		if other.test.countedDeals != m.test.countedDeals || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(other.Tally, m.Tally) {
+			t.Errorf("%d deals, %+v; in turn %d deals, %+v", other.test.countedDeals, got, m.test.countedDeals, want)
 		}
 	})
 }

@@ -25,8 +25,8 @@ type State struct {
 	Config
 	Variant *rules.Variant
 
-	Voids   []string // games of this run that are played again, each with the reason
-	Starved int      // how many of Voids others' use of the cores brought about, not a failure
+	Voids        []string // games of this run that are played again, each with the reason
+	StarvedVoids int      // how many of Voids others' use of the cores brought about, not a failure
 
 	matches []*Match
 }
@@ -40,20 +40,20 @@ type Match struct {
 	// Progress of the sequential test, which the deals after its end no longer change.
 	Progress *stats.Progress
 
-	rotations int                   // that are played of each deal
-	results   []stats.DealResult    // by deal, from the first one played
-	prints    [][]stats.Fingerprint // by deal, of the games finished
-	games     int                   // finished
-	whole     int                   // deals played in all rotations
-	test      sequentialTest
+	rotations    int                   // that are played of each deal
+	results      []stats.DealResult    // by deal, from the first one played
+	fingerprints [][]stats.Fingerprint // by deal, of the games finished
+	games        int                   // finished
+	wholeDeals   int                   // deals played in all rotations
+	test         sequentialTest
 }
 
 // sequentialTest takes in the deals of a match in their order, in whatever order they are finished.
 type sequentialTest struct {
-	deals   int                       // taken in, from the first
-	later   map[int][]*referee.Result // by deal, games of those to come
-	repeats stats.Repeats             // in the deals taken in
-	tally   stats.Tally
+	countedDeals int                       // taken in, from the first
+	pendingGames map[int][]*referee.Result // by deal, games of those to come
+	repeats      stats.Repeats             // in the deals taken in
+	tally        stats.Tally
 }
 
 // New returns a tournament of which nothing has been played.
@@ -74,7 +74,7 @@ func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) 
 				i, was.Bot, was.SHA256, p.Hash)
 		}
 		s.Bots[i].Name, s.Bots[i].SHA256 = p.Name, p.Hash
-		p.Clock = p.Own.Clock(s.Clock)
+		p.Clock = p.Overrides.Clock(s.Clock)
 		bots = append(bots, p.Bot)
 	}
 	return bots, nil
@@ -95,7 +95,7 @@ func (s *State) Next() []*Match {
 			s.matches = append(s.matches, s.newMatch(round, bots))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.matches), s.Finished)
+	return slices.DeleteFunc(slices.Clone(s.matches), s.IsFinished)
 }
 
 func (s *State) newMatch(round int, bots []int) *Match {
@@ -105,7 +105,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
-		results: make([]stats.DealResult, s.Deals), prints: make([][]stats.Fingerprint, s.Deals), test: sequentialTest{later: map[int][]*referee.Result{}},
+		results: make([]stats.DealResult, s.Deals), fingerprints: make([][]stats.Fingerprint, s.Deals), test: sequentialTest{pendingGames: map[int][]*referee.Result{}},
 	}
 }
 
@@ -126,8 +126,8 @@ func (s *State) opening(deal int) (number int, o referee.Opening) {
 	return number, s.Openings[number-1]
 }
 
-// begins returns an error unless a game of a deal begins as it has to.
-func (s *State) begins(m *Match, r *referee.Replay) error {
+// checkBeginning returns an error unless a game of a deal begins as it has to.
+func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	number, o := s.opening(r.Match.Deal)
 	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
 	if o.Seed != nil {
@@ -158,11 +158,11 @@ func (s *State) seedOf(m *Match) rules.Seed {
 // on how far other workers were when it ended. Add reports whether the test has ended, and the match
 // needs no more games.
 func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
-	deal := g.Match.Deal - s.First
+	deal := g.Match.Deal - s.FirstDeal
 	if s.SPRT == nil {
 		m.Tally.Add(g)
 	} else {
-		m.test.later[deal] = append(m.test.later[deal], g)
+		m.test.pendingGames[deal] = append(m.test.pendingGames[deal], g)
 	}
 	var bots []int // of the tournament
 	for _, bot := range g.Bots {
@@ -170,26 +170,26 @@ func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	}
 	m.results[deal].Add(stats.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
 	m.games++
-	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(s.Variant, bots)); len(m.prints[deal]) == m.rotations {
-		m.whole++
+	if m.fingerprints[deal] = append(m.fingerprints[deal], g.Fingerprint(s.Variant, bots)); len(m.fingerprints[deal]) == m.rotations {
+		m.wholeDeals++
 	}
 	if s.SPRT != nil {
-		s.ask(m)
+		s.runTest(m)
 	}
-	return m.ended()
+	return m.isTestOver()
 }
 
-// ask asks the sequential test after each deal, in the order of the deals.
-func (s *State) ask(m *Match) {
+// runTest asks the sequential test after each deal, in the order of the deals.
+func (s *State) runTest(m *Match) {
 	t := &m.test
-	for t.deals < s.Deals && len(m.prints[t.deals]) == m.rotations && !m.ended() {
-		deal := t.deals
-		t.deals++
-		for _, g := range t.later[deal] {
+	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
+		deal := t.countedDeals
+		t.countedDeals++
+		for _, g := range t.pendingGames[deal] {
 			m.Tally.Add(g)
 		}
-		delete(t.later, deal)
-		if !t.repeats.Add(m.prints[deal]) {
+		delete(t.pendingGames, deal)
+		if !t.repeats.Add(m.fingerprints[deal]) {
 			continue
 		}
 		for _, duel := range m.results[deal].Deal() {
@@ -200,30 +200,30 @@ func (s *State) ask(m *Match) {
 	}
 }
 
-// Exhausted returns how many deals in a row were repeated when the sequential test ended without a verdict,
+// RepeatedDeals returns how many deals in a row were repeated when the sequential test ended without a verdict,
 // for want of new ones; 0 where it did not.
-func (m *Match) Exhausted() int {
+func (m *Match) RepeatedDeals() int {
 	if !m.test.repeats.IsExhausted() {
 		return 0
 	}
 	return m.test.repeats.InRow
 }
 
-// ended reports whether a match's sequential test has come to its end.
-func (m *Match) ended() bool {
+// isTestOver reports whether a match's sequential test has come to its end.
+func (m *Match) isTestOver() bool {
 	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }
 
-// Finished reports whether a match needs no more games.
-func (s *State) Finished(m *Match) bool {
+// IsFinished reports whether a match needs no more games.
+func (s *State) IsFinished(m *Match) bool {
 	if len(m.Bots) == 1 && len(s.Bots) > 1 { // a bye
 		return true
 	}
-	return m.Tally.Games == s.Deals*m.rotations || m.ended()
+	return m.Tally.Games == s.Deals*m.rotations || m.isTestOver()
 }
 
 func (s *State) allFinished(matches []*Match) bool {
-	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.Finished(m) })
+	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
 }
 
 // Teams returns the bots, by number, that play on the same side in every game; none where partners change, or
@@ -243,21 +243,21 @@ func (s *State) Teams() (teams [][]int) {
 	return teams
 }
 
-// All returns how many games a match with so many deals has.
-func (m *Match) All(deals int) int { return deals * m.rotations }
+// GameCount returns how many games a match with so many deals has.
+func (m *Match) GameCount(deals int) int { return deals * m.rotations }
 
-// Lacks returns how many of a match's games have not been played; none where it needs no more.
-func (s *State) Lacks(m *Match) int {
-	if s.Finished(m) {
+// MissingGames returns how many of a match's games have not been played; none where it needs no more.
+func (s *State) MissingGames(m *Match) int {
+	if s.IsFinished(m) {
 		return 0
 	}
 	return s.Deals*m.rotations - m.games
 }
 
-// Played counts the deals whose games have all been played, and the games, in all matches.
-func (s *State) Played() (deals, games int) {
+// PlayedCounts counts the deals whose games have all been played, and the games, in all matches.
+func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
-		deals, games = deals+m.whole, games+m.games
+		deals, games = deals+m.wholeDeals, games+m.games
 	}
 	return deals, games
 }
@@ -267,8 +267,8 @@ func (s *State) Played() (deals, games int) {
 // count.
 func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
-		for deal, prints := range m.prints {
-			if len(prints) < m.rotations || m.ended() && deal >= m.test.deals {
+		for deal, prints := range m.fingerprints {
+			if len(prints) < m.rotations || m.isTestOver() && deal >= m.test.countedDeals {
 				continue
 			}
 			if !yield(m.results[deal].Deal(), prints) {
@@ -294,7 +294,7 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Re
 	if differences := r.Verify(s.Variant.Game); len(differences) > 0 {
 		return nil, differences[0]
 	}
-	if err := s.begins(m, r); err != nil {
+	if err := s.checkBeginning(m, r); err != nil {
 		return nil, err
 	}
 	if v, err := r.Resolve(s.Variant.Game); err != nil || !slices.Equal(v.Settings, s.Variant.Settings) {
@@ -336,22 +336,22 @@ func (m *Match) Points() []float64 {
 	}
 	for i := range points {
 		if duels[i] > 0 {
-			points[i] = rounded(points[i] / duels[i])
+			points[i] = roundPoints(points[i] / duels[i])
 		}
 	}
 	return points
 }
 
-// rounded returns a sum of points without the last bits, which depend on what was added first: bots with
+// roundPoints returns a sum of points without the last bits, which depend on what was added first: bots with
 // equal points are equal.
-func rounded(points float64) float64 { return math.Round(points*1e9) / 1e9 }
+func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
 // matchPoints returns the match points of the bots of all matches so far, by number.
 func (s *State) matchPoints() []float64 {
 	points := make([]float64, len(s.Bots))
 	for _, m := range s.matches {
 		for i, p := range m.Points() {
-			points[m.Bots[i]] = rounded(points[m.Bots[i]] + p)
+			points[m.Bots[i]] = roundPoints(points[m.Bots[i]] + p)
 		}
 	}
 	return points
@@ -375,7 +375,7 @@ func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
 	for i := 1; i < len(m.Bots); i++ {
 		score := cmp.Compare(points[i], points[best])
-		game := cmp.Compare(rounded(m.Tally.Scores[i].Points), rounded(m.Tally.Scores[best].Points))
+		game := cmp.Compare(roundPoints(m.Tally.Scores[i].Points), roundPoints(m.Tally.Scores[best].Points))
 		switch {
 		case score > 0:
 			tieBreak = ""
@@ -400,11 +400,11 @@ const (
 // Standing is what a bot has made of a tournament.
 type Standing struct {
 	referee.Score
-	Bot    int            // by number
-	Match  float64        // match points: what Swiss tournaments go by
-	Out    int            // the round of a knockout that the bot did not survive, from 0; -1 if none
-	Rating stats.Estimate // Elo with mean 0, ± 95 %
-	Byes   int
+	Bot         int            // by number
+	MatchPoints float64        // match points: what Swiss tournaments go by
+	LostRound   int            // the round of a knockout that the bot did not survive, from 0; -1 if none
+	Rating      stats.Estimate // Elo with mean 0, ± 95 %
+	Byes        int
 }
 
 // Results are a tournament's figures.
@@ -422,7 +422,7 @@ func (s *State) Results() Results {
 	r := Results{Standings: make([]Standing, len(s.Bots))}
 	points := s.matchPoints()
 	for i, b := range s.Bots {
-		r.Standings[i] = Standing{Bot: i, Out: -1, Match: points[i], Score: referee.Score{Name: b.Name, Hash: b.SHA256}}
+		r.Standings[i] = Standing{Bot: i, LostRound: -1, MatchPoints: points[i], Score: referee.Score{Name: b.Name, Hash: b.SHA256}}
 	}
 	var deals []stats.Deal // distinct
 	var repeats stats.Repeats
@@ -438,8 +438,8 @@ func (s *State) Results() Results {
 		}
 		for i, bot := range m.Bots {
 			standing := &r.Standings[bot]
-			if s.Format == Knockout && s.Finished(m) && m.Winner() != bot {
-				standing.Out = m.Round
+			if s.Format == Knockout && s.IsFinished(m) && m.Winner() != bot {
+				standing.LostRound = m.Round
 			}
 			standing.add(m.Tally.Scores[i])
 		}
@@ -498,11 +498,11 @@ func (f Format) sort(s []Standing) {
 				return 0
 			}
 		case Knockout:
-			if a.Out != b.Out {
-				return cmp.Compare(uint(b.Out), uint(a.Out)) // -1 is above all
+			if a.LostRound != b.LostRound {
+				return cmp.Compare(uint(b.LostRound), uint(a.LostRound)) // -1 is above all
 			}
 		case Swiss:
-			if c := cmp.Compare(b.Match, a.Match); c != 0 {
+			if c := cmp.Compare(b.MatchPoints, a.MatchPoints); c != 0 {
 				return c
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // line returns a standing for people.
 func line(s Standing) string {
-	return fmt.Sprintf("%s games=%d %d-%d-%d points=%g match=%g byes=%d", s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Match, s.Byes)
+	return fmt.Sprintf("%s games=%d %d-%d-%d points=%g match=%g byes=%d", s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.MatchPoints, s.Byes)
 }
 
 func TestStandings(t *testing.T) {

@@ -38,9 +38,9 @@ func Workers(n int, affinity string) ([]int, error) {
 	return workers, nil
 }
 
-// Crowded returns what follows from playing n games at the same time where that is more than the
+// CrowdingNotice returns what follows from playing n games at the same time where that is more than the
 // cores; "" where it is not.
-func Crowded(n int) string {
+func CrowdingNotice(n int) string {
 	have := cmp.Or(len(cores.All()), runtime.NumCPU())
 	if n <= have {
 		return ""

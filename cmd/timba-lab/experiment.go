@@ -93,7 +93,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
 		return err
 	}
-	if notice := tournament.Crowded(f.concurrency); notice != "" {
+	if notice := tournament.CrowdingNotice(f.concurrency); notice != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
 	}
 	if f.out != "" {

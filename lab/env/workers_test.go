@@ -64,7 +64,7 @@ func randomActions(b *Batch, r *rules.Rand) []byte {
 
 // modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.
 var modes = refereetest.Modes{
-	"bot": refereetest.House,
+	"bot": refereetest.RunHouseBot,
 	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },
 }
 

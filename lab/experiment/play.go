@@ -101,7 +101,7 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file 
 // their first rotation.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
-		Variant: b.variant, Deals: b.games, Only: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
+		Variant: b.variant, Deals: b.games, OnlyRotations: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
 		Resources: match.Resources{Workers: []int{core}},
 	}
 	for _, p := range b.seats {

@@ -42,7 +42,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+func TestMain(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
+}
 
 func parse(t *testing.T, text string) *Experiment {
 	t.Helper()

@@ -104,7 +104,7 @@ func (p *run) play(ctx context.Context) (err error) {
 		Seed:      rules.Seed(p.Seed),
 		Clock:     p.Clock,
 		Patience:  match.LatePatience,
-		Resources: match.Resources{Workers: []int{p.Core}, Together: p.ParallelRotations},
+		Resources: match.Resources{Workers: []int{p.Core}, ParallelRotations: p.ParallelRotations},
 		Observer:  match.Observer{Watch: p.options.Watch, Trouble: p.recordTrouble},
 	}
 	return match.Play(ctx, p.addGame)
@@ -133,7 +133,7 @@ func (p *run) addGame(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
 		if p.Bots[slot].House != "" && f.HouseFailed() {
-			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
+			at := referee.GameFault{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
 			return &Failure{Kind: FailedHouse, Version: p.Bots[slot].Version, Text: phrase.New("a house bot failed: %s", at.Phrase())}
 		}
 	}
@@ -151,14 +151,14 @@ func (p *run) addGame(g *referee.Result) error {
 // recordTrouble counts and logs a void game, and logs that other programs use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
-	case *match.Void:
+	case *match.VoidError:
 		p.result.VoidGames++
-		if _, ok := errors.AsType[*match.Starved](e); ok {
+		if _, ok := errors.AsType[*match.StarvedError](e); ok {
 			p.result.StarvedGames++
 		}
 		p.options.Journal.Log.Warn("a game is void", "match", p.Match, "deal", e.Deal, "rotation", e.Rotation, "err", e.Err)
-	case *match.Busy:
-		p.options.Journal.logBusy(p.Job, e.Used)
+	case *match.BusyError:
+		p.options.Journal.logBusy(p.Job, e.OthersCPU)
 	}
 }
 

@@ -54,10 +54,10 @@ func randomGame(j Job, v *rules.Variant, deal, rotation int) (*referee.Result, e
 	}
 	g := referee.NewGame(v, head, 0)
 	var legal []rules.Move
-	for g.Begin(); !g.Over(); {
+	for g.Begin(); !g.IsOver(); {
 		legal = g.State.Legal(legal[:0])
 		move := g.State.MoveText(nil, legal[rand.IntN(len(legal))])
-		if err := g.Move(move, referee.Spent{Took: time.Millisecond}, nil); err != nil {
+		if err := g.Move(move, referee.MoveTime{Took: time.Millisecond}, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -260,7 +260,7 @@ func (c *checker) checkHead(g *referee.Result) error {
 		return errors.New("its commitment is not that of the attempt")
 	case !reflect.DeepEqual(g.Clock, c.clock):
 		return errors.New("its clock is not that of the match")
-	case g.Adjudication != nil || g.Adjudicated != nil:
+	case g.Adjudication != nil || g.AdjudicationResult != nil:
 		return errors.New("it is adjudicated, which no game of a competition is")
 	case at.Deal < 0 || at.Deal >= c.Deals || at.Rotation < 0 || at.Rotation >= len(c.Bots):
 		return errors.New("the match has no such game")

@@ -32,7 +32,7 @@ import (
 // TestMain lets the test binary be a house bot or a worker.
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "8") // they wait for each other's processes and heartbeats more than they compute
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, clustertest.Mode: clustertest.Main}, nil)
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot, "worker": workerProcess, clustertest.Mode: clustertest.Main}, nil)
 }
 
 // ackTime is that of the tests: nothing is lost because a machine is busy.

@@ -101,7 +101,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	context.AfterFunc(ctx, files.Release)
 	w.metrics.cache.Set(float64(w.cache.Bytes()))
 	dir := files.Path
-	if err := program.Allowed(dir, w.Dir, b.Command[0]); err != nil {
+	if err := program.CheckCommandWord(dir, w.Dir, b.Command[0]); err != nil {
 		return bot, err
 	}
 	command, err := program.Manifest{Run: b.Command}.Command(dir)

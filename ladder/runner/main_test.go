@@ -33,7 +33,7 @@ import (
 // TestMain lets the test binary be a house bot.
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "8") // they wait for backoffs and bots more than they compute
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
 // world is a competition whose bots of people are scripts for the shell.

@@ -83,7 +83,7 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.Result) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
-			if g.Bots[f.Seat] == slot && !f.Disqualified() {
+			if g.Bots[f.Seat] == slot && !f.IsDisqualified() {
 				last, in = &g.Faults[i], g
 			}
 		}
@@ -118,7 +118,7 @@ func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *refe
 	} else {
 		lines = append(lines, phrase.New("it wrote nothing on stderr in that game"))
 	}
-	home := strings.Join(check.Words("DIR", p.match.Game, p.match.Clock, sandbox.Limit{}), " ")
+	home := strings.Join(check.CommandArgs("DIR", p.match.Game, p.match.Clock, sandbox.Limit{}), " ")
 	return phrase.Join("\n", append(lines, phrase.New("try it at home: timba %s", home), phrase.New("submit a new version to bring the bot back"))...)
 }
 

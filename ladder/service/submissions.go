@@ -80,7 +80,7 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error
 	if archive || u.File == "" {
 		return bundle.Receive(in, s.Store.Dir(), limits)
 	}
-	if _, err := program.ForFile(u.File); err != nil {
+	if _, err := program.SingleFileManifest(u.File); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	content, err := io.ReadAll(io.LimitReader(in, limits.UploadSize+1))

@@ -154,7 +154,7 @@ func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.
 		return fmt.Errorf("the replay's options are %s, the match's %s", optionsText(r.Options), optionsText(v.Settings.Map()))
 	case jsonText(r.Clock) != jsonText(clock):
 		return fmt.Errorf("the replay's clock is %s, the match's %s", clockText(r.Clock), clockText(clock))
-	case r.Adjudication != nil || r.Adjudicated != nil:
+	case r.Adjudication != nil || r.AdjudicationResult != nil:
 		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
 	case len(r.Ranks) != len(r.Seats) || len(r.Points) != len(r.Seats):
 		return fmt.Errorf("there are %d ranks and %d points for %d seats", len(r.Ranks), len(r.Points), len(r.Seats))

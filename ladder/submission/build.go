@@ -167,7 +167,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	case !errors.As(err, &failed):
 		return fmt.Errorf("submission: building: %w", err)
 	}
-	if line := program.Said(out); line != "" {
+	if line := program.BuildErrorLine(out); line != "" {
 		return newRefusal("%s: %w; it says %q", words[0], err, line)
 	}
 	return newRefusal("%s: %w", words[0], err)

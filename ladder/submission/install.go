@@ -147,7 +147,7 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 
 // checkCommand refuses a command that leads out of the bot's directory; see program.Allowed.
 func (p *Pipeline) checkCommand(dir string, command []string) error {
-	if err := program.Allowed(dir, string(p.Dir), command[0]); err != nil {
+	if err := program.CheckCommandWord(dir, string(p.Dir), command[0]); err != nil {
 		return newRefusal("%s", err)
 	}
 	return nil

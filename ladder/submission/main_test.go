@@ -20,7 +20,7 @@ import (
 )
 
 // modes are what the test binary can be when a test starts it again.
-var modes = refereetest.Modes{"bot": refereetest.House}
+var modes = refereetest.Modes{"bot": refereetest.RunHouseBot}
 
 // TestMain lets the test binary be one of modes.
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }

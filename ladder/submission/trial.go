@@ -36,14 +36,14 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 		bot.Sandbox.Freeze = false // as at home
 	}
 	o := s.Check
-	o.Clock, o.Outside, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
-	o.Done = func(c check.Check) { c.WriteLine(log) }
+	o.Clock, o.RetryUnsandboxed, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
+	o.OnCheck = func(c check.Check) { c.WriteLine(log) }
 	o.Yield, o.Quick = s.checkOwnTime, o.Quick || s.quick
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
 	}
-	fmt.Fprintf(log, "the same on your machine: timba %s%s\n\n", strings.Join(check.Words("DIR", "", o.Clock, s.Config.BotLimit()), " "), quick)
+	fmt.Fprintf(log, "the same on your machine: timba %s%s\n\n", strings.Join(check.CommandArgs("DIR", "", o.Clock, s.Config.BotLimit()), " "), quick)
 	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games}, o)
 	if err != nil {
 		return summary, err
@@ -151,7 +151,7 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
 	match := &match.Match{
 		Variant: variant, Bots: bots, Deals: deals, Seed: s.seed(), Clock: t.Clock, Patience: match.LatePatience,
-		Resources: match.Resources{Workers: []int{s.core}, Together: 1},
+		Resources: match.Resources{Workers: []int{s.core}, ParallelRotations: 1},
 		Observer: match.Observer{
 			Watch: func(game *referee.Game) {
 				s.ownTime.Watch(game)

@@ -117,32 +117,32 @@ type beginnerCase struct {
 
 // beginners are the mistakes, each with the verdict on it.
 var beginners = []beginnerCase{
-	{"prompt", says("Your move? move %s\n"), verdict{First, Failed, []string{`"Your move? move 5c" is no line`}, "a prompt, as of input(\"...\") in Python"}},
+	{"prompt", says("Your move? move %s\n"), verdict{FirstGame, Failed, []string{`"Your move? move 5c" is no line`}, "a prompt, as of input(\"...\") in Python"}},
 	{"list", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string { return "move " + strings.Join(moves, " ") + "\n" }
-	}, verdict{First, Failed, []string{`"move 5c 7e 12e" is not a move`}, "not the whole list"}},
+	}, verdict{FirstGame, Failed, []string{`"move 5c 7e 12e" is not a move`}, "not the whole list"}},
 	{"debug list", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string {
 			return "['" + strings.Join(moves, "', '") + "']\nmove " + moves[0] + "\n"
 		}
-	}, verdict{First, Failed, []string{`"['5c', '7e', '12e']" is no line`}, "stderr"}},
-	{"quotes", says("move '%s'\n"), verdict{First, Failed, []string{`the move "'5c'" is not in the list`}, `print the bare move "5c"`}},
-	{"index", says("move 0%.0s\n"), verdict{First, Failed, []string{`the move "0" is not in the list`}, "that looks like a position in the list"}},
+	}, verdict{FirstGame, Failed, []string{`"['5c', '7e', '12e']" is no line`}, "stderr"}},
+	{"quotes", says("move '%s'\n"), verdict{FirstGame, Failed, []string{`the move "'5c'" is not in the list`}, `print the bare move "5c"`}},
+	{"index", says("move 0%.0s\n"), verdict{FirstGame, Failed, []string{`the move "0" is not in the list`}, "that looks like a position in the list"}},
 	{"upper", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string { return "move " + strings.ToUpper(moves[0]) + "\n" }
-	}, verdict{First, Failed, []string{`the move "5C" is not in the list`}, "in lower case"}},
-	{"verb", says("Move %s\n"), verdict{First, Failed, []string{`"Move 5c" is no line`}, "write the verb in lower case"}},
-	{"colon", says("move: %s\n"), verdict{First, Failed, []string{`"move: 5c" is no line`}, "one space after it"}},
-	{"no verb", says("%s\n"), verdict{First, Failed, []string{`"5c" is no line`}, `the verb is missing: print "move 5c"`}},
-	{"uci", says("bestmove %s\n"), verdict{First, Failed, []string{`"bestmove 5c" is no line`}, "not UCI"}},
-	{"space after", says("move %s \n"), verdict{First, Failed, []string{`"move 5c " has a space too many`}, "the space at the end"}},
-	{"space before", says(" move %s\n"), verdict{First, Failed, []string{`" move 5c" has a space too many`}, "the space at the beginning"}},
-	{"two spaces", says("move  %s\n"), verdict{First, Failed, []string{`"move  5c" has a space too many`}, "exactly one space"}},
-	{"tab", says("move\t%s\n"), verdict{First, Failed, []string{"is not printable ASCII"}, "not by a tab"}},
-	{"println", says("move %s\n\n"), verdict{First, Failed, []string{`"" is no line`}, "needs no println"}},
-	{"colour", says("move \x1b[1m%s\x1b[0m\n"), verdict{First, Failed, []string{"is not printable ASCII"}, "do not colour"}},
-	{"mark", says("\xef\xbb\xbfmove %s\n"), verdict{First, Failed, []string{"is not printable ASCII"}, "byte order mark"}},
-	{"info", says("info I like %s\nmove 5c\n"), verdict{First, Failed, []string{`"info I like 5c" is not an info`}, "key=value pairs"}},
+	}, verdict{FirstGame, Failed, []string{`the move "5C" is not in the list`}, "in lower case"}},
+	{"verb", says("Move %s\n"), verdict{FirstGame, Failed, []string{`"Move 5c" is no line`}, "write the verb in lower case"}},
+	{"colon", says("move: %s\n"), verdict{FirstGame, Failed, []string{`"move: 5c" is no line`}, "one space after it"}},
+	{"no verb", says("%s\n"), verdict{FirstGame, Failed, []string{`"5c" is no line`}, `the verb is missing: print "move 5c"`}},
+	{"uci", says("bestmove %s\n"), verdict{FirstGame, Failed, []string{`"bestmove 5c" is no line`}, "not UCI"}},
+	{"space after", says("move %s \n"), verdict{FirstGame, Failed, []string{`"move 5c " has a space too many`}, "the space at the end"}},
+	{"space before", says(" move %s\n"), verdict{FirstGame, Failed, []string{`" move 5c" has a space too many`}, "the space at the beginning"}},
+	{"two spaces", says("move  %s\n"), verdict{FirstGame, Failed, []string{`"move  5c" has a space too many`}, "exactly one space"}},
+	{"tab", says("move\t%s\n"), verdict{FirstGame, Failed, []string{"is not printable ASCII"}, "not by a tab"}},
+	{"println", says("move %s\n\n"), verdict{FirstGame, Failed, []string{`"" is no line`}, "needs no println"}},
+	{"colour", says("move \x1b[1m%s\x1b[0m\n"), verdict{FirstGame, Failed, []string{"is not printable ASCII"}, "do not colour"}},
+	{"mark", says("\xef\xbb\xbfmove %s\n"), verdict{FirstGame, Failed, []string{"is not printable ASCII"}, "byte order mark"}},
+	{"info", says("info I like %s\nmove 5c\n"), verdict{FirstGame, Failed, []string{`"info I like 5c" is not an info`}, "key=value pairs"}},
 	{"score", says("info score=good\nmove %s\n"), verdict{Output, Warning, []string{`score is "good", not a number`}, ""}},
 	{"old list", func(b *beginner) {
 		b.answer = func(b *beginner, moves []string) string {
@@ -153,11 +153,11 @@ var beginners = []beginnerCase{
 			}
 			return "move " + moves[0] + "\n"
 		}
-	}, verdict{First, Failed, []string{"is not in the list of its turn", "is not in hand"}, "the list of the previous turn"}},
+	}, verdict{FirstGame, Failed, []string{"is not in the list of its turn", "is not in hand"}, "the list of the previous turn"}},
 
 	{"echo", func(b *beginner) {
 		b.other = func(_ *beginner, line string, _ []string) string { return line + "\n" }
-	}, verdict{First, Failed, []string{`"game brisca players=2 `, "is no line of the protocol"}, "do not print what is read"}},
+	}, verdict{FirstGame, Failed, []string{`"game brisca players=2 `, "is no line of the protocol"}, "do not print what is read"}},
 	{"answers views", func(b *beginner) {
 		b.other = func(b *beginner, _ string, words []string) string {
 			if words[0] != "view" {
@@ -168,9 +168,9 @@ var beginners = []beginnerCase{
 		}
 		b.answer = func(*beginner, []string) string { return "" }
 	}, verdict{Silent, Failed, []string{`"move 5c" came when no move was asked for, after the line "view `}, `answer each "turn" line once`}},
-	{"answers twice", says("move %[1]s\nmove %[1]s\n"), verdict{First, Failed, []string{"one turn was answered twice"}, `exactly one "move"`}},
-	{"good game", on("end ", "good game\n"), verdict{First, Failed, []string{`"good game" is no line`}, "stderr"}},
-	{"one more move", on("end ", "move 5c\n"), verdict{First, Failed, []string{`"move 5c" came when no move was asked for, after the end of the game`}, `print nothing after "end"`}},
+	{"answers twice", says("move %[1]s\nmove %[1]s\n"), verdict{FirstGame, Failed, []string{"one turn was answered twice"}, `exactly one "move"`}},
+	{"good game", on("end ", "good game\n"), verdict{FirstGame, Failed, []string{`"good game" is no line`}, "stderr"}},
+	{"one more move", on("end ", "move 5c\n"), verdict{FirstGame, Failed, []string{`"move 5c" came when no move was asked for, after the end of the game`}, `print nothing after "end"`}},
 	{"unknown command", func(b *beginner) {
 		b.other = func(_ *beginner, _ string, words []string) string {
 			if slices.Contains([]string{"game", "event", "view", "fault", "end", "bye"}, words[0]) {
@@ -192,7 +192,7 @@ var beginners = []beginnerCase{
 		w := bufio.NewWriter(b.out)
 		b.end = func() { w.Flush() }
 		b.answer = func(_ *beginner, moves []string) string { fmt.Fprintf(w, "move %s\n", moves[0]); return "" }
-	}, verdict{First, Failed, []string{"no move of ply 0 within", "so it was stuck in a buffer"}, "flush the output after every line"}},
+	}, verdict{FirstGame, Failed, []string{"no move of ply 0 within", "so it was stuck in a buffer"}, "flush the output after every line"}},
 
 	{"one game", func(b *beginner) {
 		b.other = func(_ *beginner, _ string, words []string) string {
@@ -201,7 +201,7 @@ var beginners = []beginnerCase{
 			}
 			return ""
 		}
-	}, verdict{Many, Failed, []string{"the process exited with status 0", "; a fresh process plays the same game without a fault"}, `keep reading after "end"`}},
+	}, verdict{ManyGames, Failed, []string{"the process exited with status 0", "; a fresh process plays the same game without a fault"}, `keep reading after "end"`}},
 	{"remembers", func(b *beginner) {
 		b.other = func(b *beginner, _ string, words []string) string {
 			if words[0] == "event" && words[1] == "deal" {
@@ -231,20 +231,20 @@ var beginners = []beginnerCase{
 			}
 			return ""
 		}
-	}, verdict{Many, Failed, []string{"the process exited with status 1", "a fresh process plays the same game without a fault"}, "reset everything that the bot remembers at the line \"game\""}},
+	}, verdict{ManyGames, Failed, []string{"the process exited with status 1", "a fresh process plays the same game without a fault"}, "reset everything that the bot remembers at the line \"game\""}},
 
 	{"unseen card", crashes(func(_ *beginner, line string, words []string) string {
 		if words[0] == "event" && words[1] == "draw" && words[3] == "?" {
 			return "ValueError: invalid literal for int() with base 10: '?'"
 		}
 		return ""
-	}), verdict{First, Failed, []string{"the process exited with status 1"}, `a card that the seat may not see is written "?"`}},
+	}), verdict{FirstGame, Failed, []string{"the process exited with status 1"}, `a card that the seat may not see is written "?"`}},
 	{"empty list", crashes(func(_ *beginner, line string, words []string) string {
 		if words[0] == "view" && strings.Contains(line, "trick=-") {
 			return "ValueError: invalid literal for int() with base 10: '-'"
 		}
 		return ""
-	}), verdict{First, Failed, []string{"the process exited with status 1"}, `an empty list is written "-"`}},
+	}), verdict{FirstGame, Failed, []string{"the process exited with status 1"}, `an empty list is written "-"`}},
 	{"unknown verb", crashes(func(_ *beginner, _ string, words []string) string {
 		if !slices.Contains([]string{"game", "event", "view", "fault", "end"}, words[0]) {
 			return "KeyError: " + words[0]

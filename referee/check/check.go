@@ -20,18 +20,18 @@ import (
 
 // Options say what to check and how.
 type Options struct {
-	Games    []*rules.Game // to play; nil for all that the bot claims to play
-	Seed     rules.Seed    // of all randomness
-	Clock    referee.Clock // the time for a move, the margin and the start-up time
-	Quick    bool          // test every option once instead of all pairs, and play fewer games
-	Time     time.Duration // no game is started after it; credit of the bot does not count
-	Waits    Waits
-	Outside  bool // try a bot that fails in the sandbox without one
-	OnServer bool // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
-	// Done is called with each finished check, Progress while games are played;
+	Games            []*rules.Game // to play; nil for all that the bot claims to play
+	Seed             rules.Seed    // of all randomness
+	Clock            referee.Clock // the time for a move, the margin and the start-up time
+	Quick            bool          // test every option once instead of all pairs, and play fewer games
+	Time             time.Duration // no game is started after it; credit of the bot does not count
+	Waits            Waits
+	RetryUnsandboxed bool // try a bot that fails in the sandbox without one
+	OnServer         bool // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
+	// OnCheck is called with each finished check, Progress while games are played;
 	// both may be nil.
-	Done     func(Check)
-	Progress func(done, all int)
+	OnCheck    func(Check)
+	OnProgress func(done, all int)
 	// Yield, if set, is called before lines are sent, with how long the check has taken, without
 	// credit of the bot. An error ends the check.
 	Yield func(own time.Duration) error
@@ -56,64 +56,64 @@ func Defaults() Options {
 // The names of the checks, in order. The checks of games have the games' names and
 // come before Many.
 const (
-	Sandbox  = "sandbox"
-	Manifest = "manifest"
-	Start    = "start"
-	First    = "first game"
-	Many     = "many games"
-	Silent   = "silence"
-	Verbs    = "unknown verbs"
-	Events   = "unknown events"
-	Keys     = "unknown keys"
-	Order    = "order of keys"
-	Long     = "long lines"
-	Pieces   = "lines in pieces"
-	Faults   = "others' faults"
-	Bank     = "bank"
-	Bye      = "bye"
-	Repeat   = "same seed"
-	Time     = "time"
-	Output   = "output"
+	Sandbox   = "sandbox"
+	Manifest  = "manifest"
+	Start     = "start"
+	FirstGame = "first game"
+	ManyGames = "many games"
+	Silent    = "silence"
+	Verbs     = "unknown verbs"
+	Events    = "unknown events"
+	Keys      = "unknown keys"
+	Order     = "order of keys"
+	Long      = "long lines"
+	Pieces    = "lines in pieces"
+	Faults    = "others' faults"
+	Bank      = "bank"
+	Bye       = "bye"
+	Repeat    = "same seed"
+	Time      = "time"
+	Output    = "output"
 )
 
 // run is the state of a bot's check.
 type run struct {
 	Options
-	ctx      context.Context
-	startBot startFunc
-	program  program.Program
-	report   *Report
-	timer    timer
-	session  *session // the running process, or nil
-	extras   extras
-	first    *game    // the game that the other checks vary
-	opening  []string // the moves of the bot in it
-	many     marathon
-	tried    map[string]*tried // by game
+	ctx         context.Context
+	startBot    startFunc
+	program     program.Program
+	report      *Report
+	timer       timer
+	session     *session // the running process, or nil
+	extras      extras
+	first       *game    // the game that the other checks vary
+	opening     []string // the moves of the bot in it
+	marathon    marathon
+	gameResults map[string]*gameResult // by game
 }
 
 // timer measures how long a check takes.
 type timer struct {
-	began  time.Time
-	credit time.Duration // of the bot, in all
+	startedAt time.Time
+	credit    time.Duration // of the bot, in all
 }
 
-// spent returns how long the check has taken, without the bot's credit.
-func (t timer) spent() time.Duration { return time.Since(t.began) - t.credit }
+// ownTime returns how long the check has taken, without the bot's credit.
+func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
 // marathon is the check of a process that plays many games.
 type marathon struct {
-	plan     []*game
-	games    int      // the most in one process
-	leftOver *Failure // the first failure that a fresh process does not repeat
+	plan      []*game
+	mostGames int      // the most in one process
+	leftOver  *Failure // the first failure that a fresh process does not repeat
 }
 
-// tried is what came of playing a game.
-type tried struct {
-	planned, played int      // among the many games
-	failed          *Failure // the first failure that a fresh process repeats
-	timed           int      // games as in a match
-	took            []time.Duration
+// gameResult is what came of playing a game.
+type gameResult struct {
+	plannedGames, playedGames int      // among the many games
+	failure                   *Failure // the first failure that a fresh process repeats
+	timedGames                int      // games as in a match
+	moveTimes                 []time.Duration
 }
 
 // Run checks a bot. An error is the context's, an internal failure, or *match.Starved where the
@@ -146,15 +146,15 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{began: time.Now()}, tried: map[string]*tried{}}
+	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{startedAt: time.Now()}, gameResults: map[string]*gameResult{}}
 	for _, g := range o.Games {
-		k.tried[g.Name] = new(tried)
+		k.gameResults[g.Name] = new(gameResult)
 	}
-	defer k.drop()
+	defer k.endSession()
 	if err := k.run(); err != nil {
 		return nil, err
 	}
-	k.report.Seconds = time.Since(k.timer.began).Seconds()
+	k.report.Seconds = time.Since(k.timer.startedAt).Seconds()
 	return k.report, nil
 }
 
@@ -164,21 +164,21 @@ func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
 	if !k.program.House {
-		if err := k.check(Sandbox, k.sandboxed); err != nil {
+		if err := k.runCheck(Sandbox, k.checkSandbox); err != nil {
 			return err
 		}
 	}
 	if k.program.Games != nil {
-		if err := k.check(Manifest, k.manifest); err != nil {
+		if err := k.runCheck(Manifest, k.checkManifest); err != nil {
 			return err
 		}
 	}
-	for _, c := range []step{{Start, k.start}, {First, k.firstGame}} {
+	for _, c := range []step{{Start, k.checkStart}, {FirstGame, k.checkFirstGame}} {
 		compared := func() (string, []string, error) {
 			note, warnings, err := c.run()
-			return note, warnings, k.compare(err)
+			return note, warnings, k.compareUnsandboxed(err)
 		}
-		if err := k.check(c.name, compared); err != nil {
+		if err := k.runCheck(c.name, compared); err != nil {
 			return err
 		}
 		if k.report.Find(c.name).Status == Failed {
@@ -189,7 +189,7 @@ func (k *run) run() error {
 		return err
 	}
 	for _, c := range k.steps() {
-		if err := k.check(c.name, c.run); err != nil {
+		if err := k.runCheck(c.name, c.run); err != nil {
 			return err
 		}
 	}
@@ -209,29 +209,29 @@ func (k *run) steps() []step {
 		list = append(list, step{d.name, func() (string, []string, error) { return k.playVariation(d) }})
 	}
 	return append(list,
-		step{Faults, k.othersFaults}, step{Bank, k.bank}, step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
+		step{Faults, k.checkOthersFaults}, step{Bank, k.checkBank}, step{Bye, k.checkBye}, step{Repeat, k.checkRepeat}, step{Time, k.checkTimes}, step{Output, k.checkOutput})
 }
 
-// check makes one check and adds it to the report.
-func (k *run) check(name string, run func() (string, []string, error)) error {
+// runCheck makes one check and adds it to the report.
+func (k *run) runCheck(name string, run func() (string, []string, error)) error {
 	note, warnings, err := run()
-	return k.done(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
+	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// done adds a check to the report, with its failure if err is one. Other errors are
+// addCheck adds a check to the report, with its failure if err is one. Other errors are
 // returned.
-func (k *run) done(c Check, err error) error {
+func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {
 		return err
 	}
 	if failed {
 		c.Status, c.Failure, c.Note = Failed, f, f.Error()
-		k.drop()
+		k.endSession()
 	}
 	k.report.add(c)
-	if k.Done != nil {
-		k.Done(k.report.Checks[len(k.report.Checks)-1])
+	if k.OnCheck != nil {
+		k.OnCheck(k.report.Checks[len(k.report.Checks)-1])
 	}
 	return nil
 }
@@ -239,29 +239,29 @@ func (k *run) done(c Check, err error) error {
 func (k *run) skipRest(after string) error {
 	var names []string
 	if after == Start {
-		names = append(names, First)
+		names = append(names, FirstGame)
 	}
 	for _, g := range k.Games {
 		names = append(names, g.Name)
 	}
-	names = append(names, Many)
+	names = append(names, ManyGames)
 	for _, s := range k.steps() {
 		names = append(names, s.name)
 	}
 	names = names[:len(names)-1] // Output
 	for _, name := range names {
-		if err := k.done(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("skipped: fix %q first", after)}, nil); err != nil {
+		if err := k.addCheck(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("skipped: fix %q first", after)}, nil); err != nil {
 			return err
 		}
 	}
-	if after == Start && k.extras.log == 0 {
+	if after == Start && k.extras.totalLog == 0 {
 		return nil // nothing was observed
 	}
-	return k.check(Output, k.output)
+	return k.runCheck(Output, k.checkOutput)
 }
 
-// use returns the running process, or a new one.
-func (k *run) use() (*session, error) {
+// currentSession returns the running process, or a new one.
+func (k *run) currentSession() (*session, error) {
 	if k.session != nil {
 		return k.session, nil
 	}
@@ -270,27 +270,27 @@ func (k *run) use() (*session, error) {
 	return k.session, err
 }
 
-// fresh returns a new process.
-func (k *run) fresh() (*session, error) {
-	k.drop()
-	return k.use()
+// newSession returns a new process.
+func (k *run) newSession() (*session, error) {
+	k.endSession()
+	return k.currentSession()
 }
 
-// drop ends the running process, if any.
-func (k *run) drop() {
+// endSession ends the running process, if any.
+func (k *run) endSession() {
 	if k.session != nil {
 		k.session.close()
 		k.session = nil
 	}
 }
 
-// timed records the times of a game that was played as in a match.
-func (k *run) timed(g *game, p played) {
-	t := k.tried[g.variant.Game.Name]
-	t.timed, t.took = t.timed+1, append(t.took, p.took...)
+// recordTimes records the times of a game that was played as in a match.
+func (k *run) recordTimes(g *game, p botAnswers) {
+	t := k.gameResults[g.variant.Game.Name]
+	t.timedGames, t.moveTimes = t.timedGames+1, append(t.moveTimes, p.times...)
 }
 
-func (k *run) manifest() (note string, warnings []string, err error) {
+func (k *run) checkManifest() (note string, warnings []string, err error) {
 	for _, name := range k.program.Games {
 		if _, err := games.Find(name); err != nil {
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
@@ -299,9 +299,9 @@ func (k *run) manifest() (note string, warnings []string, err error) {
 	return "claims " + strings.Join(k.program.Games, ", "), warnings, nil
 }
 
-func (k *run) start() (note string, warnings []string, err error) {
+func (k *run) checkStart() (note string, warnings []string, err error) {
 	began := time.Now()
-	if _, err := k.fresh(); err != nil {
+	if _, err := k.newSession(); err != nil {
 		return "", nil, err
 	}
 	if k.report.StartMS > milliseconds(k.Clock.Startup/2) {
@@ -310,28 +310,28 @@ func (k *run) start() (note string, warnings []string, err error) {
 	return fmt.Sprintf("ready after %d ms", time.Since(began).Milliseconds()), warnings, nil
 }
 
-func (k *run) firstGame() (note string, warnings []string, err error) {
+func (k *run) checkFirstGame() (note string, warnings []string, err error) {
 	p, err := k.session.play(k.first)
 	if err != nil {
 		return "", nil, err
 	}
 	k.opening = p.moves
-	k.timed(k.first, p)
+	k.recordTimes(k.first, p)
 	return fmt.Sprintf("%s: %d moves", k.first.variant.Game.Name, len(p.moves)), nil, nil
 }
 
-func (k *run) timeUsed() (note string, warnings []string, err error) {
+func (k *run) checkTimes() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
-		t := k.tried[g.Name]
-		if t.timed == 0 {
+		t := k.gameResults[g.Name]
+		if t.timedGames == 0 {
 			continue
 		}
-		slices.Sort(t.took)
-		row := Times{Game: g.Name, Games: t.timed, Moves: len(t.took)}
-		if n := len(t.took); n > 0 {
-			most := t.took[n-1]
-			row.MedianMS, row.WorstMS = milliseconds(t.took[n/2]), milliseconds(most)
+		slices.Sort(t.moveTimes)
+		row := Times{Game: g.Name, Games: t.timedGames, Moves: len(t.moveTimes)}
+		if n := len(t.moveTimes); n > 0 {
+			most := t.moveTimes[n-1]
+			row.MedianMS, row.WorstMS = milliseconds(t.moveTimes[n/2]), milliseconds(most)
 			worst = max(worst, most)
 			if most > k.Clock.Move/2 {
 				warnings = append(warnings, fmt.Sprintf("%s: a move took %.1f ms, more than half of the %d ms allowed: on a busy machine it may be late",
@@ -343,6 +343,6 @@ func (k *run) timeUsed() (note string, warnings []string, err error) {
 	return fmt.Sprintf("the slowest move took %.1f ms of %d ms", milliseconds(worst), k.Clock.Move.Milliseconds()), warnings, nil
 }
 
-func (k *run) output() (note string, warnings []string, err error) {
+func (k *run) checkOutput() (note string, warnings []string, err error) {
 	return k.extras.note(), k.extras.warnings(), nil
 }

@@ -247,14 +247,14 @@ func TestLateWithCredit(t *testing.T) {
 			return protocol.Answer{Move: turn.Moves.Token(0)}
 		})
 	}, func(o *Options) { o.Clock = referee.DefaultClock }}})
-	verdict{First, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
+	verdict{FirstGame, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
 }
 
 // starving is a bot that others keep from the cores.
 type starving struct{ match.Conn }
 
 func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
-	return nil, now, &match.Starved{Bot: "mine"}
+	return nil, now, &match.StarvedError{Bot: "mine"}
 }
 
 // A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
@@ -268,7 +268,7 @@ func TestStarved(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, err := examine(t.Context(), start, resolve(t, "@first"), o)
-		if _, ok := errors.AsType[*match.Starved](err); !ok || r != nil {
+		if _, ok := errors.AsType[*match.StarvedError](err); !ok || r != nil {
 			t.Errorf("the check ends with %v, %v", r, err)
 		}
 	})
@@ -313,7 +313,7 @@ func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
 func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()
-	s := &session{run: new(run), watch: stopwatch{paused: 40 * ms}, Conn: busy{first: began.Add(50 * ms)}}
+	s := &session{run: new(run), watch: stopwatch{pauses: 40 * ms}, Conn: busy{first: began.Add(50 * ms)}}
 	if loss := s.Loss(began, began.Add(100*ms), true); loss != (fairclock.Loss{}).Plus(50*ms) {
 		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", loss)
 	}
@@ -343,7 +343,7 @@ func TestOneGameThatFails(t *testing.T) {
 		}
 		return ""
 	})), func(o *Options) { o.Games = oneGame(t, "brisca") }}})["fails"]
-	for name, want := range map[string]Status{"brisca": Failed, Many: Skipped, Verbs: Failed, Keys: OK, Faults: OK} {
+	for name, want := range map[string]Status{"brisca": Failed, ManyGames: Skipped, Verbs: Failed, Keys: OK, Faults: OK} {
 		if c := report.Find(name); c.Status != want {
 			t.Errorf("%q is %s, want %s: %s %q", name, c.Status, want, c.Note, c.Warnings)
 		}
@@ -370,7 +370,7 @@ func TestRepetitionTakesTooLong(t *testing.T) {
 		}
 	}), func(o *Options) { o.Games, o.Time = oneGame(t, "brisca"), time.Minute }}})["slow"]
 	verdict{"brisca", Failed, []string{"exited"}, ""}.compare(t, report)
-	if c := report.Find(Many); c.Failure != nil {
+	if c := report.Find(ManyGames); c.Failure != nil {
 		t.Errorf("%q says %q", c.Name, c.Failure.Text)
 	}
 }

@@ -21,10 +21,10 @@ func (s *session) failure(err error) error {
 	s.run.timer.credit += late.Credit
 	switch r.Kind {
 	case fault.Late, fault.LateBank:
-		text := phrase.New("no move of ply %d within %d ms and the margin", s.game.state.State.Ply(), s.game.state.Left(s.game.seat).Milliseconds())
-		return s.silence(late, text)
+		text := phrase.New("no move of ply %d within %d ms and the margin", s.game.state.State.Ply(), s.game.state.TimeLeft(s.game.seat).Milliseconds())
+		return s.explainLate(late, text)
 	case fault.NoReady:
-		return s.silence(late, phrase.New("no \"ready\" within %d ms", r.Limit))
+		return s.explainLate(late, phrase.New("no \"ready\" within %d ms", r.Limit))
 	}
 	return s.fault(r, s.text(r), fault.Answer{})
 }
@@ -40,7 +40,7 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.Answer) *Fa
 	c.History.Games, c.History.Act, c.Answer = s.games, s.last.act, late
 	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.tail.stderr)
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
-	if saw := r.Saw(f.circumstances); !saw.IsZero() {
+	if saw := r.Evidence(f.circumstances); !saw.IsZero() {
 		f.Text = phrase.New("%s: %s", f.Text, saw)
 	}
 	f.Change = r.Advice(f.circumstances)[0]
@@ -78,26 +78,26 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	}
 	text := r.Short()
 	switch {
-	case r.Code() != protocol.Exit || r.Unfinished != "":
+	case r.Code() != protocol.Exit || r.UnfinishedLine != "":
 		return text
-	case !s.want.IsZero():
-		return phrase.New("%s instead of sending %s", text, s.want)
+	case !s.awaited.IsZero():
+		return phrase.New("%s instead of sending %s", text, s.awaited)
 	}
 	return phrase.New("%s, after %s", text, s.last.text)
 }
 
-// silence finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
+// explainLate finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
 // bot's input and waits again. The process cannot be used afterwards.
-func (s *session) silence(late match.LateError, text phrase.Text) *Failure {
+func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
-	r.Unfinished = ""
-	began, by, never := time.Now(), late.By, fault.Answer{Arrival: fault.NeverCame}
+	r.UnfinishedLine = ""
+	began, by, never := time.Now(), late.Delay, fault.Answer{Arrival: fault.NeverCame}
 	came, err := s.proc.AwaitLate(late, s.run.Waits.Patience)
-	if late.Came.IsZero() {
+	if late.ArrivedAt.IsZero() {
 		by = time.Since(began)
 	}
 	if !came.IsZero() {
-		took := came.Sub(late.Since) - late.Credit
+		took := came.Sub(late.TurnStart) - late.Credit
 		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Answer{Arrival: fault.Came, Took: took.Milliseconds()})
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {
@@ -111,16 +111,16 @@ func (s *session) silence(late match.LateError, text phrase.Text) *Failure {
 		return s.fault(r, phrase.New("%s; later %s", text, err), never)
 	}
 	if rest := s.Rest(); len(rest) > 0 {
-		return s.fault(r.After(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), fault.Answer{})
+		return s.fault(r.WithUnfinishedLine(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), fault.Answer{})
 	}
-	if came, _ := s.proc.AwaitLate(late, time.Until(s.closed())); !came.IsZero() {
+	if came, _ := s.proc.AwaitLate(late, time.Until(s.closeInput())); !came.IsZero() {
 		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.Answer{Arrival: fault.CameAtEnd})
 	}
 	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }
 
-// closed closes the bot's input and returns until when to wait for what it does then.
-func (s *session) closed() time.Time {
+// closeInput closes the bot's input and returns until when to wait for what it does then.
+func (s *session) closeInput() time.Time {
 	s.proc.CloseInput()
 	return time.Now().Add(max(s.run.Waits.Patience, s.run.Waits.Grace))
 }

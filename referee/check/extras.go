@@ -14,16 +14,16 @@ import (
 // extras is what the processes of a bot write besides their answers.
 type extras struct {
 	comments, infos, crlf int
-	log                   int    // bytes on stderr
-	game                  int    // bytes of them in this game, or before the first one
-	most                  int    // the maximum in one game
-	first                 string // their first line
+	totalLog              int    // bytes on stderr
+	gameLog               int    // bytes of them in this game, or before the first one
+	maxGameLog            int    // the maximum in one game
+	firstLine             string // their first line
 	badInfos              []string
 }
 
-// line counts a well-formed line.
-func (s *extras) line(msg protocol.BotLine, line []byte) {
-	if len(line) > 0 && line[len(line)-1] == '\r' {
+// addLine counts a well-formed line.
+func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
+	if len(addLine) > 0 && addLine[len(addLine)-1] == '\r' {
 		s.crlf++
 	}
 	switch msg.Verb {
@@ -32,7 +32,7 @@ func (s *extras) line(msg protocol.BotLine, line []byte) {
 	case protocol.Info:
 		s.infos++
 		if bad := infoTrouble(protocol.Pairs(msg.Text)); bad != "" && len(s.badInfos) < 3 {
-			bad = fmt.Sprintf("%s: %s", protocol.Quote(line), bad)
+			bad = fmt.Sprintf("%s: %s", protocol.Quote(addLine), bad)
 			if !slices.Contains(s.badInfos, bad) {
 				s.badInfos = append(s.badInfos, bad)
 			}
@@ -61,13 +61,13 @@ func infoTrouble(pairs protocol.Pairs) string {
 	return ""
 }
 
-// stderr counts bytes from stderr.
-func (s *extras) stderr(data []byte) {
-	if s.log == 0 && len(data) > 0 {
-		s.first, _, _ = strings.Cut(string(data), "\n")
+// addStderr counts bytes from stderr.
+func (s *extras) addStderr(data []byte) {
+	if s.totalLog == 0 && len(data) > 0 {
+		s.firstLine, _, _ = strings.Cut(string(data), "\n")
 	}
-	s.log, s.game = s.log+len(data), s.game+len(data)
-	s.most = max(s.most, s.game)
+	s.totalLog, s.gameLog = s.totalLog+len(data), s.gameLog+len(data)
+	s.maxGameLog = max(s.maxGameLog, s.gameLog)
 }
 
 // note returns a short summary.
@@ -81,7 +81,7 @@ func (s *extras) note() string {
 	add(s.infos, "info line", "")
 	add(s.comments, "comment", "")
 	add(s.crlf, "line", " ended by CR LF, which is allowed")
-	add(s.log, "byte", fmt.Sprintf(" on stderr, which is its log (%s)", protocol.Quote([]byte(s.first))))
+	add(s.totalLog, "byte", fmt.Sprintf(" on stderr, which is its log (%s)", protocol.Quote([]byte(s.firstLine))))
 	if parts == nil {
 		return "answers only: no infos, no comments, nothing on stderr"
 	}
@@ -92,8 +92,8 @@ func (s *extras) warnings() (list []string) {
 	for _, bad := range s.badInfos {
 		list = append(list, "info line "+bad)
 	}
-	if s.most > match.MaxLog {
-		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps only the first %d KiB", s.most>>10, match.MaxLog>>10))
+	if s.maxGameLog > match.MaxLog {
+		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps only the first %d KiB", s.maxGameLog>>10, match.MaxLog>>10))
 	}
 	return list
 }

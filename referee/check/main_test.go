@@ -8,6 +8,6 @@ import (
 
 // TestMain lets the test binary be a bot in real processes.
 func TestMain(m *testing.M) {
-	modes := refereetest.Modes{"bot": refereetest.House, "hiker": runHiker}
+	modes := refereetest.Modes{"bot": refereetest.RunHouseBot, "hiker": runHiker}
 	refereetest.Main(m, modes, nil)
 }

@@ -29,17 +29,17 @@ func (k *run) planMany() {
 	if k.Quick {
 		least = fewGames
 	}
-	for round := 0; round < longest || len(k.many.plan) < least; round++ {
+	for round := 0; round < longest || len(k.marathon.plan) < least; round++ {
 		for i, list := range variants {
 			if round >= len(list) && round < longest {
 				continue
 			}
 			v := list[round%len(list)]
-			k.tried[k.Games[i].Name].planned++
-			k.many.plan = append(k.many.plan, &game{
+			k.gameResults[k.Games[i].Name].plannedGames++
+			k.marathon.plan = append(k.marathon.plan, &game{
 				variant: v,
 				seat:    (round + round/v.Players) % v.Players,
-				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(k.many.plan))),
+				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(k.marathon.plan))),
 				clock:   k.Clock,
 			})
 		}
@@ -50,48 +50,48 @@ func (k *run) planMany() {
 // each game and one of all.
 func (k *run) playMany() error {
 	k.planMany()
-	for i, g := range k.many.plan {
-		t := k.tried[g.variant.Game.Name]
-		if t.failed != nil {
+	for i, g := range k.marathon.plan {
+		t := k.gameResults[g.variant.Game.Name]
+		if t.failure != nil {
 			continue
 		}
 		// The other half of the time is for the checks that follow.
 		g.until = k.Time / 2
-		if k.timer.spent() > g.until {
+		if k.timer.ownTime() > g.until {
 			break
 		}
 		failure, leftOver, err := k.attempt(g)
 		if errors.Is(err, errTime) {
-			k.drop()
+			k.endSession()
 			break
 		}
 		if err != nil {
 			return err
 		}
 		if failure != nil {
-			t.failed = failure
-			k.drop()
+			t.failure = failure
+			k.endSession()
 		} else {
-			t.played++
+			t.playedGames++
 		}
-		k.many.leftOver = cmp.Or(k.many.leftOver, leftOver)
-		if k.Progress != nil {
-			k.Progress(i+1, len(k.many.plan))
+		k.marathon.leftOver = cmp.Or(k.marathon.leftOver, leftOver)
+		if k.OnProgress != nil {
+			k.OnProgress(i+1, len(k.marathon.plan))
 		}
 	}
 	for _, g := range k.Games {
-		if err := k.gameDone(g.Name); err != nil {
+		if err := k.addGameCheck(g.Name); err != nil {
 			return err
 		}
 	}
-	return k.manyDone()
+	return k.addManyGamesCheck()
 }
 
 // attempt plays a game in the running process and, if that fails and was not its
 // first game, again in a fresh one. It returns a failure of the game itself, or one
 // that a fresh process does not repeat: that belongs to the process that plays many games.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
-	s, err := k.use()
+	s, err := k.currentSession()
 	if err == nil {
 		err = k.playTimed(s, g)
 	}
@@ -102,7 +102,7 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 		return failure, nil, nil
 	}
 	leftOver, failure = failure, nil
-	if s, err = k.fresh(); err == nil {
+	if s, err = k.newSession(); err == nil {
 		err = k.playTimed(s, g)
 	}
 	if errors.As(err, &failure) {
@@ -120,37 +120,37 @@ func (k *run) playTimed(s *session, g *game) error {
 	if err != nil {
 		return err
 	}
-	k.many.games = max(k.many.games, s.games)
+	k.marathon.mostGames = max(k.marathon.mostGames, s.games)
 	if g.style.plain() && g.clock.Bank == 0 {
-		k.timed(g, p)
+		k.recordTimes(g, p)
 	}
 	return nil
 }
 
-func (k *run) gameDone(name string) error {
-	t := k.tried[name]
-	c := Check{Name: name, Status: OK, Note: text.Count(t.played, "game") + ", every option and number of players"}
-	if t.failed != nil {
-		return k.done(c, t.failed)
+func (k *run) addGameCheck(name string) error {
+	t := k.gameResults[name]
+	c := Check{Name: name, Status: OK, Note: text.Count(t.playedGames, "game") + ", every option and number of players"}
+	if t.failure != nil {
+		return k.addCheck(c, t.failure)
 	}
-	if t.played < t.planned {
-		c.Note = text.Count(t.played, "game")
-		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", t.played, t.planned, k.Time))
+	if t.playedGames < t.plannedGames {
+		c.Note = text.Count(t.playedGames, "game")
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", t.playedGames, t.plannedGames, k.Time))
 	}
-	return k.done(c, nil)
+	return k.addCheck(c, nil)
 }
 
-func (k *run) manyDone() error {
-	c := Check{Name: Many, Status: OK, Note: text.Count(k.many.games, "game") + " in one process"}
-	if k.many.leftOver != nil {
-		k.many.leftOver.markLeftOver()
-		return k.done(c, k.many.leftOver)
+func (k *run) addManyGamesCheck() error {
+	c := Check{Name: ManyGames, Status: OK, Note: text.Count(k.marathon.mostGames, "game") + " in one process"}
+	if k.marathon.leftOver != nil {
+		k.marathon.leftOver.markLeftOver()
+		return k.addCheck(c, k.marathon.leftOver)
 	}
 	switch failed := len(k.Games) - len(k.playable()); {
-	case k.many.games < min(fewGames, len(k.many.plan)) && failed == 0:
+	case k.marathon.mostGames < min(fewGames, len(k.marathon.plan)) && failed == 0:
 		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
 	case failed == len(k.Games):
 		c.Status, c.Note = Skipped, "every game fails, even in a fresh process"
 	}
-	return k.done(c, nil)
+	return k.addCheck(c, nil)
 }

@@ -34,7 +34,7 @@ type Check struct {
 // Failure is what a bot did wrong, with all that its author needs to fix it.
 type Failure struct {
 	Text   phrase.Text `json:"text"`   // what happened
-	Where  string      `json:"where"`  // the game, "" before the first one
+	Place  string      `json:"where"`  // the game, "" before the first one
 	Lines  []Line      `json:"lines"`  // the last lines of both sides, in order
 	Stderr []string    `json:"stderr"` // its last lines
 	Change phrase.Text `json:"change"` // what to do about it

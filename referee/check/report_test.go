@@ -59,11 +59,11 @@ func TestReportJSON(t *testing.T) {
 	if diff := cmp.Diff(r, &again, cmpopts.IgnoreUnexported(Failure{}), inEnglish); diff != "" {
 		t.Error(diff)
 	}
-	f := again.Find(First).Failure
+	f := again.Find(FirstGame).Failure
 	if again.Verdict != Failed || f == nil {
 		t.Fatalf("the verdict is %s", again.Verdict)
 	}
-	if want := (fault.Reason{Kind: fault.NotASCII, Line: "# \u00a1\u00f3rdago!", At: 3, Byte: 0xc2}); f.Reason != want {
+	if want := (fault.Reason{Kind: fault.NotASCII, Line: "# \u00a1\u00f3rdago!", Position: 3, Byte: 0xc2}); f.Reason != want {
 		t.Errorf("the reason is %+v, want %+v", f.Reason, want)
 	}
 	want := Line{true, `# \u00a1\u00f3rdago!`}
@@ -82,7 +82,7 @@ func TestClocksSlowBot(t *testing.T) {
 	}}})["slow"]
 	said := summary(r)
 	if r.Verdict != Warning || !strings.Contains(said, "because half of the 1s for the whole check was used up") ||
-		!strings.Contains(said, "more than half of the 20 ms allowed") || r.Find(Many).Status != Warning {
+		!strings.Contains(said, "more than half of the 20 ms allowed") || r.Find(ManyGames).Status != Warning {
 		t.Error(said)
 	}
 }
@@ -113,8 +113,8 @@ func TestClocksNeverHangs(t *testing.T) {
 		{"endless", "@first", begin(endless), short},
 		{"deaf", "@first", begin(deaf), short},
 	})
-	verdict{First, Failed, []string{"more than 64 KiB on stdout"}, "write debug output to stderr"}.compare(t, reports["endless"])
-	verdict{First, Failed, []string{"no move of ply 2 within 300 ms and the margin"}, "a turn that the bot forgets to answer"}.compare(t, reports["deaf"])
+	verdict{FirstGame, Failed, []string{"more than 64 KiB on stdout"}, "write debug output to stderr"}.compare(t, reports["endless"])
+	verdict{FirstGame, Failed, []string{"no move of ply 2 within 300 ms and the margin"}, "a turn that the bot forgets to answer"}.compare(t, reports["deaf"])
 }
 
 func TestRefusals(t *testing.T) {
@@ -205,7 +205,7 @@ func TestCalledOff(t *testing.T) {
 		o := Defaults()
 		o.Clock.Move, o.Clock.Startup, o.Time, o.Waits.Grace = time.Hour, time.Hour, time.Hour, time.Hour // nothing else ends it
 		var made []string
-		o.Done = func(c Check) {
+		o.OnCheck = func(c Check) {
 			if made = append(made, c.Name); c.Name == Start {
 				cancel()
 			}

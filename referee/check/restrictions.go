@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// sandboxed returns how the bot is sandboxed.
-func (k *run) sandboxed() (note string, warnings []string, err error) {
+// checkSandbox returns how the bot is sandboxed.
+func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
 	case h == nil && k.OnServer:
@@ -27,20 +27,20 @@ func (k *run) sandboxed() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compare finds out whether a bot that fails in the sandbox works without one.
-func (k *run) compare(failure error) error {
+// compareUnsandboxed finds out whether a bot that fails in the sandbox works without one.
+func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
-	if !k.Outside || k.program.Sandbox == nil || !errors.As(failure, &f) {
+	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {
 		return failure
 	}
 	h := k.program.Sandbox
 	k.program.Sandbox = nil
 	defer func() { k.program.Sandbox = h }()
-	s, err := k.fresh()
+	s, err := k.newSession()
 	if err == nil {
 		_, err = s.play(k.first)
 	}
-	k.drop()
+	k.endSession()
 	switch {
 	case err == nil:
 		f.Text = phrase.New("works outside the sandbox but not inside: %s", f.Text)

@@ -122,7 +122,7 @@ func TestSandbox(t *testing.T) {
 			p.Sandbox = hold
 			o := Defaults()
 			o.Clock.Move, o.Clock.Startup, o.Time, o.Waits.Grace = time.Hour, time.Hour, time.Hour, time.Hour
-			o.Quick, o.Outside, o.Waits.Pause, o.Games = true, true, time.Millisecond, oneGame(t, "tebes")
+			o.Quick, o.RetryUnsandboxed, o.Waits.Pause, o.Games = true, true, time.Millisecond, oneGame(t, "tebes")
 			r, err := Run(t.Context(), p, o)
 			if err != nil {
 				t.Fatal(err)

@@ -22,23 +22,23 @@ import (
 // lines in the style of the game, and keeps the last ones of both sides.
 type session struct {
 	match.Conn
-	run   *run
-	proc  *match.Process
-	games int       // started
-	game  *progress // that is played, or was played last; nil before the first one
-	out   outbox
-	tail  transcript  // the end of what both sides wrote
-	last  event       // of the bot
-	want  phrase.Text // the answer that is awaited; empty for none
-	watch stopwatch
-	ended error // how the process ended
+	run      *run
+	proc     *match.Process
+	games    int       // started
+	game     *progress // that is played, or was played last; nil before the first one
+	out      outbox
+	tail     transcript  // the end of what both sides wrote
+	last     event       // of the bot
+	awaited  phrase.Text // the answer that is awaited; empty for none
+	watch    stopwatch
+	endError error // how the process ended
 }
 
 // progress is a game that has begun, and how far it is.
 type progress struct {
 	*game
 	state    *referee.Game
-	played   played         // so far
+	answers  botAnswers     // so far
 	silences map[string]int // by kind of line, how often silence after it was checked
 }
 
@@ -58,10 +58,10 @@ type event struct {
 
 // stopwatch measures the bot's own time for a turn, or for the start of the process.
 type stopwatch struct {
-	began  time.Time
-	paused time.Duration // by the check, while it sent the lines of the turn
-	read   time.Time     // when the last line was read
-	took   time.Duration // the bot's own time for its last answer
+	startedAt time.Time
+	pauses    time.Duration // by the check, while it sent the lines of the turn
+	readAt    time.Time     // when the last line was read
+	ownTime   time.Duration // the bot's own time for its last answer
 }
 
 // transcript has the last lines of both sides and the end of the bot's stderr, for failures to show.
@@ -79,8 +79,8 @@ const (
 
 // launch starts a process and greets it. The error is a *Failure if it is the bot's fault.
 func (k *run) launch() (*session, error) {
-	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{began: time.Now()}}
-	k.extras.game = 0
+	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{startedAt: time.Now()}}
+	k.extras.gameLog = 0
 	var version string
 	var err error
 	s.proc, err = k.startBot(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
@@ -96,60 +96,60 @@ func (k *run) launch() (*session, error) {
 		return nil, err
 	}
 	s.last = event{text: phrase.New("its \"ready\"")}
-	k.report.StartMS = max(k.report.StartMS, milliseconds(s.watch.took))
+	k.report.StartMS = max(k.report.StartMS, milliseconds(s.watch.ownTime))
 	k.report.Bot.Version = cmp.Or(k.report.Bot.Version, version)
 	return s, nil
 }
 
-// Begin begins a turn.
-func (s *session) Begin(now time.Time, left time.Duration) error {
-	err := s.Conn.Begin(now, left)
-	s.watch.began, s.watch.paused = time.Now(), 0
+// BeginTurn begins a turn.
+func (s *session) BeginTurn(now time.Time, left time.Duration) error {
+	err := s.Conn.BeginTurn(now, left)
+	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
 
 // Line reads a line, and keeps it.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
-	if s.ended != nil {
-		return nil, now, s.ended
+	if s.endError != nil {
+		return nil, now, s.endError
 	}
-	line, s.watch.read, err = s.Conn.Line(now, deadline)
+	line, s.watch.readAt, err = s.Conn.Line(now, deadline)
 	if err != nil {
 		if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() != protocol.Garbled && r.Code() != protocol.Output {
-			s.ended = err
+			s.endError = err
 		}
-		return nil, s.watch.read, err
+		return nil, s.watch.readAt, err
 	}
 	s.tail.add(true, line)
 	if msg, err := protocol.ParseBot(line); err == nil {
-		s.run.extras.line(msg, line)
+		s.run.extras.addLine(msg, line)
 	}
-	return line, s.watch.read, nil
+	return line, s.watch.readAt, nil
 }
 
 // Loss counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
 // which could take them for time in which the referee had no core, is asked about the rest alone.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
-	return s.Conn.Loss(since.Add(s.watch.paused), now, answered).Plus(s.watch.paused)
+	return s.Conn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
-// Answered ends a turn, for which the bot took some time of its own.
-func (s *session) Answered() {
+// EndTurn ends a turn, for which the bot took some time of its own.
+func (s *session) EndTurn() {
 	w := &s.watch
-	began := w.began.Add(w.paused)
-	if w.took = w.read.Sub(began); w.took > match.LeastPaid {
-		credit := s.Conn.Loss(began, w.read, true).Certain
+	began := w.startedAt.Add(w.pauses)
+	if w.ownTime = w.readAt.Sub(began); w.ownTime > match.MinCreditedTurn {
+		credit := s.Conn.Loss(began, w.readAt, true).Certain
 		s.run.timer.credit += credit
-		w.took -= credit
+		w.ownTime -= credit
 	}
-	s.want, w.paused = phrase.Text{}, 0
-	s.Conn.Answered()
+	s.awaited, w.pauses = phrase.Text{}, 0
+	s.Conn.EndTurn()
 }
 
 // Stderr also counts and keeps what it returns.
 func (s *session) Stderr() []byte {
 	data := s.Conn.Stderr()
-	s.run.extras.stderr(data)
+	s.run.extras.addStderr(data)
 	s.tail.addStderr(data)
 	return data
 }
@@ -160,14 +160,14 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 		return 0, err // the referee looks for it only when it waits, which it never does for a bot that always answers
 	}
 	if yield := s.run.Yield; yield != nil {
-		if err := yield(s.run.timer.spent()); err != nil {
+		if err := yield(s.run.timer.ownTime()); err != nil {
 			return 0, err
 		}
 	}
 	o := &s.out
-	varied := o.style.varied(lines)
+	varied := o.style.rewrite(lines)
 	if o.unsent = append(o.unsent, varied...); !o.style.step {
-		s.sent(varied)
+		s.recordSent(varied)
 	}
 	for len(o.unsent) > 0 {
 		piece := o.unsent
@@ -175,12 +175,12 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 		case o.style.step:
 			piece = piece[:bytes.IndexByte(piece, '\n')+1]
 			if !o.partly {
-				s.sent(piece)
+				s.recordSent(piece)
 			}
-		case o.style.pieces && len(s.game.played.moves) < piecesTurns:
+		case o.style.pieces && len(s.game.answers.moves) < piecesTurns:
 			piece = piece[:1+len(piece)/3]
 		}
-		n, err := s.Conn.Send(piece, deadline.Add(s.watch.paused))
+		n, err := s.Conn.Send(piece, deadline.Add(s.watch.pauses))
 		o.partly = err != nil
 		if err != nil {
 			o.unsent = o.unsent[n:]
@@ -194,8 +194,8 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	return len(lines), nil
 }
 
-// sent keeps lines that the bot is sent.
-func (s *session) sent(lines []byte) {
+// recordSent keeps lines that the bot is sent.
+func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		s.tail.add(false, line)
@@ -203,9 +203,9 @@ func (s *session) sent(lines []byte) {
 		s.out.kind = l.Verb.String() + " " + string(l.Name)
 		switch {
 		case l.Verb == protocol.RefTimba:
-			s.want = phrase.Plain(`"ready"`)
+			s.awaited = phrase.Plain(`"ready"`)
 		case l.Verb == protocol.RefTurn:
-			s.out.kind, s.want = "", phrase.New("the move of ply %d", l.Ply)
+			s.out.kind, s.awaited = "", phrase.New("the move of ply %d", l.Ply)
 			s.last = event{text: phrase.New("the turn of ply %d", l.Ply)}
 		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
 			s.out.kind = ""
@@ -219,7 +219,7 @@ func (s *session) sent(lines []byte) {
 // line that needs no answer.
 func (s *session) pause() error {
 	began := time.Now()
-	defer func() { s.watch.paused += time.Since(began) }()
+	defer func() { s.watch.pauses += time.Since(began) }()
 	if s.out.style.pieces && len(s.out.unsent) > 0 {
 		time.Sleep(s.run.Waits.Pause / 10)
 	}
@@ -260,7 +260,7 @@ func (s *session) fail(text, change phrase.Text) *Failure {
 	}
 	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr)), Change: change}
 	if s.game != nil {
-		f.Where = fmt.Sprintf("%s, seat %d, game %d of its process", s.game, s.game.seat, s.games)
+		f.Place = fmt.Sprintf("%s, seat %d, game %d of its process", s.game, s.game.seat, s.games)
 	}
 	return f
 }

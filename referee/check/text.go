@@ -12,8 +12,8 @@ import (
 // width is the number of columns of a paragraph, without its label.
 const width = 100
 
-// shown is how many bytes of a long line are shown.
-const shown = 180
+// maxShown is how many bytes of a long line are shown.
+const maxShown = 180
 
 // WriteLine writes a line for the check and one for each warning. It writes nothing
 // for a skipped check: the summary counts those.
@@ -62,8 +62,8 @@ func (r *Report) WriteSummary(w io.Writer) {
 
 func (f *Failure) write(w io.Writer) {
 	paragraph(w, "what", f.Error())
-	if f.Where != "" {
-		paragraph(w, "where", f.Where)
+	if f.Place != "" {
+		paragraph(w, "where", f.Place)
 	}
 	for i, line := range f.Lines {
 		label, arrow := "", "<"
@@ -73,14 +73,14 @@ func (f *Failure) write(w io.Writer) {
 		if line.FromBot {
 			arrow = ">"
 		}
-		fmt.Fprintf(w, "  %-7s %s %s\n", label, arrow, cut(line.Text))
+		fmt.Fprintf(w, "  %-7s %s %s\n", label, arrow, shorten(line.Text))
 	}
 	for i, line := range f.Stderr {
 		label := ""
 		if i == 0 {
 			label = "stderr"
 		}
-		fmt.Fprintf(w, "  %-7s %s\n", label, cut(line))
+		fmt.Fprintf(w, "  %-7s %s\n", label, shorten(line))
 	}
 	paragraph(w, "change", f.Change.String())
 }
@@ -90,12 +90,12 @@ func paragraph(w io.Writer, label, body string) {
 	fmt.Fprintln(w, text.Paragraph(fmt.Sprintf("  %-7s ", label), body, len("  label   ")+width))
 }
 
-// cut shortens a line in its middle.
-func cut(line string) string {
-	if len(line) <= shown {
+// shorten shortens a line in its middle.
+func shorten(line string) string {
+	if len(line) <= maxShown {
 		return line
 	}
-	return line[:shown-40] + " [...] " + line[len(line)-30:]
+	return line[:maxShown-40] + " [...] " + line[len(line)-30:]
 }
 
 func (r *Report) writeTimes(w io.Writer) {

@@ -31,8 +31,8 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// all returns every variant that the samples make and that the game allows.
-func all(g *rules.Game) (list []*rules.Variant) {
+// allVariants returns every variant that the samples make and that the game allows.
+func allVariants(g *rules.Game) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
 	var choose func(i int)
@@ -56,24 +56,24 @@ func all(g *rules.Game) (list []*rules.Variant) {
 // sample of every option and, with pairs, every pair of samples of different options
 // that the game allows together.
 func cover(g *rules.Game, pairs bool) []*rules.Variant {
-	every := all(g)
+	every := allVariants(g)
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {
-		for _, p := range parts(v, pairs) {
+		for _, p := range settingPairs(v, pairs) {
 			missing[p] = true
 		}
 	}
 	var chosen []*rules.Variant
 	for best := every[0]; best != nil; {
 		chosen = append(chosen, best)
-		for _, p := range parts(best, pairs) {
+		for _, p := range settingPairs(best, pairs) {
 			delete(missing, p)
 		}
 		most := 0
 		best = nil
 		for _, v := range every {
 			n := 0
-			for _, p := range parts(v, pairs) {
+			for _, p := range settingPairs(v, pairs) {
 				if missing[p] {
 					n++
 				}
@@ -86,8 +86,8 @@ func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	return chosen
 }
 
-// parts returns all pairs of a variant's settings, or each setting with itself.
-func parts(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
+// settingPairs returns all pairs of a variant's settings, or each setting with itself.
+func settingPairs(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	for i, a := range v.Settings {
 		for _, b := range v.Settings[i:] {
 			if (a != b) == pairs {

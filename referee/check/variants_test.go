@@ -32,7 +32,7 @@ func TestGamesCovered(t *testing.T) {
 					}
 				}
 			}
-			for _, v := range all(g) {
+			for _, v := range allVariants(g) {
 				for _, a := range v.Settings {
 					for _, b := range v.Settings {
 						if (pairs || a == b) && !have[fmt.Sprint(a, b)] {
@@ -68,17 +68,17 @@ func TestManyGamesPlan(t *testing.T) {
 		games []*rules.Game
 		least int
 	}{{false, games.All(), someGames}, {false, oneGame(t, "teeko"), someGames}, {true, oneGame(t, "teeko"), fewGames}} {
-		k := &run{Options: Options{Games: c.games, Quick: c.quick}, tried: map[string]*tried{}}
+		k := &run{Options: Options{Games: c.games, Quick: c.quick}, gameResults: map[string]*gameResult{}}
 		for _, g := range c.games {
-			k.tried[g.Name] = new(tried)
+			k.gameResults[g.Name] = new(gameResult)
 		}
 		k.planMany()
-		if n := len(k.many.plan); n < c.least {
+		if n := len(k.marathon.plan); n < c.least {
 			t.Errorf("%d games, want %d", n, c.least)
 		}
 		seats := map[string]map[int]bool{}
 		changes := 0
-		for i, g := range k.many.plan {
+		for i, g := range k.marathon.plan {
 			name := g.variant.Game.Name
 			if seats[name] == nil {
 				seats[name] = map[int]bool{}
@@ -87,7 +87,7 @@ func TestManyGamesPlan(t *testing.T) {
 			if g.seat < 0 || g.seat >= g.variant.Players {
 				t.Fatalf("seat %d of %d", g.seat, g.variant.Players)
 			}
-			if i > 0 && k.many.plan[i-1].variant.Game != g.variant.Game {
+			if i > 0 && k.marathon.plan[i-1].variant.Game != g.variant.Game {
 				changes++
 			}
 		}
@@ -114,14 +114,14 @@ func TestShapeOfVariations(t *testing.T) {
 		"end ranks=1,2 points=61,59",
 	}
 	for _, d := range variations {
-		if d.style.vary == nil {
+		if d.style.rewriteLine == nil {
 			continue
 		}
 		changed := false
 		for _, line := range lines {
 			before := kit.Get[protocol.RefLine](t)(protocol.ParseReferee([]byte(line)))
 			found := false
-			for got := range strings.SplitSeq(d.style.vary(line), "\n") {
+			for got := range strings.SplitSeq(d.style.rewriteLine(line), "\n") {
 				l, err := protocol.ParseReferee([]byte(got))
 				if err != nil || len(got) > protocol.MaxLine {
 					t.Errorf("%s: %v, %d bytes", d.name, err, len(got))
@@ -151,7 +151,7 @@ func TestBankOfAnyTime(t *testing.T) {
 	for _, move := range []time.Duration{1, 5, 19, 1000, 24 * 3600 * 1000} {
 		c := referee.DefaultClock
 		c.Move = move * time.Millisecond
-		if c = banked(c); c.Check() != nil || c.Inc == 0 || c.Bank < move*time.Millisecond {
+		if c = withBank(c); c.Check() != nil || c.Inc == 0 || c.Bank < move*time.Millisecond {
 			t.Errorf("for %v ms a move it is %v: %v", int(move), c, c.Check())
 		}
 	}

@@ -24,11 +24,11 @@ type variation struct {
 
 var variations = []variation{
 	{Silent, style{step: true}, "one answer to each turn, none to other lines", phrase.Text{}},
-	{Verbs, style{vary: unknownVerbs}, "lines with unknown verbs are ignored", phrase.New("ignore every line whose first word you do not know, and do not answer it: a later version may send such lines")},
-	{Events, style{vary: unknownEvents}, "unknown events are ignored", phrase.New("ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too")},
-	{Keys, style{vary: rekeyed(unknownKeys)}, "unknown keys are ignored", phrase.New("look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\"")},
-	{Order, style{vary: rekeyed(keysTurned)}, "keys are found in any order", phrase.New("look up keys by name in \"game\", \"view\" and \"end\": they may come in any order")},
-	{Long, style{vary: rekeyed(longLines)}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), phrase.New("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+	{Verbs, style{rewriteLine: unknownVerbs}, "lines with unknown verbs are ignored", phrase.New("ignore every line whose first word you do not know, and do not answer it: a later version may send such lines")},
+	{Events, style{rewriteLine: unknownEvents}, "unknown events are ignored", phrase.New("ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too")},
+	{Keys, style{rewriteLine: changeKeys(unknownKeys)}, "unknown keys are ignored", phrase.New("look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\"")},
+	{Order, style{rewriteLine: changeKeys(reverseKeys)}, "keys are found in any order", phrase.New("look up keys by name in \"game\", \"view\" and \"end\": they may come in any order")},
+	{Long, style{rewriteLine: changeKeys(longLines)}, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), phrase.New("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
 	{Pieces, style{pieces: true}, "lines that come in pieces are put together", phrase.New("one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")},
 }
 
@@ -49,8 +49,8 @@ func unknownEvents(line string) string {
 	return line
 }
 
-// rekeyed changes the keys of the lines that have keys; room is how many bytes longer a line may become.
-func rekeyed(change func(keys []string, room int) []string) func(line string) string {
+// changeKeys changes the keys of the lines that have keys; room is how many bytes longer a line may become.
+func changeKeys(change func(keys []string, room int) []string) func(line string) string {
 	return func(line string) string {
 		words, before := strings.Split(line, " "), 1
 		switch words[0] {
@@ -69,7 +69,7 @@ func unknownKeys(keys []string, _ int) []string {
 	return slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?"})
 }
 
-func keysTurned(keys []string, _ int) []string {
+func reverseKeys(keys []string, _ int) []string {
 	slices.Reverse(keys)
 	return keys
 }
@@ -79,15 +79,15 @@ func longLines(keys []string, room int) []string {
 	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
-// vary plays a game in its style; advice is what to change in a bot that fails.
+// playVaried plays a game in its style; advice is what to change in a bot that fails.
 // A failure that a fresh process does not repeat is reported as left over from
 // earlier games, unless such a failure is already in the report.
-func (k *run) vary(g game, advice phrase.Text) error {
+func (k *run) playVaried(g game, advice phrase.Text) error {
 	g.quiet = true
 	failure, leftOver, err := k.attempt(&g)
 	switch {
 	case errors.Is(err, errTime):
-		k.drop()
+		k.endSession()
 	case err != nil:
 		return err
 	case failure != nil:
@@ -96,34 +96,34 @@ func (k *run) vary(g game, advice phrase.Text) error {
 		}
 		return failure
 	}
-	if leftOver != nil && k.many.leftOver == nil {
+	if leftOver != nil && k.marathon.leftOver == nil {
 		leftOver.markLeftOver()
 		return leftOver
 	}
 	return nil
 }
 
-// over reports whether the time of the check is used up.
-func (k *run) over() bool { return k.timer.spent() > k.Time }
+// timeIsUp reports whether the time of the check is used up.
+func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 
-// until returns when to stop a game: at the end of the check's time, but not before
+// gameTimeLimit returns when to stop a game: at the end of the check's time, but not before
 // the bot has had time for some moves.
-func (k *run) until() time.Duration { return max(k.Time, k.timer.spent()+5*k.Clock.Move) }
+func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
 // playVariation plays the first game in a style and, if that changes lines, one variant of every game that the bot
 // can play: the first game again, if there is none. When the time is used up, it plays only some moves of the first one.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playable()
-	if d.style.vary == nil || len(list) == 0 {
+	if d.style.rewriteLine == nil || len(list) == 0 {
 		list = []*game{k.first}
 	}
 	for i, g := range list {
-		if i > 0 && k.over() {
+		if i > 0 && k.timeIsUp() {
 			break
 		}
 		varied := *g
-		varied.style, varied.until = d.style, k.until()
-		if err := k.vary(varied, d.advice); err != nil {
+		varied.style, varied.until = d.style, k.gameTimeLimit()
+		if err := k.playVaried(varied, d.advice); err != nil {
 			return "", nil, err
 		}
 	}
@@ -133,17 +133,17 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 // playable returns one variant of every game that the bot can play.
 func (k *run) playable() (list []*game) {
 	for _, g := range k.Games {
-		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game == g })
-		if k.tried[g.Name].failed == nil {
-			list = append(list, k.many.plan[i])
+		i := slices.IndexFunc(k.marathon.plan, func(p *game) bool { return p.variant.Game == g })
+		if k.gameResults[g.Name].failure == nil {
+			list = append(list, k.marathon.plan[i])
 		}
 	}
 	return list
 }
 
-// othersFaults makes another seat forfeit. That ends a game of two sides; one with
+// checkOthersFaults makes another seat forfeit. That ends a game of two sides; one with
 // more sides continues.
-func (k *run) othersFaults() (note string, warnings []string, err error) {
+func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
 	for _, g := range k.playable() {
@@ -154,7 +154,7 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 	}
 	played := false
 	for _, variants := range games {
-		if k.over() {
+		if k.timeIsUp() {
 			break
 		}
 		did := map[bool]bool{} // of two sides, and of more
@@ -164,8 +164,8 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 			}
 			played, did[v.Sides > 2] = true, true
 			seed := k.Seed.Derive("check/faults/" + v.Game.Name)
-			varied := game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}
-			if err := k.vary(varied, advice); err != nil {
+			varied := game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.gameTimeLimit()}
+			if err := k.playVaried(varied, advice); err != nil {
 				return "", nil, err
 			}
 		}
@@ -176,32 +176,32 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 	return "plays on when another seat forfeits", nil, nil
 }
 
-func (k *run) bank() (note string, warnings []string, err error) {
+func (k *run) checkBank() (note string, warnings []string, err error) {
 	g := *k.first
-	g.until = k.until()
-	g.clock = banked(k.Clock)
-	err = k.vary(g, phrase.Text{})
+	g.until = k.gameTimeLimit()
+	g.clock = withBank(k.Clock)
+	err = k.playVaried(g, phrase.Text{})
 	if f, ok := errors.AsType[*Failure](err); ok {
 		f.Change = phrase.New("%s; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it", f.Change)
 	}
 	return "plays with a bank: time for the whole game", nil, err
 }
 
-// banked returns a clock with a bank, as a match can have it, that gives about as much time.
-func banked(c referee.Clock) referee.Clock {
+// withBank returns a clock with a bank, as a match can have it, that gives about as much time.
+func withBank(c referee.Clock) referee.Clock {
 	c.Bank = min(60*c.Move, 24*time.Hour)
 	c.Inc, c.Move = max(c.Move/10, time.Millisecond).Truncate(time.Millisecond), 0
 	return c
 }
 
-// bye sends "bye" after games, and right after the greeting.
-func (k *run) bye() (note string, warnings []string, err error) {
+// checkBye sends "bye" after games, and right after the greeting.
+func (k *run) checkBye() (note string, warnings []string, err error) {
 	var slowest time.Duration
 	for i, when := range []phrase.Text{phrase.New("after games"), phrase.New("right after \"ready\"")} {
-		s, err := k.use()
+		s, err := k.currentSession()
 		if err == nil && i == 0 && s.games == 0 { // a failure has ended the process that had played
 			g := *k.first
-			g.until = k.until()
+			g.until = k.gameTimeLimit()
 			_, err = s.play(&g)
 		}
 		if err != nil && !errors.Is(err, errTime) {
@@ -211,27 +211,27 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		began := time.Now()
 		end, ok, err := s.proc.Bye(k.Waits.Grace)
 		if err == nil && !ok {
-			err = s.stays(when)
+			err = s.stillRuns(when)
 		}
 		if err != nil {
 			return "", nil, s.failure(err)
 		}
 		slowest = max(slowest, time.Since(began), 1)
-		if !end.Clean() {
+		if !end.IsClean() {
 			warnings = append(warnings, fmt.Sprintf("%s: it %s after \"bye\", not with status 0", when, end.Reason.End()))
 		}
-		if end.Behind > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: it left %s running that it had started: a match ends what a bot leaves running", when, text.Count(end.Behind, "process")))
+		if end.Leftovers > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: it left %s running that it had started: a match ends what a bot leaves running", when, text.Count(end.Leftovers, "process")))
 		}
-		k.drop()
+		k.endSession()
 	}
 	return fmt.Sprintf("exits %d ms after \"bye\"", slowest.Milliseconds()), warnings, nil
 }
 
-// stays returns the failure of a bot that still runs after "bye".
-func (s *session) stays(when phrase.Text) *Failure {
+// stillRuns returns the failure of a bot that still runs after "bye".
+func (s *session) stillRuns(when phrase.Text) *Failure {
 	grace := s.run.Waits.Grace.Milliseconds()
-	if _, ok := s.proc.Wait(s.closed()); ok {
+	if _, ok := s.proc.Wait(s.closeInput()); ok {
 		return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, and exits only when its input is closed", grace, when),
 			phrase.New("leave the loop at the line \"bye\", not only at the end of the input"))
 	}
@@ -239,14 +239,14 @@ func (s *session) stays(when phrase.Text) *Failure {
 		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 
-// repeat plays the first game again in a fresh process.
-func (k *run) repeat() (note string, warnings []string, err error) {
-	s, err := k.fresh()
+// checkRepeat plays the first game again in a fresh process.
+func (k *run) checkRepeat() (note string, warnings []string, err error) {
+	s, err := k.newSession()
 	if err != nil {
 		return "", nil, err
 	}
 	g := *k.first
-	g.until = k.until()
+	g.until = k.gameTimeLimit()
 	p, err := s.play(&g)
 	if err != nil && !errors.Is(err, errTime) {
 		return "", nil, err

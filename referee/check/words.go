@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Words returns the arguments with which timba checks a bot as a match plays it: in a game, "" for all
+// CommandArgs returns the arguments with which timba checks a bot as a match plays it: in a game, "" for all
 // games, by a clock and within limits, of which zero values are unknown. Defaults are left out.
-func Words(bot, game string, c referee.Clock, l sandbox.Limit) []string {
+func CommandArgs(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {
 		words = append(words, "--games", game)

@@ -38,7 +38,7 @@ func Check() error {
 
 // Open returns the Watch of the calling worker, which is locked to its thread and bound to a core; nil if the kernel
 // does not count what is needed. A worker with cores.Any shares all cores with the players of the other workers.
-func Open(core int, players *Players) *Watch {
+func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {
 		k.cores, players = []int{core}, &Players{Low: players.Low}
@@ -59,7 +59,7 @@ func Open(core int, players *Players) *Watch {
 		k.close()
 		return nil
 	}
-	return &Watch{counters: k, cores: len(k.cores), players: players}
+	return &Monitor{counters: k, cores: len(k.cores), players: players}
 }
 
 func (k *kernel) close() {
@@ -83,8 +83,8 @@ func (k *kernel) read() (c counts, err error) {
 			continue
 		}
 		found++
-		c.Idle += time.Duration(number(f[4])+number(f[5])) * proc.Tick // idle, and idle while a disk is waited for
-		c.Stolen += time.Duration(number(f[8])) * proc.Tick
+		c.IdleTime += time.Duration(number(f[4])+number(f[5])) * proc.Tick // idle, and idle while a disk is waited for
+		c.StolenTime += time.Duration(number(f[8])) * proc.Tick
 	}
 	if found != len(k.cores) {
 		return c, fmt.Errorf("fairclock: /proc/stat has %d of the %d cores %v", found, len(k.cores), k.cores)
@@ -96,7 +96,7 @@ func (k *kernel) read() (c counts, err error) {
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
 		c.WorkerCPU, c.WorkerWait = time.Duration(number(f[0])), time.Duration(number(f[1]))
 	}
-	c.Throttled = sandbox.ThrottledTime()
+	c.ThrottledTime = sandbox.ThrottledTime()
 	return c, nil
 }
 

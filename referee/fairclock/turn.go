@@ -12,14 +12,14 @@ const readingInterval = 100 * time.Millisecond
 // Turn measures how much of each turn, and of its start, one bot loses to others. The zero Turn measures nothing.
 // Only the goroutine of the worker may use it.
 type Turn struct {
-	watch *Watch // if nil, nothing is measured
-	bot   Bot
-	start time.Time // zero between turns
+	monitor *Monitor // if nil, nothing is measured
+	bot     Bot
+	start   time.Time // zero between turns
 
 	nextReading time.Time
 	first       *reading // nil until the counters are read
 	last        *reading // the newest at which the bot was asleep; else first
-	settled     Loss     // between first and last
+	settledLoss Loss     // between first and last
 	waits       openWaits
 
 	referee     absence
@@ -38,28 +38,28 @@ type absence struct {
 
 // NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Watch when it
 // has started.
-func NewTurn(w *Watch, now time.Time) (t Turn) {
-	t.watch, t.first = w, w.read(nil, now)
+func NewTurn(w *Monitor, now time.Time) (t Turn) {
+	t.monitor, t.first = w, w.read(nil, now)
 	return t
 }
 
-// Watch begins to measure the processes of the bot, which has started by now.
-func (t *Turn) Watch(b Bot) {
+// Attach begins to measure the processes of the bot, which has started by now.
+func (t *Turn) Attach(b Bot) {
 	t.bot = b
-	if t.watch == nil {
+	if t.monitor == nil {
 		return
 	}
-	t.watch.add(b)
+	t.monitor.add(b)
 	if first := t.first; first != nil {
-		t.reset(first.at)
-		t.first, t.last, t.nextReading = first, first, first.at.Add(readingInterval)
+		t.reset(first.takenAt)
+		t.first, t.last, t.nextReading = first, first, first.takenAt.Add(readingInterval)
 	}
 }
 
 // Close ends the measurement. Call it before the bot is ended.
 func (t *Turn) Close() {
-	if t.watch != nil {
-		t.watch.remove(t.bot)
+	if t.monitor != nil {
+		t.monitor.remove(t.bot)
 	}
 }
 
@@ -67,26 +67,26 @@ func (t *Turn) Close() {
 func (t *Turn) Begin(now time.Time, left time.Duration) {
 	t.reset(now)
 	t.nextReading = now.Add(min(firstReading, left/10))
-	if t.watch != nil && t.watch.delayed {
+	if t.monitor != nil && t.monitor.delayed {
 		t.startCPU = t.bot.QuickCPU()
 	}
 }
 
 // reset begins a turn without readings.
 func (t *Turn) reset(now time.Time) {
-	*t = Turn{watch: t.watch, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
+	*t = Turn{monitor: t.monitor, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
 	t.waits.begin(now)
 }
 
 // End ends a turn after the bot's answer.
 func (t *Turn) End() { t.start, t.inputFilled = time.Time{}, false }
 
-// InputFilled notes that the bot leaves its input unread, so that the referee waits because of the bot.
-func (t *Turn) InputFilled() { t.inputFilled = true }
+// RecordFullInput notes that the bot leaves its input unread, so that the referee waits because of the bot.
+func (t *Turn) RecordFullInput() { t.inputFilled = true }
 
 // Sample reads the counters if the time for that has come. It returns how long it is until the next reading.
 func (t *Turn) Sample(now time.Time) time.Duration {
-	if t.watch == nil || t.start.IsZero() {
+	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
 	}
 	late := now.Sub(t.nextReading)
@@ -97,17 +97,17 @@ func (t *Turn) Sample(now time.Time) time.Duration {
 	switch {
 	case t.first == nil:
 		if late > firstReading {
-			t.watch.delayed = true
+			t.monitor.delayed = true
 		}
-		t.first = t.watch.read(t.bot, now)
+		t.first = t.monitor.read(t.bot, now)
 		t.last, t.referee.overslept = t.first, 0
 		if t.startCPU >= 0 {
 			t.firstCPU = t.bot.QuickCPU()
 		}
 	case !t.WantsCore():
 		// All of its waits are counted, and none of them is time in which it sleeps from now on.
-		if r := t.watch.read(t.bot, now); r != nil {
-			t.settled = t.settled.then(t.watch.loss(t.last, r, 0, 0))
+		if r := t.monitor.read(t.bot, now); r != nil {
+			t.settledLoss = t.settledLoss.then(t.monitor.loss(t.last, r, 0, 0))
 			t.last = r
 			t.waits.begin(now)
 		}
@@ -118,8 +118,8 @@ func (t *Turn) Sample(now time.Time) time.Duration {
 // WantsCore reports whether a thread of the bot runs or waits for a core.
 func (t *Turn) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// Slept notes a sleep of the referee that was to last for asked.
-func (t *Turn) Slept(from, to time.Time, asked time.Duration) {
+// RecordSleep notes a sleep of the referee that was to last for asked.
+func (t *Turn) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
 		t.referee.sleepStart = from
@@ -139,8 +139,8 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 // StopLooking notes that the referee no longer looks for an answer.
 func (t *Turn) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
-// Look notes that the referee looks for an answer again.
-func (t *Turn) Look(now time.Time) {
+// ResumeLooking notes that the referee looks for an answer again.
+func (t *Turn) ResumeLooking(now time.Time) {
 	if r := &t.referee; !r.judgeStart.IsZero() {
 		r.judging, r.judgeStart = r.judging+now.Sub(r.judgeStart), time.Time{}
 	}
@@ -158,7 +158,7 @@ func (t *Turn) Absence(answered bool) time.Duration {
 // Loss returns what the bot lost between since, when its turn or its start began, and now. answered says whether an
 // answer has been read just now.
 func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
-	if t.watch == nil || t.start.IsZero() {
+	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}
 	}
 	length := now.Sub(since)
@@ -170,7 +170,7 @@ func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 	if !answered {
 		ready = t.bot.Ready()
 	}
-	r := t.watch.read(t.bot, now)
+	r := t.monitor.read(t.bot, now)
 	if r == nil {
 		return Loss{}
 	}
@@ -178,7 +178,7 @@ func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 	loss = loss.Plus(t.lostBeforeReading(since, now, loss.Certain))
 	loss = loss.Plus(t.lostInAbsence(r, loss.stolen, answered)).atMost(length)
 	if loss.Certain > 0 {
-		t.watch.noteCredit(t.first, r)
+		t.monitor.recordCredit(t.first, r)
 	}
 	return loss
 }
@@ -188,7 +188,7 @@ func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 // measured after the reading. If the bot left its input unread, it delayed the reading itself and lost nothing.
 func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
-		t.watch.delayed = true
+		t.monitor.delayed = true
 		lost := now.Sub(t.nextReading)
 		if lost <= firstReading {
 			lost = t.referee.overslept
@@ -198,7 +198,7 @@ func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) t
 	if t.inputFilled {
 		return 0
 	}
-	lost := t.first.at.Sub(since)
+	lost := t.first.takenAt.Sub(since)
 	if lost <= 2*firstReading {
 		lost = min(lost, measured)
 	}
@@ -210,11 +210,11 @@ func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) t
 func (t *Turn) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
-		unread = max(0, min(r.WorkerWait-t.first.WorkerWait, r.at.Sub(t.referee.sleepStart)))
+		unread = max(0, min(r.WorkerWait-t.first.WorkerWait, r.takenAt.Sub(t.referee.sleepStart)))
 	} else {
-		open = t.waits.longest(ready, r.at)
+		open = t.waits.longest(ready, r.takenAt)
 	}
-	return t.settled.then(t.watch.loss(t.last, r, unread, open))
+	return t.settledLoss.then(t.monitor.loss(t.last, r, unread, open))
 }
 
 // lostInAbsence returns how long the referee was stopped, without what is measured elsewhere: waits for a core, and

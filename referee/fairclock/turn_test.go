@@ -9,7 +9,7 @@ import (
 func newTurn(start time.Time) (*Turn, *player, *counted) {
 	counters, bot := &counted{}, &player{}
 	turn := NewTurn(newWatch(counters, 1, new(Players)), start)
-	turn.Watch(bot)
+	turn.Attach(bot)
 	turn.Begin(start, time.Minute)
 	return &turn, bot, counters
 }
@@ -51,11 +51,11 @@ func TestFirstReadingLate(t *testing.T) {
 		turn.End()
 		turn.Begin(start, time.Minute)
 		if c.filled {
-			turn.InputFilled()
+			turn.RecordFullInput()
 		}
 		bot.usage = Usage{CPU: c.used, AliveCPU: c.used}
 		turn.Sample(start.Add(300 * ms))
-		counters.Idle = 700 * ms
+		counters.IdleTime = 700 * ms
 		if loss := turn.Loss(start, start.Add(1000*ms), true); loss != (Loss{}).Plus(c.want) {
 			t.Errorf("%s: it has lost %+v, want %v", c.name, loss, c.want)
 		}
@@ -67,8 +67,8 @@ func TestRefereeStopped(t *testing.T) {
 	start := time.Unix(0, 0)
 	turn, _, counters := newTurn(start)
 	turn.Sample(start.Add(firstReading))
-	turn.Slept(start.Add(firstReading), start.Add(3*time.Second), 100*ms)
-	counters.Idle = 3*time.Second - firstReading
+	turn.RecordSleep(start.Add(firstReading), start.Add(3*time.Second), 100*ms)
+	counters.IdleTime = 3*time.Second - firstReading
 	want := 3*time.Second - firstReading - 100*ms
 	if loss := turn.Loss(start, start.Add(3*time.Second), true); loss != (Loss{}).Plus(want) {
 		t.Errorf("it has lost %+v, want %v", loss, want)

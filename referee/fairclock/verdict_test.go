@@ -117,7 +117,7 @@ func TestExamplesOfPage(t *testing.T) {
 	for _, e := range examples(t) {
 		counters, bot, start := &counted{}, &player{}, time.Unix(0, 0)
 		turn := NewTurn(newWatch(counters, 1, new(Players)), start)
-		turn.Watch(bot)
+		turn.Attach(bot)
 		left, now := e.ms(t, "time of the turn"), start.Add(e.ms(t, "now"))
 		turn.Begin(start, left)
 		first := e.ms(t, "first reading")
@@ -126,7 +126,7 @@ func TestExamplesOfPage(t *testing.T) {
 		}
 		turn.Sample(start.Add(first))
 		ran, others := e.ms(t, "the bot ran"), e.ms(t, "others ran")
-		counters.Idle = now.Sub(start) - first - ran - others
+		counters.IdleTime = now.Sub(start) - first - ran - others
 		bot.usage = Usage{CPU: ran, AliveCPU: ran, Wait: e.ms(t, "its threads waited")}
 		if e["a thread runs or waits now"] == "yes" {
 			bot.ready = Threads{"1": ran}

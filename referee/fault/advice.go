@@ -86,15 +86,15 @@ const (
 	readBye     = `keep reading until the line "bye"`
 )
 
-// belongs is where to write what is not for the referee.
-var belongs = phrase.New(`write debug output to stderr, or begin its lines with "#"`)
+// debugAdvice is where to write what is not for the referee.
+var debugAdvice = phrase.New(`write debug output to stderr, or begin its lines with "#"`)
 
 // Advice returns what to change in the bot, the most likely first; never none.
 func (r Reason) Advice(c Circumstances) []phrase.Text {
 	if c.LeftOver && !(r.Kind == Exited && r.Status == 0) {
-		return r.leftOver(c)
+		return r.leftOverAdvice(c)
 	}
-	advice := r.advice(c)
+	advice := r.kindAdvice(c)
 	if !r.BeforeReady {
 		return advice
 	}
@@ -104,11 +104,11 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 	return append(advice, phrase.New(`start it by hand, type "timba 1" and wait for its "ready"`))
 }
 
-// leftOver returns the advice for a fault that a fresh process does not repeat.
-func (r Reason) leftOver(c Circumstances) []phrase.Text {
+// leftOverAdvice returns the advice for a fault that a fresh process does not repeat.
+func (r Reason) leftOverAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame:
-		return append(texts(slower), r.late(c)...)
+		return append(texts(slower), r.lateAdvice(c)...)
 	case r.Kind == OutOfMemory:
 		return []phrase.Text{phrase.New(`clear at the line "game" what grows from game to game: tables, caches, lists`), c.lessMemory(r.Limit)}
 	case r.Kind == Exited && len(c.Log.Lines) > 0:
@@ -117,7 +117,7 @@ func (r Reason) leftOver(c Circumstances) []phrase.Text {
 	return texts(reset)
 }
 
-func (r Reason) advice(c Circumstances) []phrase.Text {
+func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	switch r.Kind {
 	case NotStarted:
 		return texts(
@@ -125,28 +125,28 @@ func (r Reason) advice(c Circumstances) []phrase.Text {
 			`try the command by hand in the bot's directory; in timba.toml, run is a list of words: ["python3", "bot.py"]`,
 		)
 	case NoReady:
-		return r.noReady(c)
+		return r.noReadyAdvice(c)
 	case Disqualified:
 		return texts("nothing here: look at its faults before this game, which disqualified it")
 	case Late, LateBank:
-		return r.late(c)
+		return r.lateAdvice(c)
 	case NotReading:
 		return texts("read every line of stdin, even those that need no answer: unread lines fill the pipe",
 			"read in one thread while another one thinks")
 	case IllegalMove:
-		return r.illegal(c)
+		return r.illegalMoveAdvice(c)
 	case MoveBeforeReady:
 		return texts(`answer the line "timba 1" with "ready", and only a line that begins with "turn" with a move: look at the first word of each line`)
 	case MoveUnasked:
-		return unasked(c)
+		return unaskedAdvice(c)
 	case ReadyAgain:
 		return texts(`print "ready" once, after the line that begins with "timba"; each process gets that line once`)
 	case LineTooLong:
-		return []phrase.Text{phrase.New("end every line with a line feed; %s", belongs)}
+		return []phrase.Text{phrase.New("end every line with a line feed; %s", debugAdvice)}
 	case TooMuchOutput:
-		return []phrase.Text{phrase.New("%s: comments and infos count, too", belongs), phrase.New("stdout is for ready, move and info lines")}
+		return []phrase.Text{phrase.New("%s: comments and infos count, too", debugAdvice), phrase.New("stdout is for ready, move and info lines")}
 	case NotASCII, BadSpacing, BadMove, BadInfo, BadReady, NoSuchLine:
-		return r.garbled(c)
+		return r.garbledAdvice(c)
 	case OutOfMemory:
 		return []phrase.Text{c.lessMemory(r.Limit),
 			phrase.New("clear tables between games and limit what grows with the search: the limit applies to the bot and all its processes together")}
@@ -156,7 +156,7 @@ func (r Reason) advice(c Circumstances) []phrase.Text {
 		return texts("leave out what inspects other processes, mounts file systems, loads modules or the like: only attacks make such calls",
 			"a bot needs its own files, TMPDIR, stdin and stdout, nothing else")
 	}
-	return r.exit(c)
+	return r.exitAdvice(c)
 }
 
 // lessMemory returns the advice for a limit of memory in MiB, with the flag that sets it if its author can.
@@ -183,17 +183,17 @@ func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d", change, limit)
 }
 
-func (r Reason) noReady(c Circumstances) []phrase.Text {
+func (r Reason) noReadyAdvice(c Circumstances) []phrase.Text {
 	sooner := phrase.New(`answer "timba 1" earlier and load less before it`)
 	if !c.Fixed {
 		sooner = phrase.New(`answer "timba 1" earlier and load less before it, or allow more time with --startup`)
 	}
 	flush := phrase.New(`answer the line "timba 1" with "ready" and flush the output: %s`, Flush(c.Language))
 	switch {
-	case r.Unfinished != "":
-		return append(r.unended(), flush)
+	case r.UnfinishedLine != "":
+		return append(r.unfinishedAdvice(), flush)
 	case c.Answer.Arrival == CameAtEnd:
-		return []phrase.Text{orReadLines(flushing(c))}
+		return []phrase.Text{orReadLines(flushAdvice(c))}
 	case c.Answer.Arrival == Came:
 		return []phrase.Text{sooner}
 	case c.Answer.Arrival == NeverCame:
@@ -202,10 +202,10 @@ func (r Reason) noReady(c Circumstances) []phrase.Text {
 	return []phrase.Text{orReadLines(flush), sooner}
 }
 
-// unended returns the advice for an answer without a line feed.
-func (r Reason) unended() []phrase.Text {
-	if rest := string(r.Unfinished); asks.MatchString(rest) {
-		return []phrase.Text{phrase.New("%q is not the answer: "+prompts, once(rest))}
+// unfinishedAdvice returns the advice for an answer without a line feed.
+func (r Reason) unfinishedAdvice() []phrase.Text {
+	if rest := string(r.UnfinishedLine); promptEnd.MatchString(rest) {
+		return []phrase.Text{phrase.New("%q is not the answer: "+prompts, withoutRepeats(rest))}
 	}
 	return texts(`end every line with a line feed ("\n") and flush it`)
 }
@@ -215,53 +215,53 @@ func orReadLines(advice phrase.Text) phrase.Text {
 	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
 }
 
-func flushing(c Circumstances) phrase.Text {
+func flushAdvice(c Circumstances) phrase.Text {
 	return phrase.New("flush the output after every line: %s", Flush(c.Language))
 }
 
-func (r Reason) late(c Circumstances) []phrase.Text {
-	if r.Unfinished != "" {
-		return append(r.unended(), flushing(c))
+func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
+	if r.UnfinishedLine != "" {
+		return append(r.unfinishedAdvice(), flushAdvice(c))
 	}
 	switch c.Answer.Arrival {
 	case CameAtEnd:
-		return []phrase.Text{orReadLines(flushing(c))}
+		return []phrase.Text{orReadLines(flushAdvice(c))}
 	case Came:
-		return []phrase.Text{phrase.New("%s: think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive", r.slow(c))}
+		return []phrase.Text{phrase.New("%s: think for less than the milliseconds in the turn line (its third word), measured from when the line was read, and keep some of them for the answer to arrive", r.slowMoveText(c))}
 	case NeverCame:
 		return []phrase.Text{phrase.New("look for a turn that the bot forgets to answer, an endless loop, or output in a buffer that is never flushed: %s", Flush(c.Language))}
 	}
 	switch {
 	case c.History.Turns == 0:
-		return []phrase.Text{phrase.New("it has not answered a turn of this game yet, so check the output first: %s", orReadLines(flushing(c))),
+		return []phrase.Text{phrase.New("it has not answered a turn of this game yet, so check the output first: %s", orReadLines(flushAdvice(c))),
 			phrase.New("look for an endless loop")}
 	case c.Turn.Movetime > 0 && c.History.Longest > float64(c.Turn.Movetime)/2:
 		return []phrase.Text{phrase.New("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.History.Longest, c.Turn.Movetime),
 			phrase.New("take the time from the turn line (turn PLY MS ...), not from a constant")}
 	}
 	advice := []phrase.Text{phrase.New("it had answered %d turns, the slowest in %.0f ms, so this one is different: look for an endless loop, or for a read that waits for a line that never comes", c.History.Turns, c.History.Longest),
-		flushing(c)}
+		flushAdvice(c)}
 	if r.Kind == LateBank {
 		return append(texts("divide the bank among the moves: the turn line gives what is left of it, and each move adds inc"), advice...)
 	}
 	return advice
 }
 
-// slow returns how long a move took and how long it may take.
-func (r Reason) slow(c Circumstances) phrase.Text {
+// slowMoveText returns how long a move took and how long it may take.
+func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	if r.Kind == LateBank {
-		return phrase.New("this move took it about %d ms, more than was left of its bank", about(c.Answer.Took))
+		return phrase.New("this move took it about %d ms, more than was left of its bank", roundMilliseconds(c.Answer.Took))
 	}
-	return phrase.New("it needs about %d ms for this move, and has %d", about(c.Answer.Took), r.Limit)
+	return phrase.New("it needs about %d ms for this move, and has %d", roundMilliseconds(c.Answer.Took), r.Limit)
 }
 
-// exit returns the advice for a process that has ended, and for unknown kinds.
-func (r Reason) exit(c Circumstances) []phrase.Text {
-	if did, change := r.ranInto(c); !did.IsZero() {
-		return append([]phrase.Text{change}, r.failed(c)...)
+// exitAdvice returns the advice for a process that has ended, and for unknown kinds.
+func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
+	if did, change := r.restrictionHit(c); !did.IsZero() {
+		return append([]phrase.Text{change}, r.errorExitAdvice(c)...)
 	}
 	switch {
-	case r.Unfinished != "":
+	case r.UnfinishedLine != "":
 		return texts("end every line with a line feed, flush it, and " + readBye)
 	case r.Kind == OutputClosed:
 		return texts(`leave stdout open until the line "bye"`)
@@ -275,25 +275,25 @@ func (r Reason) exit(c Circumstances) []phrase.Text {
 	case r.Kind == Returned, r.Kind == Failed:
 		return texts("nothing in your own bot: a bot that is part of timba failed, so report it with the replay")
 	case slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name): // its own mistake
-		return r.crash(c)
+		return r.crashAdvice(c)
 	case r.Name == "SIGKILL":
 		return texts("it was killed from outside: does it use too much memory?")
 	case r.Kind == Exited && r.Status == 0:
-		return r.exitedByItself(c)
+		return r.cleanExitAdvice(c)
 	}
-	return append(r.failed(c), phrase.New("catch errors around the search and play the first legal move instead: a bad move loses less than a fault"))
+	return append(r.errorExitAdvice(c), phrase.New("catch errors around the search and play the first legal move instead: a bad move loses less than a fault"))
 }
 
-func (r Reason) crash(c Circumstances) (advice []phrase.Text) {
+func (r Reason) crashAdvice(c Circumstances) (advice []phrase.Text) {
 	if _, sure := Cause(c.Log.Lines); sure {
-		advice = r.failed(c)
+		advice = r.errorExitAdvice(c)
 	}
 	return append(advice, texts(
 		"look for an index out of range, a null pointer or a failed assertion; in C and C++ build with -g -fsanitize=address,undefined and look at stderr",
 		`try an empty hand, "-" for an empty list, and twelve seats`)...)
 }
 
-func (r Reason) exitedByItself(c Circumstances) []phrase.Text {
+func (r Reason) cleanExitAdvice(c Circumstances) []phrase.Text {
 	advice := readBye + ": one process makes many moves and plays many games"
 	switch {
 	case r.BeforeReady || c.History.Games == 0:
@@ -304,8 +304,8 @@ func (r Reason) exitedByItself(c Circumstances) []phrase.Text {
 	return texts(advice, `"-" is an empty list, and verbs may be unknown: neither must end the loop`)
 }
 
-// failed returns the advice for a process that ended with an error.
-func (r Reason) failed(c Circumstances) []phrase.Text {
+// errorExitAdvice returns the advice for a process that ended with an error.
+func (r Reason) errorExitAdvice(c Circumstances) []phrase.Text {
 	line, sure := Cause(c.Log.Lines)
 	tells := "the end of its stderr should say why" + byHand
 	if sure {
@@ -316,9 +316,9 @@ func (r Reason) failed(c Circumstances) []phrase.Text {
 		return texts("its author sees what it wrote to stderr, which may say why" + byHand)
 	case line == "":
 		return texts("it wrote nothing to stderr: start it by hand and send it the same lines")
-	case quotes(line, "?"):
+	case containsQuoted(line, "?"):
 		return texts(`a card that the seat may not see is written "?"` + byHand)
-	case quotes(line, "-"):
+	case containsQuoted(line, "-"):
 		return texts(`an empty list is written "-"` + byHand)
 	case r.Kind == Exited && (r.Status == 126 || r.Status == 127):
 		return texts("a command that it runs was not found or is not executable: run it by hand in its directory", tells)
@@ -326,17 +326,17 @@ func (r Reason) failed(c Circumstances) []phrase.Text {
 	return texts(tells)
 }
 
-// Saw returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
+// Evidence returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
 // what it ran into, or the line that says why it ended. It is empty if it reveals nothing.
-func (r Reason) Saw(c Circumstances) (saw phrase.Text) {
-	if did, _ := r.ranInto(c); !did.IsZero() {
+func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
+	if did, _ := r.restrictionHit(c); !did.IsZero() {
 		return did
 	}
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return saw
 	}
 	if line, sure := Cause(c.Log.Lines); sure || line != "" && r.Kind == Exited {
-		return phrase.New("its stderr says %s", quoted(line))
+		return phrase.New("its stderr says %s", quote(line))
 	}
 	return saw
 }
@@ -348,9 +348,9 @@ func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	if text.String() != f.Text {
 		text = phrase.Plain(f.Text) // of a replay from before faults had reasons
 	} else if r.Kind == IllegalMove && c.Turn.Refusal.String() == r.Detail {
-		text = r.because(c.Turn.Refusal)
+		text = r.phraseWithDetail(c.Turn.Refusal)
 	}
-	if saw := r.Saw(c); !saw.IsZero() {
+	if saw := r.Evidence(c); !saw.IsZero() {
 		return phrase.New("%s: %s", text, saw)
 	}
 	return text
@@ -364,7 +364,7 @@ func texts(formats ...string) (list []phrase.Text) {
 	return list
 }
 
-// quotes reports whether an error message has the word in quotes.
-func quotes(message, word string) bool {
+// containsQuoted reports whether an error message has the word in quotes.
+func containsQuoted(message, word string) bool {
 	return strings.Contains(message, "'"+word+"'") || strings.Contains(message, `"`+word+`"`)
 }

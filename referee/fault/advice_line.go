@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// illegal returns the advice for an illegal move, with a guess at what was meant.
-func (r Reason) illegal(c Circumstances) (advice []phrase.Text) {
-	guess, move := r.meant(c)
+// illegalMoveAdvice returns the advice for an illegal move, with a guess at what was meant.
+func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
+	guess, move := r.guessMove(c)
 	if !guess.IsZero() {
 		advice = append(advice, guess)
 	}
@@ -31,13 +31,13 @@ func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
 
-// meant returns a guess at the mistake behind a move, and the listed move that was meant;
+// guessMove returns a guess at the mistake behind a move, and the listed move that was meant;
 // empty if they are unknown.
-func (r Reason) meant(c Circumstances) (guess phrase.Text, move string) {
+func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	text, legal := string(r.Move), c.Turn.Legal
 	bare := strings.Trim(text, `'"[](){},;.`)
 	index, err := strconv.Atoi(text)
-	near, beginning, shifted := nearest(text, legal), beginsWith(text, legal), shift(text, legal)
+	near, beginning, shifted := respelledMove(text, legal), moveWithPrefix(text, legal), shiftedMove(text, legal)
 	switch {
 	case near != "" && near == strings.ToLower(text):
 		return phrase.New(letterForLetter+"%q instead of %q, in lower case", near, text), near
@@ -46,7 +46,7 @@ func (r Reason) meant(c Circumstances) (guess phrase.Text, move string) {
 	case near != "":
 		return phrase.New(letterForLetter+"%q instead of %q", near, text), near
 	case err == nil && index >= 0 && index <= len(legal) && legal != nil:
-		return standing(index, legal)
+		return guessFromIndex(index, legal)
 	case legal != nil && (text == strconv.Itoa(c.Turn.Ply) || text == strconv.FormatInt(c.Turn.Movetime, 10)):
 		return phrase.New("the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them"), ""
 	case c.History.Move == text:
@@ -63,8 +63,8 @@ func (r Reason) meant(c Circumstances) (guess phrase.Text, move string) {
 	return guess, ""
 }
 
-// standing returns the guess for a move that is a number: its place in the list.
-func standing(n int, legal []string) (guess phrase.Text, move string) {
+// guessFromIndex returns the guess for a move that is a number: its place in the list.
+func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	const looks = `that looks like a position in the list: print the move that stands there, as in %s`
 	switch n {
 	case 0:
@@ -75,9 +75,9 @@ func standing(n int, legal []string) (guess phrase.Text, move string) {
 	return phrase.New(looks+", counted from 0, or %s, counted from 1", moveLine(legal[n]), moveLine(legal[n-1])), legal[n]
 }
 
-// beginsWith returns the only listed move that begins with a text, "" if there is none or
+// moveWithPrefix returns the only listed move that begins with a text, "" if there is none or
 // more than one.
-func beginsWith(text string, legal []string) (move string) {
+func moveWithPrefix(text string, legal []string) (move string) {
 	for _, m := range legal {
 		if text == "" || !strings.HasPrefix(m, text) {
 			continue
@@ -92,9 +92,9 @@ func beginsWith(text string, legal []string) (move string) {
 
 var number = regexp.MustCompile(`[0-9]+`)
 
-// shift returns the listed move whose numbers, at least two, are all one higher or all one
+// shiftedMove returns the listed move whose numbers, at least two, are all one higher or all one
 // lower than those of a text; "" if there is none.
-func shift(text string, legal []string) string {
+func shiftedMove(text string, legal []string) string {
 	if len(number.FindAllString(text, 2)) < 2 {
 		return ""
 	}
@@ -113,9 +113,9 @@ func shift(text string, legal []string) string {
 	return ""
 }
 
-// nearest returns the listed move that differs from another only in how it is written,
+// respelledMove returns the listed move that differs from another only in how it is written,
 // "" if there is none.
-func nearest(move string, legal []string) string {
+func respelledMove(move string, legal []string) string {
 	plain := func(text string) string {
 		return strings.Map(func(r rune) rune {
 			if strings.ContainsRune("-:, _", r) {
@@ -132,8 +132,8 @@ func nearest(move string, legal []string) string {
 	return ""
 }
 
-// unasked returns the advice for a move without a turn.
-func unasked(c Circumstances) []phrase.Text {
+// unaskedAdvice returns the advice for a move without a turn.
+func unaskedAdvice(c Circumstances) []phrase.Text {
 	switch c.History.Act {
 	case Moved:
 		return texts(`print exactly one "move" for each turn: leave the function after the answer, and do not print it again`)
@@ -144,15 +144,15 @@ func unasked(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbled returns the advice for a line that is not part of the protocol, with a guess
+// garbledAdvice returns the advice for a line that is not part of the protocol, with a guess
 // at what was meant.
-func (r Reason) garbled(c Circumstances) []phrase.Text {
+func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
 	case NotASCII:
-		return texts(r.notASCII())
+		return texts(r.notASCIIAdvice())
 	case BadSpacing:
-		return texts(spaces(line))
+		return texts(spacingAdvice(line))
 	case BadMove:
 		if line == "move" {
 			return texts(`the move is missing: print "move", a space and one of the listed moves`)
@@ -163,11 +163,11 @@ func (r Reason) garbled(c Circumstances) []phrase.Text {
 	case BadReady:
 		return texts(`print "ready NAME VERSION", without spaces in the name`)
 	}
-	return []phrase.Text{stray(line, c.Turn.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
+	return []phrase.Text{strayLineAdvice(line, c.Turn.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
 }
 
-// notASCII returns the advice for a line with the byte r.Byte.
-func (r Reason) notASCII() string {
+// notASCIIAdvice returns the advice for a line with the byte r.Byte.
+func (r Reason) notASCIIAdvice() string {
 	zeros := strings.Count(string(r.Line), "\x00")
 	switch {
 	case strings.HasPrefix(string(r.Line), "\xef\xbb\xbf"), strings.HasPrefix(string(r.Line), "\xff\xfe"):
@@ -184,8 +184,8 @@ func (r Reason) notASCII() string {
 	return "write printable ASCII only, also in infos and comments: replace or escape other characters, or write them to stderr"
 }
 
-// spaces returns the advice for a line with spaces in the wrong places.
-func spaces(line string) string {
+// spacingAdvice returns the advice for a line with spaces in the wrong places.
+func spacingAdvice(line string) string {
 	switch {
 	case strings.HasSuffix(line, " "):
 		return "remove the space at the end of the line"
@@ -198,31 +198,31 @@ func spaces(line string) string {
 const prompts = `a prompt, as of input("...") in Python, belongs on stderr`
 
 var (
-	// asks matches what asks a person for input.
-	asks = regexp.MustCompile(`[>?:$#%\])] *$`)
+	// promptEnd matches what asks a person for input.
+	promptEnd = regexp.MustCompile(`[>?:$#%\])] *$`)
 	// verbs matches a verb of a bot in another case or with other marks.
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 
-// prompted returns the advice for an answer with a prompt before it, an empty one for other lines.
-func prompted(line string, legal []string) (advice phrase.Text) {
+// promptAdvice returns the advice for an answer with a prompt before it, an empty one for other lines.
+func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	if i := strings.LastIndex(line, "move "); i > 0 {
-		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || asks.MatchString(before) && !strings.Contains(move, " ") {
-			return phrase.New("%q is printed before the move on the same line: "+prompts, once(before))
+		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || promptEnd.MatchString(before) && !strings.Contains(move, " ") {
+			return phrase.New("%q is printed before the move on the same line: "+prompts, withoutRepeats(before))
 		}
 	}
-	if before, _, ok := strings.Cut(line+" ", "ready "); ok && asks.MatchString(before) {
-		return phrase.New("%q is printed before \"ready\" on the same line: "+prompts, once(before))
+	if before, _, ok := strings.Cut(line+" ", "ready "); ok && promptEnd.MatchString(before) {
+		return phrase.New("%q is printed before \"ready\" on the same line: "+prompts, withoutRepeats(before))
 	}
 	i := strings.LastIndex(line, " ") + 1
-	if before, move := line[:i], line[i:]; asks.MatchString(before) && slices.Contains(legal, move) && !verbs.MatchString(line) {
+	if before, move := line[:i], line[i:]; promptEnd.MatchString(before) && slices.Contains(legal, move) && !verbs.MatchString(line) {
 		return phrase.New("print %s instead of %q: "+prompts, moveLine(move), line)
 	}
 	return advice
 }
 
-// once returns a prompt without its repetitions: one is printed for each line that is read.
-func once(prompt string) string {
+// withoutRepeats returns a prompt without its repetitions: one is printed for each line that is read.
+func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {
 			return prompt[:n]
@@ -231,10 +231,10 @@ func once(prompt string) string {
 	return prompt
 }
 
-// stray returns the advice for a line without a verb of a bot.
-func stray(line string, legal []string) phrase.Text {
+// strayLineAdvice returns the advice for a line without a verb of a bot.
+func strayLineAdvice(line string, legal []string) phrase.Text {
 	verb, _, _ := strings.Cut(line, " ")
-	prompt := prompted(line, legal)
+	prompt := promptAdvice(line, legal)
 	switch {
 	case line == "":
 		return phrase.New("print no empty lines: a text that ends with a line feed needs no println, and a print without arguments writes a line")
@@ -249,7 +249,7 @@ func stray(line string, legal []string) phrase.Text {
 	case strings.HasPrefix(line, "Traceback"), strings.Contains(line, "Exception"), strings.Contains(line, "Error:"):
 		return phrase.New("the bot fails and prints why on stdout: fix that; error messages belong on stderr")
 	case slices.Contains([]string{"timba", "turn", "view", "game", "event"}, verb):
-		return phrase.New("do not print what is read: %s", belongs)
+		return phrase.New("do not print what is read: %s", debugAdvice)
 	}
-	return phrase.New(`print only "ready", "move" and "info" lines on stdout; %s`, belongs)
+	return phrase.New(`print only "ready", "move" and "info" lines on stdout; %s`, debugAdvice)
 }

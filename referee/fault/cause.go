@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// causes are the lines of runtimes, sanitizers and interpreters that say what is wrong,
+// causePatterns are the lines of runtimes, sanitizers and interpreters that say what is wrong,
 // in any language.
-var causes = expressions(
+var causePatterns = expressions(
 	`^SUMMARY: \w+Sanitizer: `,
 	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
 	`Assertion .* failed`,                 // C
@@ -29,17 +29,17 @@ var causes = expressions(
 	`: command not found$|: not found$`,
 )
 
-// below are the lines that follow the one that says what is wrong.
-var below = expressions(
+// trailerPatterns are the lines that follow the one that says what is wrong.
+var trailerPatterns = expressions(
 	`^stack traceback:$`,                // Lua
 	`^ {4}while (executing|compiling)$`, // Tcl
 )
 
-// noise are lines that runtimes add to every failure, or write at every start.
-var noise = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
+// noisePatterns are lines that runtimes add to every failure, or write at every start.
+var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
 
-// compiled are the lines of compilers that say what is wrong; the first one counts.
-var compiled = expressions(
+// compilerPatterns are the lines of compilers that say what is wrong; the first one counts.
+var compilerPatterns = expressions(
 	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `, // C, C++, Java
 	`^error(\[E[0-9]+\])?: `,                  // Rust, javac
 	`^\S+\.go:[0-9]+(:[0-9]+)?: `,             // Go
@@ -62,12 +62,12 @@ const longestCause = 200
 // Cause returns the line of a program's stderr that says why it ended, shortened; "" if
 // there are no lines. sure is whether the line is one of an error; else it is the last.
 func Cause(stderr []string) (line string, sure bool) {
-	if i := causeAt(stderr); i >= 0 {
-		return causeOf(stderr, i), true
+	if i := causeIndex(stderr); i >= 0 {
+		return causeText(stderr, i), true
 	}
 	for _, line := range slices.Backward(stderr) {
-		if line = strings.TrimSpace(line); line != "" && !matches(noise, line) {
-			return shortened(line), false
+		if line = strings.TrimSpace(line); line != "" && !matches(noisePatterns, line) {
+			return shorten(line), false
 		}
 	}
 	return "", false
@@ -76,7 +76,7 @@ func Cause(stderr []string) (line string, sure bool) {
 // BuildCause returns the line of a build's output that says why it failed, as Cause does.
 func BuildCause(output []string) string {
 	for i, line := range output {
-		if !matches(compiled, line) {
+		if !matches(compilerPatterns, line) {
 			continue
 		}
 		line = strings.TrimRight(line, " \r")
@@ -85,19 +85,19 @@ func BuildCause(output []string) string {
 				line = place + ": " + line
 			}
 		}
-		return shortened(line)
+		return shorten(line)
 	}
 	line, _ := Cause(output)
 	return line
 }
 
-// causeAt returns the index of the last line that says what is wrong, -1 if none is known.
-func causeAt(lines []string) int {
+// causeIndex returns the index of the last line that says what is wrong, -1 if none is known.
+func causeIndex(lines []string) int {
 	for i, line := range slices.Backward(lines) {
-		if line = strings.TrimRight(line, " \r"); matches(causes, line) {
+		if line = strings.TrimRight(line, " \r"); matches(causePatterns, line) {
 			return i
 		}
-		if i == 0 || !matches(below, line) {
+		if i == 0 || !matches(trailerPatterns, line) {
 			continue
 		}
 		return i - 1
@@ -105,25 +105,25 @@ func causeAt(lines []string) int {
 	return -1
 }
 
-// causeOf returns the text of a cause, with the next line where that has the message.
-func causeOf(lines []string, i int) string {
+// causeText returns the text of a cause, with the next line where that has the message.
+func causeText(lines []string, i int) string {
 	line := strings.TrimSpace(lines[i])
-	if next := goesOn(lines, i); next != "" {
+	if next := continuation(lines, i); next != "" {
 		line += " " + next
 	}
-	return shortened(line) + mistakeAt(lines, i)
+	return shorten(line) + mistakePlace(lines, i)
 }
 
-// placeOf finds the line that has a mistake of syntax above the error: of Python and of Node.
-var placeOf = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
+// placePatterns finds the line that has a mistake of syntax above the error: of Python and of Node.
+var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// mistakeAt returns where a program is wrong whose text is read and not run, to follow its error; else "".
-func mistakeAt(lines []string, i int) string {
-	if !mistyped.MatchString(lines[i]) {
+// mistakePlace returns where a program is wrong whose text is read and not run, to follow its error; else "".
+func mistakePlace(lines []string, i int) string {
+	if !syntaxErrorPattern.MatchString(lines[i]) {
 		return ""
 	}
 	for _, line := range slices.Backward(lines[max(0, i-6):i]) {
-		for _, re := range placeOf() {
+		for _, re := range placePatterns() {
 			if m := re.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 				return " (" + m[1] + ", line " + m[2] + ")"
 			}
@@ -132,11 +132,11 @@ func mistakeAt(lines []string, i int) string {
 	return ""
 }
 
-var mistyped = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
+var syntaxErrorPattern = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
 
-// goesOn returns the message below a cause that only says where it is, or what kind of
+// continuation returns the message below a cause that only says where it is, or what kind of
 // error it is; "" for others.
-func goesOn(lines []string, i int) string {
+func continuation(lines []string, i int) string {
 	if i+1 == len(lines) {
 		return ""
 	}
@@ -149,8 +149,8 @@ func goesOn(lines []string, i int) string {
 	return ""
 }
 
-// shortened returns a line without its middle if it is long: both ends say something.
-func shortened(line string) string {
+// shorten returns a line without its middle if it is long: both ends say something.
+func shorten(line string) string {
 	if len(line) <= longestCause {
 		return line
 	}
@@ -158,9 +158,9 @@ func shortened(line string) string {
 	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
 }
 
-// quoted returns a line of stderr in quotes. What does not print is escaped, and quotes in
+// quote returns a line of stderr in quotes. What does not print is escaped, and quotes in
 // it are not.
-func quoted(line string) string {
+func quote(line string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }
 
@@ -177,12 +177,12 @@ func Lines(log []byte) []string {
 // them, it comes first.
 func LogEnd(lines []string, most int) []string {
 	from := max(0, len(lines)-most)
-	i := causeAt(lines)
+	i := causeIndex(lines)
 	if i < 0 || i >= from {
 		return lines[from:]
 	}
 	head := lines[i : i+1 : i+1]
-	if i+1 < from && goesOn(lines, i) != "" {
+	if i+1 < from && continuation(lines, i) != "" {
 		head = lines[i : i+2 : i+2]
 	}
 	if i+len(head) < from {

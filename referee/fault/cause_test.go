@@ -115,7 +115,7 @@ func TestSaw(t *testing.T) {
 		"no error":      {Reason{Kind: Exited}, Circumstances{Log: Log{Lines: []string{"KeyError: 1"}}}, "", "read stdin line by line"},
 		"late":          {Reason{Kind: Late}, Circumstances{Log: Log{Lines: []string{"KeyError: 1"}}}, "", "it has not answered"},
 	} {
-		if got := c.reason.Saw(c.c); got.String() != c.saw {
+		if got := c.reason.Evidence(c.c); got.String() != c.saw {
 			t.Errorf("%s: %q, want %q", name, got, c.saw)
 		}
 		if got := c.reason.Advice(c.c)[0]; !strings.HasPrefix(got.String(), c.want) {

@@ -28,23 +28,23 @@ func New(seat, ply int, r Reason) Fault {
 // String returns the seat, the code and the text.
 func (f Fault) String() string { return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text) }
 
-// BeforeGame reports whether a fault came before its bot was sent the "game" line.
-func (f *Fault) BeforeGame() bool {
+// IsBeforeGame reports whether a fault came before its bot was sent the "game" line.
+func (f *Fault) IsBeforeGame() bool {
 	return f.Code == protocol.Startup || f.Reason.BeforeReady || f.Reason.Kind == MoveBeforeReady
 }
 
-// Disqualified reports whether the bot was disqualified for its earlier faults.
-func (f *Fault) Disqualified() bool { return f.Reason.Kind == Disqualified }
+// IsDisqualified reports whether the bot was disqualified for its earlier faults.
+func (f *Fault) IsDisqualified() bool { return f.Reason.Kind == Disqualified }
 
-// Unstarted reports whether the bot had no process.
-func (f *Fault) Unstarted() bool {
-	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.Disqualified()
+// HadNoProcess reports whether the bot had no process.
+func (f *Fault) HadNoProcess() bool {
+	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
 // HouseFailed reports whether the fault would be a failure of this program if its bot were a house bot. A house bot
 // that is late loses its game as any bot does: a machine that is too slow for it would be too slow again.
 func (f *Fault) HouseFailed() bool {
-	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.Disqualified() // for being late
+	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // for being late
 }
 
 // Brief returns the text of a fault for the other seats: the full text may reveal the

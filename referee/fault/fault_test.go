@@ -30,8 +30,8 @@ var examples = []struct {
 	{Reason{Kind: NoReady, Limit: 10000}, "startup", `no "ready" within 10000 ms: answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: Disqualified, Limit: 3}, "startup", "forfeits the rest of the match after 3 faults"},
 	{Reason{Kind: Late, Limit: 1000, Margin: 50}, "timeout", "no move within 1000 ms and the margin of 50 ms: answer within the milliseconds that the turn line gives"},
-	{Reason{Kind: Late, Limit: 100, Margin: 5, Unfinished: "move 1o"}, "timeout", `no move within 100 ms and the margin of 5 ms, after the unfinished line "move 1o": end every line with a line feed, and flush the output after every line`},
-	{Reason{Kind: NoReady, Limit: 10, Unfinished: "> "}, "startup", `no "ready" within 10 ms, after the unfinished line "> ": answer the line "timba 1" with "ready" and flush the output`},
+	{Reason{Kind: Late, Limit: 100, Margin: 5, UnfinishedLine: "move 1o"}, "timeout", `no move within 100 ms and the margin of 5 ms, after the unfinished line "move 1o": end every line with a line feed, and flush the output after every line`},
+	{Reason{Kind: NoReady, Limit: 10, UnfinishedLine: "> "}, "startup", `no "ready" within 10 ms, after the unfinished line "> ": answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: LateBank}, "timeout", "no move within the rest of its bank and the margin of 0 ms: answer within the milliseconds that the turn line gives"},
 	{Reason{Kind: NotReading}, "timeout", "did not read its input in time: the pipe is full"},
 	{Reason{Kind: NotReading, BeforeReady: true}, "startup", `before "ready": did not read its input in time: the pipe is full`},
@@ -43,8 +43,8 @@ var examples = []struct {
 	{Reason{Kind: ReadyAgain, Line: "ready"}, "garbled", `"ready" came in the middle of a game: only the line "timba 1" asks for it`},
 	{Reason{Kind: LineTooLong, Line: Raw(a80 + "..."), Limit: 4096}, "garbled", `"` + a80 + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
 	{Reason{Kind: LineTooLong, BeforeReady: true, Line: Raw(a80 + "..."), Limit: 4096}, "garbled", `before "ready": "` + a80 + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
-	{Reason{Kind: NotASCII, Line: "# ¡órdago!", At: 3, Byte: 0xc2}, "garbled", `"# \u00a1\u00f3rdago!" is not printable ASCII: byte 3 is 0xc2` + debug},
-	{Reason{Kind: NotASCII, Line: "move 1o\x00\xff", At: 8}, "garbled", `"move 1o\x00\xff" is not printable ASCII: byte 8 is 0x00` + debug},
+	{Reason{Kind: NotASCII, Line: "# ¡órdago!", Position: 3, Byte: 0xc2}, "garbled", `"# \u00a1\u00f3rdago!" is not printable ASCII: byte 3 is 0xc2` + debug},
+	{Reason{Kind: NotASCII, Line: "move 1o\x00\xff", Position: 8}, "garbled", `"move 1o\x00\xff" is not printable ASCII: byte 8 is 0x00` + debug},
 	{Reason{Kind: BadSpacing, Line: "move  1o"}, "garbled", `"move  1o" has a space too many: tokens are separated by one space, with none before or after` + debug},
 	{Reason{Kind: BadMove, Line: "move"}, "garbled", `"move" is not a move: print move and one of the listed moves, as in move 12c` + debug},
 	{Reason{Kind: BadInfo, Line: "info x"}, "garbled", `"info x" is not an info: print key=value pairs after it, as in info score=0.5 depth=3` + debug},
@@ -53,12 +53,12 @@ var examples = []struct {
 	{Reason{Kind: NoSuchLine, BeforeReady: true, Line: `say "hi" <b> \o/`}, "garbled", `before "ready": "say \"hi\" <b> \\o/" is no line of the protocol: a bot prints ready, move or info` + debug},
 	{Reason{Kind: NoSuchLine, Line: `" came before "ready": answer the line "timba 1" with "ready" first`}, "garbled", `"\" came before \"ready\": answer the line \"timba 1\" with \"ready\" first" is no line of the protocol: a bot prints ready, move or info` + debug},
 	{Reason{Kind: Exited}, "exit", "the process exited with status 0"},
-	{Reason{Kind: Exited, Status: 3, Unfinished: "move ñ\x80"}, "exit", `the process exited with status 3, after the unfinished line "move ñ\x80"`},
+	{Reason{Kind: Exited, Status: 3, UnfinishedLine: "move ñ\x80"}, "exit", `the process exited with status 3, after the unfinished line "move ñ\x80"`},
 	{Reason{Kind: Exited, BeforeReady: true, Status: 127}, "startup", `before "ready": the process exited with status 127`},
 	{Reason{Kind: Signalled, Signal: 11, Name: "SIGSEGV"}, "exit", "the process was killed by signal 11 (SIGSEGV)"},
-	{Reason{Kind: Signalled, Signal: 35, Unfinished: "m"}, "exit", `the process was killed by signal 35 (), after the unfinished line "m"`},
+	{Reason{Kind: Signalled, Signal: 35, UnfinishedLine: "m"}, "exit", `the process was killed by signal 35 (), after the unfinished line "m"`},
 	{Reason{Kind: Stopped}, "exit", "the process was ended"},
-	{Reason{Kind: Stopped, Unfinished: "move 1o"}, "exit", `the process was ended, after the unfinished line "move 1o"`},
+	{Reason{Kind: Stopped, UnfinishedLine: "move 1o"}, "exit", `the process was ended, after the unfinished line "move 1o"`},
 	{Reason{Kind: Ended, Detail: "signal: killed"}, "exit", "the process ended: signal: killed"},
 	{Reason{Kind: InputClosed}, "exit", "closed its input while it was running"},
 	{Reason{Kind: OutputClosed, BeforeReady: true}, "startup", `before "ready": closed its output while it was running`},
@@ -112,10 +112,10 @@ func TestReasonJSON(t *testing.T) {
 	for want, r := range map[string]Reason{
 		`{"kind":"exited","status":0}`:                                  {Kind: Exited},
 		`{"kind":"exited","before_ready":true,"status":1}`:              {Kind: Exited, BeforeReady: true, Status: 1},
-		`{"kind":"exited","status":0,"unfinished":"move ñ"}`:            {Kind: Exited, Unfinished: "move ñ"},
+		`{"kind":"exited","status":0,"unfinished":"move ñ"}`:            {Kind: Exited, UnfinishedLine: "move ñ"},
 		`{"kind":"late-bank","margin":0}`:                               {Kind: LateBank},
 		`{"kind":"no-such-line","line":""}`:                             {Kind: NoSuchLine},
-		`{"kind":"not-ascii","line":"a\\x00","at":2,"byte":0}`:          {Kind: NotASCII, Line: "a\x00", At: 2},
+		`{"kind":"not-ascii","line":"a\\x00","at":2,"byte":0}`:          {Kind: NotASCII, Line: "a\x00", Position: 2},
 		`{"kind":"too-many-processes","limit":9,"signal":9,"name":"x"}`: {Kind: TooManyProcesses, Limit: 9, Signal: 9, Name: "x"},
 	} {
 		got, err := json.Marshal(r)
@@ -164,8 +164,8 @@ func TestWaiting(t *testing.T) {
 		{NoReady, "move 1", "", ""},
 	} {
 		r := Reason{Kind: c.kind, Limit: 7, Margin: 1}
-		got := r.Waiting([]byte(c.rest), protocol.Words(c.listed))
-		if r.Unfinished = c.want; got != r {
+		got := r.WithUnfinishedAnswer([]byte(c.rest), protocol.Words(c.listed))
+		if r.UnfinishedLine = c.want; got != r {
 			t.Errorf("%s after %q of %q is %+v, want %q", c.kind, c.rest, c.listed, got, c.want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestOfLine(t *testing.T) {
 		{"#" + strings.Repeat("x", protocol.MaxLine), `"#` + xs[1:] + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
 	} {
 		_, err := protocol.ParseBot([]byte(c.line))
-		r := OfLine([]byte(c.line), err)
+		r := LineReason([]byte(c.line), err)
 		if text := strings.TrimSuffix(r.Text(), debug); text != c.want || r.Code() != protocol.Garbled {
 			t.Errorf("%q is %s: %s, want %s", c.line, r.Code(), text, c.want)
 		}

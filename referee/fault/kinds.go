@@ -75,12 +75,12 @@ var kinds = []kind{
 	{MoveUnasked, protocol.Garbled, "{line} came when no move was asked for: answer each turn line once, within its time"},
 	{ReadyAgain, protocol.Garbled, `{line} came in the middle of a game: only the line "timba 1" asks for it`},
 	{LineTooLong, protocol.Garbled, "{line} is longer than {limit} bytes: end every line with LF and write logs to stderr"},
-	flawed(protocol.NotASCII, ": byte {at} is {byte}"),
-	flawed(protocol.BadSpacing, ""),
-	flawed(protocol.BadMove, ""),
-	flawed(protocol.BadInfo, ""),
-	flawed(protocol.BadReady, ""),
-	flawed(protocol.NoSuchLine, ""),
+	flawKind(protocol.NotASCII, ": byte {at} is {byte}"),
+	flawKind(protocol.BadSpacing, ""),
+	flawKind(protocol.BadMove, ""),
+	flawKind(protocol.BadInfo, ""),
+	flawKind(protocol.BadReady, ""),
+	flawKind(protocol.NoSuchLine, ""),
 	{Exited, protocol.Exit, theProcess + exitedWith + "{unfinished}"},
 	{Signalled, protocol.Exit, theProcess + killedBy + "{unfinished}"},
 	{Stopped, protocol.Exit, theProcess + "was ended{unfinished}"},
@@ -100,7 +100,7 @@ var kinds = []kind{
 // WhereDebugBelongs is the end of the text of every line with a flaw.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-func flawed(f protocol.Flaw, more string) kind {
+func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
@@ -113,11 +113,11 @@ func Kinds() (list []Kind) {
 }
 
 // Code returns the code of a fault of the kind in a game; "" for an unknown kind.
-func (k Kind) Code() protocol.Code { return k.known().code }
+func (k Kind) Code() protocol.Code { return k.row().code }
 
 // Parameters returns the names of those that a reason of the kind always has.
 func (k Kind) Parameters() (names []string) {
-	expand(k.known().text, func(name string) string {
+	expand(k.row().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
 			names = append(names, name)
 		}
@@ -127,10 +127,10 @@ func (k Kind) Parameters() (names []string) {
 }
 
 // Form returns the text of a reason of the kind with its parameters in braces.
-func (k Kind) Form() string { return k.known().text }
+func (k Kind) Form() string { return k.row().text }
 
-// known returns the row of a kind, empty for an unknown kind.
-func (k Kind) known() kind {
+// row returns the row of a kind, empty for an unknown kind.
+func (k Kind) row() kind {
 	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {
 		return kinds[i]
 	}
@@ -152,19 +152,21 @@ func (r Reason) Code() protocol.Code {
 func (r Reason) Text() string { return r.Phrase().String() }
 
 // Phrase returns the text for people as a phrase.
-func (r Reason) Phrase() phrase.Text { return r.because(phrase.Plain(r.Detail)) }
+func (r Reason) Phrase() phrase.Text { return r.phraseWithDetail(phrase.Plain(r.Detail)) }
 
 // Short returns the text without WhereDebugBelongs.
 func (r Reason) Short() phrase.Text {
-	return r.say(strings.TrimSuffix(r.Kind.known().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
+	return r.phraseOf(strings.TrimSuffix(r.Kind.row().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
 }
 
-// because returns the text with this one in the place of the detail.
-func (r Reason) because(detail phrase.Text) phrase.Text { return r.say(r.Kind.known().text, detail) }
+// phraseWithDetail returns the text with this one in the place of the detail.
+func (r Reason) phraseWithDetail(detail phrase.Text) phrase.Text {
+	return r.phraseOf(r.Kind.row().text, detail)
+}
 
-// say returns a text of a kind with the parameters.
-func (r Reason) say(text string, detail phrase.Text) phrase.Text {
-	if r.Unfinished != "" {
+// phraseOf returns a text of a kind with the parameters.
+func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
+	if r.UnfinishedLine != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
 	}
 	said := r.fill(text, detail)
@@ -176,7 +178,7 @@ func (r Reason) say(text string, detail phrase.Text) phrase.Text {
 
 // End returns how the process ended, to follow its name.
 func (r Reason) End() phrase.Text {
-	return r.fill(strings.TrimPrefix(r.Kind.known().text, theProcess), phrase.Plain(r.Detail))
+	return r.fill(strings.TrimPrefix(r.Kind.row().text, theProcess), phrase.Plain(r.Detail))
 }
 
 // fill returns a text with the parameters in the places of their names.
@@ -199,10 +201,10 @@ func (r Reason) value(name string, detail phrase.Text) any {
 	case "byte":
 		return fmt.Sprintf("0x%02x", r.Byte)
 	case "unfinished":
-		if r.Unfinished == "" {
+		if r.UnfinishedLine == "" {
 			return ""
 		}
-		return phrase.New(", after the unfinished line %q", string(r.Unfinished))
+		return phrase.New(", after the unfinished line %q", string(r.UnfinishedLine))
 	case "end":
 		if r.Signal != 0 {
 			return r.fill(killedBy, detail)

@@ -13,9 +13,9 @@ func TestReadLog(t *testing.T) {
 	for log, want := range map[string]Circumstances{
 		"":       {},
 		"a\nb\n": {Log: Log{Lines: []string{"a", "b"}}},
-		"a\n" + LaterNote(true, 428*time.Millisecond) + "\n":  {Log: Log{Lines: []string{"a"}}, Answer: Answer{Arrival: Came, Took: 428}},
-		"a\n" + LaterNote(false, 428*time.Millisecond) + "\n": {Log: Log{Lines: []string{"a"}}},
-		LaterNote(true, 428*time.Millisecond) + "\nb":         {Log: Log{Lines: []string{"[the answer came after 428 ms]", "b"}}},
+		"a\n" + ArrivalNote(true, 428*time.Millisecond) + "\n":  {Log: Log{Lines: []string{"a"}}, Answer: Answer{Arrival: Came, Took: 428}},
+		"a\n" + ArrivalNote(false, 428*time.Millisecond) + "\n": {Log: Log{Lines: []string{"a"}}},
+		ArrivalNote(true, 428*time.Millisecond) + "\nb":         {Log: Log{Lines: []string{"[the answer came after 428 ms]", "b"}}},
 	} {
 		var c Circumstances
 		if c.ReadLog([]byte(log)); !cmp.Equal(c, want, cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore())) {
@@ -23,7 +23,7 @@ func TestReadLog(t *testing.T) {
 		}
 	}
 	for ms, want := range map[int64]int64{4: 4, 42: 42, 428: 430, 1449: 1400, 99_951: 100_000} {
-		if got := about(ms); got != want {
+		if got := roundMilliseconds(ms); got != want {
 			t.Errorf("about %d ms: %d, want %d", ms, got, want)
 		}
 	}

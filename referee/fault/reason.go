@@ -15,20 +15,20 @@ import (
 // Reason is why a bot has a fault: the error of what the bot does. Which parameters it has depends on its kind, as
 // SPEC.md, "Limits and faults", lists them; the others are zero.
 type Reason struct {
-	Kind        Kind   `json:"kind"`
-	BeforeReady bool   `json:"before_ready"` // it came before "ready"
-	Line        Raw    `json:"line"`         // of the bot, cut by protocol.Clip
-	Move        Raw    `json:"move"`
-	At          int    `json:"at"`         // position of a byte in the line, from 1
-	Byte        int    `json:"byte"`       // at this position
-	Limit       int64  `json:"limit"`      // milliseconds, bytes, KiB, MiB or a number
-	Margin      int64  `json:"margin"`     // milliseconds
-	Status      int    `json:"status"`     // exit status
-	Signal      int    `json:"signal"`     // that ended the process
-	Name        string `json:"name"`       // of the signal, as SIGSEGV
-	Unfinished  Raw    `json:"unfinished"` // at most 80 bytes that came after the last LF
-	Detail      string `json:"detail"`     // from the rules or the system
-	Command     Raw    `json:"command"`    // its words, joined by spaces
+	Kind           Kind   `json:"kind"`
+	BeforeReady    bool   `json:"before_ready"` // it came before "ready"
+	Line           Raw    `json:"line"`         // of the bot, cut by protocol.Clip
+	Move           Raw    `json:"move"`
+	Position       int    `json:"at"`         // position of a byte in the line, from 1
+	Byte           int    `json:"byte"`       // at this position
+	Limit          int64  `json:"limit"`      // milliseconds, bytes, KiB, MiB or a number
+	Margin         int64  `json:"margin"`     // milliseconds
+	Status         int    `json:"status"`     // exit status
+	Signal         int    `json:"signal"`     // that ended the process
+	Name           string `json:"name"`       // of the signal, as SIGSEGV
+	UnfinishedLine Raw    `json:"unfinished"` // at most 80 bytes that came after the last LF
+	Detail         string `json:"detail"`     // from the rules or the system
+	Command        Raw    `json:"command"`    // its words, joined by spaces
 }
 
 // Error returns the text.
@@ -51,11 +51,11 @@ func (r *Raw) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Waiting returns the reason of a bot that was late, with the line that it did not end if that
+// WithUnfinishedAnswer returns the reason of a bot that was late, with the line that it did not end if that
 // is a whole answer or a prompt: a listed move that begins no other one, "ready" (without a name
 // and version), or what asks a person for input. How much of another line has come depends on
 // the time, and a repeated match gives the same reasons.
-func (r Reason) Waiting(rest []byte, listed protocol.Words) Reason {
+func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
 	verb, word := words.Cut(rest)
 	whole := false
 	switch string(verb) {
@@ -67,17 +67,17 @@ func (r Reason) Waiting(rest []byte, listed protocol.Words) Reason {
 			whole = whole && (len(other) == len(word) || !bytes.HasPrefix(other, word))
 		}
 	default:
-		whole = asks.Match(rest)
+		whole = promptEnd.Match(rest)
 	}
 	if !whole {
 		return r
 	}
-	return r.After(rest)
+	return r.WithUnfinishedLine(rest)
 }
 
-// After returns the reason with the line that the bot did not end.
-func (r Reason) After(rest []byte) Reason {
-	r.Unfinished = Raw(rest[:min(len(rest), 80)])
+// WithUnfinishedLine returns the reason with the line that the bot did not end.
+func (r Reason) WithUnfinishedLine(rest []byte) Reason {
+	r.UnfinishedLine = Raw(rest[:min(len(rest), 80)])
 	return r
 }
 
@@ -115,8 +115,8 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// OfLine returns the reason of a line, or of the beginning of one, with a flaw that protocol.ParseBot finds.
-func OfLine(line []byte, flaw error) Reason {
+// LineReason returns the reason of a line, or of the beginning of one, with a flaw that protocol.ParseBot finds.
+func LineReason(line []byte, flaw error) Reason {
 	f, _ := errors.AsType[protocol.Flaw](flaw)
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	r := Reason{Kind: Kind(f), Line: Raw(protocol.Clip(line))}
@@ -125,7 +125,7 @@ func OfLine(line []byte, flaw error) Reason {
 		r.Limit = protocol.MaxLine
 	case NotASCII:
 		i := bytes.IndexFunc(line, func(c rune) bool { return c < ' ' || c > '~' })
-		r.At, r.Byte = i+1, int(line[i])
+		r.Position, r.Byte = i+1, int(line[i])
 	}
 	return r
 }

@@ -65,16 +65,16 @@ var quotedModule = []*regexp.Regexp{
 // quotedFile finds the file that an interpreter was to read in its error message.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// searched is how many of the last lines of a log are searched for a restriction.
-const searched = 40
+// searchedLines is how many of the last lines of a log are searched for a restriction.
+const searchedLines = 40
 
-// ranInto returns which restriction a process hit, by its stderr, and what to change. They are empty if that is
+// restrictionHit returns which restriction a process hit, by its stderr, and what to change. They are empty if that is
 // not known, or if the reason says so itself.
-func (r Reason) ranInto(c Circumstances) (did, change phrase.Text) {
+func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change
 	}
-	log := c.Log.Lines[max(0, len(c.Log.Lines)-searched):]
+	log := c.Log.Lines[max(0, len(c.Log.Lines)-searchedLines):]
 	for _, w := range restrictions {
 		line, ok := w.find(log)
 		if !ok || c.Sandbox.Absent && !w.anywhere {

@@ -110,8 +110,8 @@ func TestAdjudication(t *testing.T) {
 			}
 			g := oneGame(t, scored(t, name, options, c.rule, scores))
 			got := ""
-			if a := g.Adjudicated; a != nil {
-				got = fmt.Sprintf("%s %v %d %v", a.As, a.Seats, len(g.Moves), g.Ranks)
+			if a := g.AdjudicationResult; a != nil {
+				got = fmt.Sprintf("%s %v %d %v", a.Kind, a.Seats, len(g.Moves), g.Ranks)
 			}
 			if got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want+" ")) {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -187,8 +187,8 @@ func TestAdjudicationPoints(t *testing.T) {
 	}
 	const rules = "draw plies=4 score=10, resign plies=3 score=600"
 	for scores, want := range map[string][]float64{"700 5 6 7 8 9": {0.5, 0.5}, "0 -610 640 -600": {1, 0}} {
-		if g := oneGame(t, scored(t, "teeko", "limit=30", rules, scores)); g.Adjudicated == nil || !slices.Equal(g.Points, want) {
-			t.Errorf("%s: %s with points %v, want %v", scores, g.Adjudicated, g.Points, want)
+		if g := oneGame(t, scored(t, "teeko", "limit=30", rules, scores)); g.AdjudicationResult == nil || !slices.Equal(g.Points, want) {
+			t.Errorf("%s: %s with points %v, want %v", scores, g.AdjudicationResult, g.Points, want)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestAdjudicationFollowsFromScores(t *testing.T) {
 		m.Adjudication = referee.Adjudication{Draw: rule("draw", 0, 1), Resign: rule("resign", 2, 3)}
 		g := oneGame(t, m)
 		if !follows(t, m, &g.Replay) {
-			t.Fatalf("%s, %s: %v does not follow from %v", game, m.Adjudication, g.Adjudicated, words)
+			t.Fatalf("%s, %s: %v does not follow from %v", game, m.Adjudication, g.AdjudicationResult, words)
 		}
 		valid(t, &g.Replay)
 
@@ -266,10 +266,10 @@ func follows(t testing.TB, m *Match, r *referee.Replay) bool {
 			return false
 		}
 	}
-	if r.Adjudicated == nil {
+	if r.AdjudicationResult == nil {
 		return over(t, r, m.Variant)
 	}
-	return agreed(m.Adjudication, r.Moves) == fmt.Sprintf("%s %v", r.Adjudicated.As, r.Adjudicated.Seats)
+	return agreed(m.Adjudication, r.Moves) == fmt.Sprintf("%s %v", r.AdjudicationResult.Kind, r.AdjudicationResult.Seats)
 }
 
 // over reports whether a game is over by its rules.
@@ -294,10 +294,12 @@ func TestAdjudicationForged(t *testing.T) {
 		forge func(*referee.Replay)
 		want  string
 	}{
-		{"another ending", drawn, func(r *referee.Replay) { r.Adjudicated = &referee.Adjudicated{As: referee.AsResign, Seats: []int{0}} }, "the game is adjudicated: resign by seats [0] where the scores and rules give adjudicated: draw by scores"},
-		{"another seat resigns", lost, func(r *referee.Replay) { r.Adjudicated.Seats = []int{0} }, "resign by seats [0] where the scores and rules give adjudicated: resign by seats [1]"},
-		{"an unknown ending", lost, func(r *referee.Replay) { r.Adjudicated.As = "peace" }, "the game is adjudicated: peace by seats [1] where"},
-		{"no ending", lost, func(r *referee.Replay) { r.Adjudicated = nil }, "the game is not adjudicated where"},
+		{"another ending", drawn, func(r *referee.Replay) {
+			r.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{0}}
+		}, "the game is adjudicated: resign by seats [0] where the scores and rules give adjudicated: draw by scores"},
+		{"another seat resigns", lost, func(r *referee.Replay) { r.AdjudicationResult.Seats = []int{0} }, "resign by seats [0] where the scores and rules give adjudicated: resign by seats [1]"},
+		{"an unknown ending", lost, func(r *referee.Replay) { r.AdjudicationResult.Kind = "peace" }, "the game is adjudicated: peace by seats [1] where"},
+		{"no ending", lost, func(r *referee.Replay) { r.AdjudicationResult = nil }, "the game is not adjudicated where"},
 		{"no rules", lost, func(r *referee.Replay) { r.Adjudication = nil }, "the game is not over after the last move"},
 		{"a harder rule", lost, func(r *referee.Replay) { r.Adjudication.Resign.Plies = 5 }, "the game is not over after the last move"},
 		{"an easier rule", lost, func(r *referee.Replay) { r.Adjudication.Resign.Plies = 2 }, `move 3, "`},
@@ -311,7 +313,9 @@ func TestAdjudicationForged(t *testing.T) {
 			r.Faults = append(r.Faults, referee.Fault{Seat: 0, Ply: 4, Code: protocol.Exit, Text: "x"})
 		}, "fault 0: the game was adjudicated before it"},
 		{"a score that ends it early", whole, func(r *referee.Replay) { r.Moves[3].Info = []string{"score=-600"} }, `move 4, "`},
-		{"a game that was played out", whole, func(r *referee.Replay) { r.Adjudicated = &referee.Adjudicated{As: referee.AsDraw} }, "the game is adjudicated: draw by scores where the scores and rules give not adjudicated"},
+		{"a game that was played out", whole, func(r *referee.Replay) {
+			r.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedDraw}
+		}, "the game is adjudicated: draw by scores where the scores and rules give not adjudicated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(c.game.Encode()))

@@ -14,9 +14,9 @@ import (
 // errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
 // referee's own failure.
 type Conn interface {
-	// Begin begins a turn, for which the bot has so much time: it resumes a bot that is stopped
+	// BeginTurn begins a turn, for which the bot has so much time: it resumes a bot that is stopped
 	// while it is not its turn. Send does that, too, in the bot's time.
-	Begin(now time.Time, left time.Duration) error
+	BeginTurn(now time.Time, left time.Duration) error
 	// Send writes whole lines, and returns how many bytes it has written. It is the bot's
 	// fault if it does not read them by the deadline.
 	Send(lines []byte, deadline time.Time) (n int, err error)
@@ -33,8 +33,8 @@ type Conn interface {
 	// Memory returns how much memory the bot uses with all its processes, and how much it may
 	// use, in bytes; 0 if that is not known.
 	Memory() (used, limit int64)
-	// Answered ends a turn: the count of output starts again at 0.
-	Answered()
+	// EndTurn ends a turn: the count of output starts again at 0.
+	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
 	// Close ends the bot and all its processes. Within the grace it may exit by itself.
@@ -44,31 +44,31 @@ type Conn interface {
 // ErrLate is the error of Conn.Line when the deadline has passed without a line.
 var ErrLate = errors.New("no line in time")
 
-// stopSlice is the longest single sleep of the referee. After it the referee checks whether the match was cancelled,
+// maxSleep is the longest single sleep of the referee. After it the referee checks whether the match was cancelled,
 // and whether it slept for too long.
-const stopSlice = 100 * time.Millisecond
+const maxSleep = 100 * time.Millisecond
 
 // MaxLog is how many bytes of a bot's stderr and comments a game keeps. stderrCut marks that there were more.
 const MaxLog = 256 << 10
 
-const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
+const logCutNote = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
-// keepStderr appends data to a log, and cuts the log at MaxLog bytes.
-func keepStderr(log, data []byte) []byte {
+// appendLog appends data to a log, and cuts the log at MaxLog bytes.
+func appendLog(log, data []byte) []byte {
 	if len(log) > MaxLog { // the note is there
 		return log
 	}
 	if len(log)+len(data) <= MaxLog {
 		return append(log, data...)
 	}
-	return append(append(log, data[:MaxLog-len(log)]...), stderrCut...)
+	return append(append(log, data[:MaxLog-len(log)]...), logCutNote...)
 }
 
 // lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
 type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // unread bytes are buf[r:w]
-	scanned int // buf[r:scanned] has no LF
+	scanEnd int // buf[r:scanned] has no LF
 	count   int // bytes of lines returned since the last turn was answered
 }
 
@@ -78,39 +78,39 @@ func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
 		b.w -= b.r
-		b.scanned -= b.r
+		b.scanEnd -= b.r
 		b.r = 0
 	}
 	return b.buf[b.w:]
 }
 
-func (b *lineBuffer) added(n int) { b.w += n }
+func (b *lineBuffer) advance(n int) { b.w += n }
 
-// answered ends a turn: the count of output starts at 0 again.
-func (b *lineBuffer) answered() { b.count = 0 }
+// endTurn ends a turn: the count of output starts at 0 again.
+func (b *lineBuffer) endTurn() { b.count = 0 }
 
 // next returns the next line; ok is false if there is no complete one. The result depends on the bytes alone, not on
 // how they were split into reads.
 func (b *lineBuffer) next() (line []byte, ok bool, err error) {
-	if i := bytes.IndexByte(b.buf[b.scanned:b.w], '\n'); i >= 0 {
-		end := b.scanned + i
+	if i := bytes.IndexByte(b.buf[b.scanEnd:b.w], '\n'); i >= 0 {
+		end := b.scanEnd + i
 		line = b.buf[b.r:end]
 		b.count += end + 1 - b.r
-		b.r, b.scanned = end+1, end+1
-		return line, true, b.judge(line, b.count)
+		b.r, b.scanEnd = end+1, end+1
+		return line, true, b.checkLimits(line, b.count)
 	}
-	b.scanned = b.w
-	return nil, false, b.judge(b.rest(), b.count+b.w-b.r)
+	b.scanEnd = b.w
+	return nil, false, b.checkLimits(b.rest(), b.count+b.w-b.r)
 }
 
-// judge returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the number of bytes
+// checkLimits returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the number of bytes
 // of the turn up to its end.
-func (b *lineBuffer) judge(line []byte, count int) error {
+func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)
 	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
 	if long && count-n+limit+1 <= protocol.MaxOutput {
-		return fault.OfLine(line, protocol.TooLong)
+		return fault.LineReason(line, protocol.TooLong)
 	}
 	if count > protocol.MaxOutput {
 		return fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10}

@@ -18,13 +18,13 @@ import (
 // One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on Linux
 // the bot ends with the thread that started it.
 type Process struct {
-	driven
-	seat  seat
-	watch *fairclock.Watch
+	processConn
+	seat    seat
+	monitor *fairclock.Monitor
 }
 
-// driven is a Conn to a bot that may go on when its input is closed, which Process needs.
-type driven interface {
+// processConn is a Conn to a bot that may go on when its input is closed, which Process needs.
+type processConn interface {
 	Conn
 	// CloseInput closes the bot's input. The bot may still write.
 	CloseInput()
@@ -36,19 +36,19 @@ type driven interface {
 // Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines go through
 // the Conn that it returns.
 func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) (*Process, error) {
-	return drive(ctx, b, c, around, begin)
+	return newProcess(ctx, b, c, around, startBot)
 }
 
-func drive(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
-	p := &Process{watch: fairclock.Open(cores.Any, new(fairclock.Players))}
+func newProcess(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
+	p := &Process{monitor: fairclock.Open(cores.Any, new(fairclock.Players))}
 	t := &table{anyRemote: b.Serve != nil, reportBusy: func() {}, trace: func(int, bool, time.Time, []byte) {}}
 	p.seat = seat{Bot: b, table: t, clock: c}
 	t.start = func(b Bot) (Conn, error) {
-		made, err := start(ctx, b, p.watch)
+		made, err := start(ctx, b, p.monitor)
 		if err != nil {
 			return nil, err
 		}
-		p.driven = made.(driven)
+		p.processConn = made.(processConn)
 		if around != nil {
 			made = around(made)
 		}
@@ -67,14 +67,14 @@ func (p *Process) Greet() (version string, err error) {
 	return p.seat.version, err
 }
 
-// Ask sends the bot its turn, waits for the answer, and makes that move in the game.
-func (p *Process) Ask(g *referee.Game) error {
+// PlayTurn sends the bot its turn, waits for the answer, and makes that move in the game.
+func (p *Process) PlayTurn(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
-	return p.seat.ask(g)
+	return p.seat.playTurn(g)
 }
 
 // Await reads the bot's output until a time. The bot has no turn, so anything but a comment or an info is a fault.
-func (p *Process) Await(until time.Time) error { return p.seat.early(time.Now(), until) }
+func (p *Process) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
 
 // AwaitLate waits up to patience of the bot's own time for an answer that is late already. It returns when the answer
 // came, or zero.
@@ -82,10 +82,10 @@ func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.T
 	return p.seat.awaitLate(late, patience)
 }
 
-// Tell sends the bot the lines of its seat that it has not got yet.
-func (p *Process) Tell(g *referee.Game, seat int) error {
+// SendLines sends the bot the lines of its seat that it has not got yet.
+func (p *Process) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
-	return p.seat.send(g.Take(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
+	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
 // Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the grace and its
@@ -93,7 +93,7 @@ func (p *Process) Tell(g *referee.Game, seat int) error {
 func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)
-	if err := p.seat.conn.Begin(began, grace); err != nil {
+	if err := p.seat.conn.BeginTurn(began, grace); err != nil {
 		return end, false, err
 	}
 	if err := p.seat.send(protocol.AppendBye(nil), began, limit); err != nil {
@@ -116,17 +116,17 @@ func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
 
 // End says how the process of a bot ended.
 type End struct {
-	Reason fault.Reason // as in a fault
-	Behind int          // processes that it left running; only known on Linux
+	Reason    fault.Reason // as in a fault
+	Leftovers int          // processes that it left running; only known on Linux
 }
 
-// Clean reports whether the process exited with status 0, or Serve returned no error.
-func (e End) Clean() bool {
+// IsClean reports whether the process exited with status 0, or Serve returned no error.
+func (e End) IsClean() bool {
 	return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 || e.Reason.Kind == fault.Returned
 }
 
 // Close ends the bot with all its processes.
 func (p *Process) Close() {
 	p.seat.stop(0)
-	p.watch.Close()
+	p.monitor.Close()
 }

@@ -21,14 +21,14 @@ func TestEndOfSandbox(t *testing.T) {
 			bot := Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line; read line"}, Dir: builds, Sandbox: h.sandbox}
 			p := kit.Get[*Process](t)(Start(t.Context(), bot, referee.Clock{Startup: time.Hour}, nil))
 			defer p.Close()
-			process := p.driven.(*process)
+			process := p.processConn.(*process)
 			kit.Get[string](t)(p.Greet())
-			if process.over() {
+			if process.hasEnded() {
 				t.Error("it has ended before its input does")
 			}
 			kit.Get[int](t)(p.Send([]byte("line\n"), time.Now().Add(time.Hour)))
-			until(t, "it has ended", process.over)
-			if end, ok := p.Wait(time.Now()); !ok || !end.Clean() {
+			until(t, "it has ended", process.hasEnded)
+			if end, ok := p.Wait(time.Now()); !ok || !end.IsClean() {
 				t.Errorf("it has ended as %+v, %v", end, ok)
 			}
 		})

@@ -63,21 +63,21 @@ func TestClocksOutsideAMatch(t *testing.T) {
 					think:  func(int) time.Duration { return think },
 					share:  func() float64 { return c.share },
 				}}
-				start := func(context.Context, Bot, *fairclock.Watch) (Conn, error) { return bot, nil }
-				p := kit.Get[*Process](t)(drive(t.Context(), Bot{Name: "mine"}, clock, nil, start))
+				start := func(context.Context, Bot, *fairclock.Monitor) (Conn, error) { return bot, nil }
+				p := kit.Get[*Process](t)(newProcess(t.Context(), Bot{Name: "mine"}, clock, nil, start))
 				defer p.Close()
 				kit.Get[string](t)(p.Greet())
 				v := variant(t, "brisca", "")
 				g := referee.NewGame(v, referee.Replay{Clock: clock.InReplay(), Seats: make([]referee.ReplaySeat, v.Players)}, rules.AllSeats)
 				g.Begin()
 				bot.reads = time.Now().Add(c.takes - think)
-				err := p.Ask(g)
+				err := p.PlayTurn(g)
 				late, isLate := errors.AsType[LateError](err)
-				starved, void := errors.AsType[*Starved](err)
-				if isLate != c.late || isLate && (late.Kind != kind || late.By < 0) {
+				starved, void := errors.AsType[*StarvedError](err)
+				if isLate != c.late || isLate && (late.Kind != kind || late.Delay < 0) {
 					t.Errorf("%s, %s: it is late as %+v, %v", c.name, kind, late, err)
 				}
-				if void != c.void || void && (starved.Bot != "mine" || starved.Lost < fairclock.MaxCredit(0) || starved.Turn >= fairclock.MaxCredit(0)+time.Second) {
+				if void != c.void || void && (starved.Bot != "mine" || starved.LostTime < fairclock.MaxCredit(0) || starved.TurnTime >= fairclock.MaxCredit(0)+time.Second) {
 					t.Errorf("%s, %s: it has no core as %+v, %v", c.name, kind, starved, err)
 				}
 				credit := late.Credit

@@ -65,7 +65,7 @@ var seatings = []seating{
 var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, _ *fairclock.Watch) (Conn, error) {
+func startOverdue(ctx context.Context, b Bot, _ *fairclock.Monitor) (Conn, error) {
 	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.WaitsLine}, nil
@@ -100,8 +100,8 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 	if f.Moment == faults.AtGreeting {
 		m.Deals = 1
 	}
-	m.Only = []int{0}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.OnlyRotations = []int{0}
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		if b.Command != nil {
 			starts++
 			return startOverdue(ctx, b, w)
@@ -229,7 +229,7 @@ func checkNoFault(t *testing.T, f faults.Fault, all []*referee.Result, seat int)
 			"comments":     strings.Contains(log, "# any text: 100 %  of it \n"),
 			"infos":        strings.Contains(infos, "score=-0.5 pv=1o,2c\n"),
 			"long-comment": strings.Contains(log, "#"+strings.Repeat("x", protocol.MaxLine-1)+"\n"),
-			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, stderrCut) && len(log) == MaxLog+len(stderrCut),
+			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, logCutNote) && len(log) == MaxLog+len(logCutNote),
 		} {
 			if name == f.Name && !ok {
 				t.Errorf("deal %d: the infos are %.200q, the log of %d bytes is %.200q", deal+1, infos, len(log), log)

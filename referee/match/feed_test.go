@@ -72,7 +72,7 @@ var entrances = map[string]func() (lines string, err error){
 	"early move": func() (string, error) { return "move 1o", nil },
 	"crash":      func() (string, error) { return "", fault.Reason{Kind: fault.Exited, Status: 1} },
 	"long line": func() (string, error) {
-		return "", fault.OfLine(bytes.Repeat([]byte("x"), protocol.MaxLine+1), protocol.TooLong)
+		return "", fault.LineReason(bytes.Repeat([]byte("x"), protocol.MaxLine+1), protocol.TooLong)
 	},
 }
 
@@ -173,7 +173,7 @@ func (tp *tape) check(t interface {
 		key := fmt.Sprintf("%d/%d/%d", g.Match.Deal, g.Match.Rotation, seat)
 		want := tp.sent[key]
 		fault := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat })
-		if fault >= 0 && g.Faults[fault].Unstarted() {
+		if fault >= 0 && g.Faults[fault].HadNoProcess() {
 			if got != "" { // what was sent went to a process that an earlier game had left
 				t.Errorf("%s: rebuilt %q for a bot that was not started", key, got)
 			}
@@ -229,7 +229,7 @@ func TestReplaysTraffic(t *testing.T) {
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
 			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
 		}).Draw(t, "clock")
-		m.start = func(context.Context, Bot, *fairclock.Watch) (Conn, error) {
+		m.start = func(context.Context, Bot, *fairclock.Monitor) (Conn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
 				return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot"}
 			}

@@ -82,12 +82,12 @@ func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.Toke
 // starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
 type starter map[string]func() Conn
 
-func (s starter) start(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+func (s starter) start(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 	if make := s[b.Name]; make != nil {
 		return make(), nil
 	}
 	if b.Command != nil {
-		return start(ctx, b, w)
+		return startProcess(ctx, b, w)
 	}
 	return &talker{answer: firstMove}, nil
 }
@@ -110,7 +110,7 @@ type record struct {
 func keep(m *Match) *record {
 	r := new(record)
 	m.Observer.Trouble = func(err error) {
-		if v, ok := errors.AsType[*Void](err); ok {
+		if v, ok := errors.AsType[*VoidError](err); ok {
 			r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", v.Deal, v.Rotation, v.Err))
 		}
 	}
@@ -148,7 +148,7 @@ func playAll(t testing.TB, m *Match) []*referee.Result {
 func oneGame(t testing.TB, m *Match) *referee.Result {
 	t.Helper()
 	m.Deals = 1
-	m.Only = []int{0}
+	m.OnlyRotations = []int{0}
 	all := playAll(t, m)
 	if len(all) != 1 {
 		t.Fatalf("%d games were played, want 1", len(all))

@@ -22,7 +22,7 @@ func TestClocksAnswerWhileJudged(t *testing.T) {
 	})
 	defer p.Close(0)
 	now := time.Now()
-	kit.Must(t, p.Begin(now, time.Second))
+	kit.Must(t, p.BeginTurn(now, time.Second))
 	if line, at, err := p.Line(now, now); !errors.Is(err, ErrLate) || !at.Equal(now) {
 		t.Fatalf("before it has answered: %q, %v", line, err)
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Starved is the error of a game that is void because other programs used the cores: a late bot lost more time to
+// StarvedError is the error of a game that is void because other programs used the cores: a late bot lost more time to
 // them than can be credited.
-type Starved struct {
-	Bot  string        // who was late
-	Turn time.Duration // how long the bot had by the clock on the wall
-	Lost time.Duration // the part of Turn that others took
+type StarvedError struct {
+	Bot      string        // who was late
+	TurnTime time.Duration // how long the bot had by the clock on the wall
+	LostTime time.Duration // the part of Turn that others took
 }
 
-func (s *Starved) Error() string {
-	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.Lost.Milliseconds(), s.Turn.Milliseconds())
+func (s *StarvedError) Error() string {
+	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
 }
 
 // LateError is the fault of a bot that is late even after its credit is subtracted.
 type LateError struct {
 	fault.Reason
-	Credit time.Duration // see fairclock.Verdict
-	By     time.Duration // how late the bot is, after Credit
-	Since  time.Time     // when the turn began
-	Came   time.Time     // when the answer came; zero if it has not come
+	Credit    time.Duration // see fairclock.Verdict
+	Delay     time.Duration // how late the bot is, after Credit
+	TurnStart time.Time     // when the turn began
+	ArrivedAt time.Time     // when the answer came; zero if it has not come
 }
 
 // Unwrap returns the reason.
@@ -58,13 +58,13 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 	s.reportBusy()
 	switch {
 	case v.Late():
-		late := LateError{Reason: why, Credit: v.Credit, By: now.Sub(a.Due) - v.Credit, Since: a.Start}
+		late := LateError{Reason: why, Credit: v.Credit, Delay: now.Sub(a.Due) - v.Credit, TurnStart: a.Start}
 		if answered {
-			late.Came = now
+			late.ArrivedAt = now
 		}
 		return v, late
 	case v.Reason == fairclock.CreditUsed:
-		return v, &Starved{Bot: s.Name, Turn: now.Sub(a.Start), Lost: loss.Certain}
+		return v, &StarvedError{Bot: s.Name, TurnTime: now.Sub(a.Start), LostTime: loss.Certain}
 	}
 	return v, nil
 }
@@ -85,10 +85,10 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	case err != nil:
 		return "", err
 	case at.IsZero():
-		return fault.LaterNote(false, time.Since(late.Since)) + "\n", nil
+		return fault.ArrivalNote(false, time.Since(late.TurnStart)) + "\n", nil
 	}
-	own := at.Sub(late.Since) - s.conn.Loss(late.Since, at, true).Certain
-	return fault.LaterNote(true, own) + "\n", nil
+	own := at.Sub(late.TurnStart) - s.conn.Loss(late.TurnStart, at, true).Certain
+	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
 // memoryStep: while a late bot gains 1/memoryStep of its memory limit during the wait of awaitLate, the wait begins
@@ -105,11 +105,11 @@ func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)
 	used, _ := s.conn.Memory()
-	for came = late.Came; came.IsZero(); {
+	for came = late.ArrivedAt; came.IsZero(); {
 		line, read, err := s.conn.Line(now, until)
 		now = read
 		if errors.Is(err, ErrLate) {
-			lost := s.conn.Loss(late.Since, read, false).Certain
+			lost := s.conn.Loss(late.TurnStart, read, false).Certain
 			until = began.Add(patience + min(lost-credit, fairclock.MaxCredit(patience)))
 			if read.Before(until) {
 				continue

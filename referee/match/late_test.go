@@ -61,7 +61,7 @@ func (c *slowed) Loss(since, now time.Time, _ bool) fairclock.Loss {
 // slow makes a match of which the first bot is slowed.
 func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, OnlyRotations: []int{0}}
 	m.start = starter{"bot0": func() Conn { return &slowed{talker: talker{answer: firstMove}, think: think, share: share} }}.start
 	return m
 }
@@ -137,7 +137,7 @@ func TestClocksMemory(t *testing.T) {
 		{64 << 20, 0, protocol.Timeout, 2 * time.Second},         // not known
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}, Patience: LatePatience}
+			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, OnlyRotations: []int{0}, Patience: LatePatience}
 			m.start = starter{"bot0": func() Conn { return &filler{talker: talker{answer: firstMove}, second: c.second, limit: c.limit} }}.start
 			began := time.Now()
 			g := playAll(t, m)[0]
@@ -169,9 +169,9 @@ func (c *heldBack) Loss(since, now time.Time, answered bool) (l fairclock.Loss) 
 // Clocks: where the referee was late to read, no bot is blamed for the infos that stand before its move.
 func TestClocksInfosBeforeMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}}
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, OnlyRotations: []int{0}}
 		m.Clock = referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }}}, nil
 		}
 		g := playAll(t, m)[0]
@@ -237,12 +237,12 @@ func TestClocksPlayedAgain(t *testing.T) {
 		var told []string
 		began := time.Now()
 		m.Observer.Trouble = func(err error) {
-			v, ok := errors.AsType[*Void](err)
+			v, ok := errors.AsType[*VoidError](err)
 			if !ok {
 				return
 			}
-			s, ok := errors.AsType[*Starved](err)
-			if !ok || s.Bot != "bot0" || s.Turn < 11*time.Second || s.Lost < 10*time.Second {
+			s, ok := errors.AsType[*StarvedError](err)
+			if !ok || s.Bot != "bot0" || s.TurnTime < 11*time.Second || s.LostTime < 10*time.Second {
 				t.Errorf("void for %+v", err)
 			}
 			busy[v.Deal]--
@@ -273,9 +273,9 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		made, err := start(ctx, b, w)
-		return &broken{made, 2, &Starved{Bot: b.Name}}, err
+		return &broken{made, 2, &StarvedError{Bot: b.Name}}, err
 	}
 	m.Observer.Trouble = func(error) { cancel() }
 	if err := m.Play(ctx, nil); !errors.Is(err, context.Canceled) {
@@ -304,7 +304,7 @@ func TestClocksOfPeoplesGames(t *testing.T) {
 // Clocks: while its clock is held, a bot without a process is waited for; the time is credit of its turn.
 func TestClocksHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Only: []int{0}, Clock: referee.Clock{Move: time.Second, Startup: time.Second}}
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, OnlyRotations: []int{0}, Clock: referee.Clock{Move: time.Second, Startup: time.Second}}
 		m.Bots[0].Serve = func(in io.Reader, out io.Writer) error {
 			hold := out.(Holder).Hold
 			return protocol.Serve(in, out, "held", "1", func(turn *protocol.Turn) protocol.Answer {
@@ -334,8 +334,8 @@ func TestClocksBusyIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		began := time.Now()
-		r := reports{trouble: func(err error) {
-			told = append(told, fmt.Sprint(time.Since(began), err.(*Busy).Used))
+		r := reports{onTrouble: func(err error) {
+			told = append(told, fmt.Sprint(time.Since(began), err.(*BusyError).OthersCPU))
 		}}
 		for range 100 {
 			time.Sleep(time.Second)
@@ -363,7 +363,7 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 
 // Clocks: the error of a void game names the bot, and how long it had no core.
 func TestClocksStarvedText(t *testing.T) {
-	s := &Starved{Bot: "mine", Turn: 1500 * time.Millisecond, Lost: 420 * time.Millisecond}
+	s := &StarvedError{Bot: "mine", TurnTime: 1500 * time.Millisecond, LostTime: 420 * time.Millisecond}
 	if want := `the machine is too busy: "mine" had no core for 420 of the 1500 ms of a turn`; s.Error() != want {
 		t.Errorf("%s, want %s", s, want)
 	}

@@ -80,7 +80,7 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 func TestLimitsAndFaultsBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", "players=4"), Bots: named(4), Deals: 1, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 			return &stubborn{talker{answer: firstMove}}, nil
 		}
 		var last time.Time
@@ -204,7 +204,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[0].Sandbox = &Sandbox{}
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		has[b.Name] = b.Temp != ""
 		return &talker{answer: firstMove}, nil
 	}

@@ -30,7 +30,7 @@ func cutUp(data []byte, piece func(room int) int) (lines []string, err error) {
 		room := b.room()
 		n := copy(room[:min(len(room), piece(len(room)))], data)
 		data = data[n:]
-		b.added(n)
+		b.advance(n)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestLimitsAndFaultsOutputCountsAnew(t *testing.T) {
 		for len(text) > 0 {
 			n := copy(b.room(), text)
 			text = text[n:]
-			b.added(n)
+			b.advance(n)
 			for {
 				_, ok, err := b.next()
 				if err != nil {
@@ -132,7 +132,7 @@ func TestLimitsAndFaultsOutputCountsAnew(t *testing.T) {
 	for range 3 {
 		kit.Must(t, feed(strings.Repeat(line, 63)+line[:1023]))
 		kit.Must(t, feed("\n"))
-		b.answered()
+		b.endTurn()
 	}
 	kit.Must(t, feed(strings.Repeat(line, 64)))
 	if err := feed("x"); codeOf(err) != protocol.Output {
@@ -144,9 +144,9 @@ func TestKeepStderr(t *testing.T) {
 	var log []byte
 	line := []byte(strings.Repeat("x", 1000) + "\n")
 	for range 1000 {
-		log = keepStderr(log, line)
+		log = appendLog(log, line)
 	}
-	kept, cut := bytes.CutSuffix(log, []byte(stderrCut))
+	kept, cut := bytes.CutSuffix(log, []byte(logCutNote))
 	if !cut || len(kept) != MaxLog || !bytes.HasPrefix(kept, line) {
 		t.Errorf("%d bytes are kept, with the note at their end: %v", len(kept), cut)
 	}

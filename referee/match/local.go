@@ -14,15 +14,15 @@ import (
 
 // local is the Conn of a bot without a process: it runs Bot.Serve in a goroutine.
 type local struct {
-	ctx    context.Context
-	in     *inbox
-	out    chan []byte
-	ended  chan struct{} // Serve has returned
-	why    error         // what it returned
-	closed chan struct{}
-	lines  lineBuffer
-	unread []byte // output that is not split into lines yet
-	holds  holdTimes
+	ctx        context.Context
+	inbox      *inbox
+	output     chan []byte
+	serveDone  chan struct{} // Serve has returned
+	serveError error         // what it returned
+	quit       chan struct{}
+	lines      lineBuffer
+	unread     []byte // output that is not split into lines yet
+	holds      holdTimes
 
 	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
@@ -71,25 +71,25 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 	return h.sum + max(0, now.Sub(h.since)), true
 }
 
-// begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+// startBot starts a bot, as a process or with Serve.
+func startBot(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 	if b.Serve == nil {
-		return start(ctx, b, w)
+		return startProcess(ctx, b, w)
 	}
 	return newLocal(ctx, b.Serve), nil
 }
 
 func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer) error) *local {
-	l := &local{ctx: ctx, in: newInbox(), out: make(chan []byte), ended: make(chan struct{}), closed: make(chan struct{})}
+	l := &local{ctx: ctx, inbox: newInbox(), output: make(chan []byte), serveDone: make(chan struct{}), quit: make(chan struct{})}
 	go func() {
-		l.why = serve(l.in, outbox{l})
-		close(l.ended)
+		l.serveError = serve(l.inbox, outbox{l})
+		close(l.serveDone)
 	}()
 	return l
 }
 
-// Begin does nothing: such a bot is never stopped between its turns.
-func (l *local) Begin(time.Time, time.Duration) error {
+// BeginTurn does nothing: such a bot is never stopped between its turns.
+func (l *local) BeginTurn(time.Time, time.Duration) error {
 	l.holds.begin()
 	l.overslept = 0
 	return nil
@@ -112,7 +112,7 @@ const holdStep = 50 * time.Millisecond
 func (l *local) Memory() (used, limit int64) { return 0, 0 }
 
 func (l *local) Send(lines []byte, _ time.Time) (int, error) {
-	l.in.put(lines)
+	l.inbox.put(lines)
 	return len(lines), nil
 }
 
@@ -123,26 +123,26 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		}
 		if len(l.unread) > 0 {
 			n := copy(l.lines.room(), l.unread)
-			l.lines.added(n)
+			l.lines.advance(n)
 			l.unread = l.unread[n:]
 			continue
 		}
 		if !now.Before(deadline) { // only what is there
 			select {
-			case l.unread = <-l.out:
+			case l.unread = <-l.output:
 				continue
-			case <-l.ended:
-				return nil, now, l.gone()
+			case <-l.serveDone:
+				return nil, now, l.endError()
 			default:
 				return nil, now, ErrLate
 			}
 		}
-		asked := min(deadline.Sub(now), stopSlice)
+		asked := min(deadline.Sub(now), maxSleep)
 		select {
-		case l.unread = <-l.out:
+		case l.unread = <-l.output:
 		case <-time.After(asked):
-		case <-l.ended:
-			return nil, time.Now(), l.gone()
+		case <-l.serveDone:
+			return nil, time.Now(), l.endError()
 		case <-l.ctx.Done():
 			return nil, time.Now(), l.ctx.Err()
 		}
@@ -152,34 +152,34 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// gone returns why no line can come any more: the match was cancelled, or Serve has returned.
-func (l *local) gone() error {
+// endError returns why no line can come any more: the match was cancelled, or Serve has returned.
+func (l *local) endError() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	return l.reason()
+	return l.serveReason()
 }
 
-// reason returns why Serve has returned.
-func (l *local) reason() fault.Reason {
-	if r, ok := errors.AsType[fault.Reason](l.why); ok {
+// serveReason returns why Serve has returned.
+func (l *local) serveReason() fault.Reason {
+	if r, ok := errors.AsType[fault.Reason](l.serveError); ok {
 		return r
 	}
-	if l.why != nil {
-		return fault.Reason{Kind: fault.Failed, Detail: l.why.Error()}
+	if l.serveError != nil {
+		return fault.Reason{Kind: fault.Failed, Detail: l.serveError.Error()}
 	}
 	return fault.Reason{Kind: fault.Returned}
 }
 
-func (l *local) CloseInput() { l.in.close() }
+func (l *local) CloseInput() { l.inbox.close() }
 
 func (l *local) Wait(deadline time.Time) (end End, ok bool) {
 	late := time.After(time.Until(deadline))
 	for {
 		select {
-		case <-l.out:
-		case <-l.ended:
-			return End{Reason: l.reason()}, true
+		case <-l.output:
+		case <-l.serveDone:
+			return End{Reason: l.serveReason()}, true
 		case <-late:
 			return End{}, false
 		}
@@ -187,19 +187,19 @@ func (l *local) Wait(deadline time.Time) (end End, ok bool) {
 }
 
 func (l *local) Rest() []byte   { return l.lines.rest() }
-func (l *local) Answered()      { l.lines.answered() }
+func (l *local) EndTurn()       { l.lines.endTurn() }
 func (l *local) Stderr() []byte { return nil }
 
 // Close waits for Serve to return, up to the grace. It cannot end Serve, which may be waiting for a person.
 func (l *local) Close(grace time.Duration) {
-	l.in.close()
+	l.inbox.close()
 	if grace > 0 {
 		select {
-		case <-l.ended:
+		case <-l.serveDone:
 		case <-time.After(grace):
 		}
 	}
-	close(l.closed)
+	close(l.quit)
 }
 
 // outbox is the writer of Serve for the bot's answers.
@@ -207,9 +207,9 @@ type outbox struct{ *local }
 
 func (o outbox) Write(p []byte) (int, error) {
 	select {
-	case o.out <- bytes.Clone(p):
+	case o.output <- bytes.Clone(p):
 		return len(p), nil
-	case <-o.closed:
+	case <-o.quit:
 		return 0, io.ErrClosedPipe
 	}
 }
@@ -219,15 +219,15 @@ func (o outbox) Hold(on bool) { o.holds.hold(on) }
 
 // inbox is a pipe without a bound, from which Serve reads the lines of the referee.
 type inbox struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	data    bytes.Buffer
-	ended   bool
+	mu     sync.Mutex
+	cond   *sync.Cond
+	data   bytes.Buffer
+	closed bool
 }
 
 func newInbox() *inbox {
 	b := new(inbox)
-	b.changed = sync.NewCond(&b.mu)
+	b.cond = sync.NewCond(&b.mu)
 	return b
 }
 
@@ -235,21 +235,21 @@ func (b *inbox) put(data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.data.Write(data)
-	b.changed.Signal()
+	b.cond.Signal()
 }
 
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ended = true
-	b.changed.Signal()
+	b.closed = true
+	b.cond.Signal()
 }
 
 func (b *inbox) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.data.Len() == 0 && !b.ended {
-		b.changed.Wait()
+	for b.data.Len() == 0 && !b.closed {
+		b.cond.Wait()
 	}
 	return b.data.Read(p)
 }

@@ -54,7 +54,7 @@ func TestLow(t *testing.T) {
 				}
 				bots := real([]string{self(t), "priority", "-"}, nil)
 				bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
-				m := &Match{Variant: variant(t, "teeko", "limit=6"), Bots: bots, Clock: patient, Deals: 1, Only: []int{0}, Resources: Resources{Low: low}}
+				m := &Match{Variant: variant(t, "teeko", "limit=6"), Bots: bots, Clock: patient, Deals: 1, OnlyRotations: []int{0}, Resources: Resources{Low: low}}
 				m.start = starter{}.start
 				for _, g := range playAll(t, m) {
 					told := 0

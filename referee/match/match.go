@@ -23,20 +23,20 @@ import (
 // Match is a series of deals between the same bots. Each deal is played once in every rotation of the bots over the
 // seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays a deal twice.
 type Match struct {
-	Variant *rules.Variant
-	Bots    []Bot // rotated over the seats
-	Deals   int
-	First   int // the number of the first deal; those before it are not played
-	Seed    rules.Seed
-	Clock   referee.Clock // of the bots that have no clock of their own
+	Variant   *rules.Variant
+	Bots      []Bot // rotated over the seats
+	Deals     int
+	FirstDeal int // the number of the first deal; those before it are not played
+	Seed      rules.Seed
+	Clock     referee.Clock // of the bots that have no clock of their own
 	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
 	Openings []referee.Opening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
-	// Earlier are the games that were played before a resume.
-	Earlier []referee.Played
-	// Only are the rotations that are played; nil for all.
-	Only []int
+	// EarlierGames are the games that were played before a resume.
+	EarlierGames []referee.PlayedGame
+	// OnlyRotations are the rotations that are played; nil for all.
+	OnlyRotations []int
 	// Patience is how much of its own time a late bot gets to answer after all. The answer does not count: it
 	// only tells in the bot's log how late it came. 0 means no time.
 	Patience time.Duration
@@ -53,9 +53,9 @@ type Resources struct {
 	// Workers has the core of each worker, a thread that plays games, and its bots; cores.Any leaves the choice to
 	// the kernel. More workers than rotations have nothing to do.
 	Workers []int
-	// Together is the number of rotations that have processes at the same time; 0 means all. The next rotations
+	// ParallelRotations is the number of rotations that have processes at the same time; 0 means all. The next rotations
 	// start when these have played all deals. Faults of a bot then count in that order, too.
-	Together int
+	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
 }
@@ -63,11 +63,11 @@ type Resources struct {
 // Rotations returns how often each deal is played: once in each rotation of the bots over the seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
-// end returns the number of the last deal plus one.
-func (m *Match) end() int { return m.First + m.Deals }
+// endDeal returns the number of the last deal plus one.
+func (m *Match) endDeal() int { return m.FirstDeal + m.Deals }
 
-// clock returns the clock of a bot.
-func (m *Match) clock(bot int) referee.Clock {
+// botClock returns the clock of a bot.
+func (m *Match) botClock(bot int) referee.Clock {
 	if own := m.Bots[bot].Clock; own != nil {
 		return *own
 	}
@@ -85,20 +85,20 @@ func (m *Match) Check() error {
 	if m.Deals < 1 {
 		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
 	}
-	if m.First < 0 {
-		return fmt.Errorf("match: the first deal cannot be %d: try 0 or more", m.First)
+	if m.FirstDeal < 0 {
+		return fmt.Errorf("match: the first deal cannot be %d: try 0 or more", m.FirstDeal)
 	}
-	for _, p := range m.Earlier {
-		if p.Deal < m.First || p.Deal >= m.end() || p.Rotation < 0 || p.Rotation >= m.Rotations() {
+	for _, p := range m.EarlierGames {
+		if p.Deal < m.FirstDeal || p.Deal >= m.endDeal() || p.Rotation < 0 || p.Rotation >= m.Rotations() {
 			return fmt.Errorf("match: the earlier game of deal %d, rotation %d, is none of its %d deals and %d rotations", p.Deal, p.Rotation, m.Deals, m.Rotations())
 		}
-		for _, bot := range p.Faulted {
+		for _, bot := range p.FaultyBots {
 			if bot < 0 || bot >= len(m.Bots) {
 				return fmt.Errorf("match: bot %d with a fault in an earlier game is none of its %d", bot, len(m.Bots))
 			}
 		}
 	}
-	for _, r := range m.Only {
+	for _, r := range m.OnlyRotations {
 		if r < 0 || r >= m.Rotations() {
 			return fmt.Errorf("match: rotation %d is none of its %d", r, m.Rotations())
 		}
@@ -123,7 +123,7 @@ func (m *Match) Check() error {
 // PlayGame plays the first deal once, in rotation 0. Deals and Only have no effect.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) {
 	one := *m
-	one.Deals, one.Only = 1, []int{0}
+	one.Deals, one.OnlyRotations = 1, []int{0}
 	err = one.Play(ctx, func(g *referee.Result) error {
 		game = g
 		return nil
@@ -141,12 +141,12 @@ func (m *Match) Play(ctx context.Context, done func(*referee.Result) error) erro
 		return err
 	}
 	s := newSchedule(m, done)
-	together := m.Rotations()
-	if n := m.Resources.Together; n > 0 {
-		together = min(together, n)
+	concurrent := m.Rotations()
+	if n := m.Resources.ParallelRotations; n > 0 {
+		concurrent = min(concurrent, n)
 	}
-	for first := 0; first < m.Rotations(); first += together {
-		s.begin(first, min(first+together, m.Rotations()))
+	for first := 0; first < m.Rotations(); first += concurrent {
+		s.setRotations(first, min(first+concurrent, m.Rotations()))
 		if err := m.playRotations(ctx, s); err != nil {
 			return err
 		}
@@ -161,13 +161,13 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}
-	workers = workers[:min(len(workers), s.last-s.first)]
+	workers = workers[:min(len(workers), s.endRotation-s.firstRotation)]
 	players := &fairclock.Players{Low: m.Resources.Low}
 	stop := context.AfterFunc(ctx, s.wake)
 	defer stop()
 	for i, core := range workers {
 		var rotations []int
-		for r := s.first + i; r < s.last; r += len(workers) {
+		for r := s.firstRotation + i; r < s.endRotation; r += len(workers) {
 			rotations = append(rotations, r)
 		}
 		group.Go(func() error { return m.worker(ctx, s, rotations, core, players) })
@@ -175,8 +175,8 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	return group.Wait()
 }
 
-// lowest is the nice value of the lowest priority.
-const lowest = 19
+// lowestPriority is the nice value of the lowest priority.
+const lowestPriority = 19
 
 // worker plays some rotations on one thread. The bots end with that thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
@@ -185,13 +185,13 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		return fmt.Errorf("%w: try --affinity=off", err)
 	}
 	if m.Resources.Low {
-		if err := cores.Lower(lowest); err != nil {
+		if err := cores.Lower(lowestPriority); err != nil {
 			return err
 		}
 	}
-	watch := fairclock.Open(core, players)
-	defer watch.Close()
-	busy := func() { s.reports.busy(watch.Busy()) }
+	monitor := fairclock.Open(core, players)
+	defer monitor.Close()
+	busy := func() { s.reports.busy(monitor.Busy()) }
 	playing := make(map[int]*rotation, len(rotations))
 	defer func() {
 		grace := byeGrace
@@ -205,18 +205,18 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		stopAll(grace, seats)
 	}()
 	for {
-		g, err := s.next(ctx, rotations)
+		g, err := s.nextGame(ctx, rotations)
 		if err != nil || g == nil {
 			return err
 		}
 		r := playing[g.rotation]
 		if r == nil {
-			r = newRotation(ctx, m, g.rotation, watch, busy)
+			r = newRotation(ctx, m, g.rotation, monitor, busy)
 			playing[g.rotation] = r
 		}
-		result, err := r.play(g.deal, g.out)
+		result, err := r.play(g.deal, g.disqualified)
 		if err == nil {
-			if err := s.done(g, result); err != nil {
+			if err := s.finishGame(g, result); err != nil {
 				return err
 			}
 			continue
@@ -226,7 +226,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.void(g, err); err != nil {
+		if err := s.voidGame(g, err); err != nil {
 			return err
 		}
 	}
@@ -234,20 +234,20 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 
 // OwnTime is an Observer.Watch that adds up the time of the bots for all moves of a match with one worker. Void games
 // do not count.
-type OwnTime struct{ over, game time.Duration }
+type OwnTime struct{ finishedGames, currentGame time.Duration }
 
 // Watch adds the moves of a game. Observer.Watch calls it.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {
 	case n == 0:
-		o.game = 0
-	case g.Ended():
-		o.over, o.game = o.over+o.game, 0
+		o.currentGame = 0
+	case g.HasEnded():
+		o.finishedGames, o.currentGame = o.finishedGames+o.currentGame, 0
 	default:
-		o.game += g.Record.Moves[n-1].Own()
+		o.currentGame += g.Record.Moves[n-1].OwnTime()
 	}
 }
 
 // Sum returns the time so far.
-func (o *OwnTime) Sum() time.Duration { return o.over + o.game }
+func (o *OwnTime) Sum() time.Duration { return o.finishedGames + o.currentGame }

@@ -19,36 +19,36 @@ type Observer struct {
 	Trouble func(error)
 }
 
-// Void reports a game that will be played again: the referee failed in it, or the machine was too busy (Err is a
+// VoidError reports a game that will be played again: the referee failed in it, or the machine was too busy (Err is a
 // *Starved).
-type Void struct {
+type VoidError struct {
 	Deal, Rotation int
 	Err            error
 }
 
-func (v *Void) Error() string {
+func (v *VoidError) Error() string {
 	return fmt.Sprintf("deal %d, rotation %d is void and will be played again: %v", v.Deal, v.Rotation, v.Err)
 }
 
 // Unwrap returns why the game is void.
-func (v *Void) Unwrap() error { return v.Err }
+func (v *VoidError) Unwrap() error { return v.Err }
 
-// Busy reports that other programs use the cores of the bots. A match reports it at most once a minute.
-type Busy struct {
-	Used time.Duration // by the others, of each second of the cores
+// BusyError reports that other programs use the cores of the bots. A match reports it at most once a minute.
+type BusyError struct {
+	OthersCPU time.Duration // by the others, of each second of the cores
 }
 
-func (b *Busy) Error() string {
-	return fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", b.Used.Milliseconds())
+func (b *BusyError) Error() string {
+	return fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", b.OthersCPU.Milliseconds())
 }
 
-// busyEvery is the shortest time between two reports that the machine is busy.
-const busyEvery = time.Minute
+// busyInterval is the shortest time between two reports that the machine is busy.
+const busyInterval = time.Minute
 
 // reports passes finished games and troubles on, one at a time.
 type reports struct {
-	done    func(*referee.Result) error
-	trouble func(error)
+	onGame    func(*referee.Result) error
+	onTrouble func(error)
 
 	mu                  sync.Mutex
 	othersCPU, coreTime time.Duration // of the turns with credit, since the last *Busy; see fairclock.Watch.Busy
@@ -57,34 +57,34 @@ type reports struct {
 
 // finish reports a finished game.
 func (r *reports) finish(game *referee.Result) error {
-	if r.done == nil {
+	if r.onGame == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.done(game)
+	return r.onGame(game)
 }
 
 // void reports a void game.
-func (r *reports) void(v *Void) {
-	if r.trouble == nil {
+func (r *reports) void(v *VoidError) {
+	if r.onTrouble == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trouble(v)
+	r.onTrouble(v)
 }
 
 // busy adds what a Watch.Busy has returned, and reports the sum at most once in busyEvery.
 func (r *reports) busy(othersCPU, coreTime time.Duration) {
-	if r.trouble == nil || coreTime == 0 {
+	if r.onTrouble == nil || coreTime == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.othersCPU, r.coreTime = r.othersCPU+othersCPU, r.coreTime+coreTime
-	if now := time.Now(); now.Sub(r.last) >= busyEvery {
-		r.trouble(&Busy{time.Duration(float64(r.othersCPU) / float64(r.coreTime) * float64(time.Second))})
+	if now := time.Now(); now.Sub(r.last) >= busyInterval {
+		r.onTrouble(&BusyError{time.Duration(float64(r.othersCPU) / float64(r.coreTime) * float64(time.Second))})
 		r.last, r.othersCPU, r.coreTime = now, 0, 0
 	}
 }

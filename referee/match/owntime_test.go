@@ -27,7 +27,7 @@ func TestOwnTime(t *testing.T) {
 		})
 		m.Deals = 2
 		m.Observer.Trouble = func(err error) {
-			if _, ok := errors.AsType[*Void](err); ok {
+			if _, ok := errors.AsType[*VoidError](err); ok {
 				void = true
 			}
 		}

@@ -99,7 +99,7 @@ func (c *overdue) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return line, at, err
 		}
 		if c.stderr >= 0 {
-			c.drain()
+			c.drainStderr()
 		}
 		said := c.said + bytes.Count(c.log, []byte(c.word))
 		if said > 0 && (!c.each || said >= c.asked) {

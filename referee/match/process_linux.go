@@ -37,20 +37,20 @@ type process struct {
 	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
 }
 
-// bare reports whether the bot has no sandbox.
-func (p *process) bare() bool { return p.bot.Sandbox == nil }
+// isUnsandboxed reports whether the bot has no sandbox.
+func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 
-// freezes reports whether the bot is stopped while it has no turn.
-func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
+// isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
+func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// start runs a bot. The bot ends with the calling thread.
-func start(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+// startProcess runs a bot. The bot ends with the calling thread.
+func startProcess(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
 	}
-	p.turn.Watch(fairclock.NewProcesses(p.sandbox))
+	p.turn.Attach(fairclock.NewProcesses(p.sandbox))
 	return p, nil
 }
 
@@ -94,7 +94,7 @@ func (p *process) start(b Bot) error {
 }
 
 func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
-	if err := p.wake(); err != nil {
+	if err := p.resume(); err != nil {
 		return 0, err
 	}
 	for sent < len(lines) {
@@ -119,14 +119,14 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 }
 
 func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
-	p.turn.Look(now)
+	p.turn.ResumeLooking(now)
 	for {
 		line, ok, err := p.lines.next()
 		if ok || err != nil {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
-			left = min(left, p.turn.Sample(now), stopSlice)
+			left = min(left, p.turn.Sample(now), maxSleep)
 			if now, err = p.await(now, left); err != nil {
 				return nil, now, err
 			}
@@ -136,7 +136,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case errno == unix.EINTR:
 		case errno == unix.EAGAIN:
 			if p.exited || p.deaf {
-				return nil, now, p.gone(fault.InputClosed)
+				return nil, now, p.closedPipeFault(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
 				p.turn.StopLooking(now)
@@ -148,9 +148,9 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case errno != 0:
 			return nil, now, fmt.Errorf("match: reading from a bot: %w", errno)
 		case n == 0:
-			return nil, now, p.gone(fault.OutputClosed)
+			return nil, now, p.closedPipeFault(fault.OutputClosed)
 		default:
-			p.lines.added(n)
+			p.lines.advance(n)
 		}
 	}
 }
@@ -171,22 +171,22 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	for _, e := range events[:max(0, n)] {
 		switch int(e.Fd) {
 		case p.stderr:
-			p.drain()
+			p.drainStderr()
 		case p.pidfd:
 			p.exited = true
 		case p.stdin:
-			p.inputClosed()
+			p.handleClosedInput()
 		}
 	}
 	woken = time.Now()
-	p.turn.Slept(now, woken, left)
+	p.turn.RecordSleep(now, woken, left)
 	return woken, nil
 }
 
-// inputClosed handles that the bot has closed its stdin. It returns a fault if lines that were sent are unread: a
+// handleClosedInput handles that the bot has closed its stdin. It returns a fault if lines that were sent are unread: a
 // write can succeed while a process that is just being started has the pipe open, too. Otherwise the bot may still
 // answer, and the next write fails.
-func (p *process) inputClosed() {
+func (p *process) handleClosedInput() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
 		p.deaf = true
@@ -201,17 +201,17 @@ func (p *process) register() (err error) {
 		if fd < 0 {
 			continue
 		}
-		if err := p.watchFor(fd, unix.EPOLLIN); err != nil {
+		if err := p.registerEvents(fd, unix.EPOLLIN); err != nil {
 			return err
 		}
 	}
 	if p.stdin >= 0 {
-		return p.watchFor(p.stdin, 0) // its end is still reported
+		return p.registerEvents(p.stdin, 0) // its end is still reported
 	}
 	return nil
 }
 
-func (p *process) watchFor(fd int, events uint32) error {
+func (p *process) registerEvents(fd int, events uint32) error {
 	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
 		return fmt.Errorf("match: watching a bot: %w", err)
 	}
@@ -220,7 +220,7 @@ func (p *process) watchFor(fd int, events uint32) error {
 
 // awaitRoom sleeps until the full pipe to a bot has room. It returns a fault if the time is up before.
 func (p *process) awaitRoom(left, most time.Duration) error {
-	p.turn.InputFilled()
+	p.turn.RecordFullInput()
 	fds := [3]unix.PollFd{
 		{Fd: int32(p.stdin), Events: unix.POLLOUT},
 		{Fd: int32(p.stderr), Events: unix.POLLIN},
@@ -233,7 +233,7 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 		return fmt.Errorf("match: waiting for a bot: %w", err)
 	}
 	if fds[1].Revents != 0 {
-		p.drain()
+		p.drainStderr()
 	}
 	if fds[2].Revents != 0 { // Line reports it, after the remaining output
 		p.exited, p.deaf = true, true
@@ -248,9 +248,9 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 	return nil
 }
 
-// drain reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods stderr cannot
+// drainStderr reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods stderr cannot
 // keep the referee busy.
-func (p *process) drain() {
+func (p *process) drainStderr() {
 	var buf [4 << 10]byte
 	for range 64 {
 		n, err := unix.Read(p.stderr, buf[:])
@@ -265,7 +265,7 @@ func (p *process) drain() {
 			p.stderr = -1
 			return
 		}
-		p.log = keepStderr(p.log, buf[:n])
+		p.log = appendLog(p.log, buf[:n])
 	}
 }
 
@@ -276,18 +276,18 @@ const (
 	reportWait = time.Minute
 )
 
-// gone returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be about to exit: then
+// closedPipeFault returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be about to exit: then
 // the fault is how it ended, and else how.
-func (p *process) gone(how fault.Kind) error {
+func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
-	if !p.bare() {
+	if !p.isUnsandboxed() {
 		moment = time.Second // a sandbox ends after all its processes
 	}
 	began := time.Now()
 	p.awaitExit(began.Add(moment))
 	for !p.exited { // on a busy machine it takes longer
 		took := time.Since(began)
-		if !(took < exitWait && p.turn.WantsCore() || took < reportWait && p.over()) {
+		if !(took < exitWait && p.turn.WantsCore() || took < reportWait && p.hasEnded()) {
 			break
 		}
 		p.awaitExit(time.Now().Add(moment))
@@ -296,13 +296,13 @@ func (p *process) gone(how fault.Kind) error {
 		return fault.Reason{Kind: how}
 	}
 	if p.sandbox == nil {
-		return fault.Reason{Kind: fault.Stopped}.After(p.Rest())
+		return fault.Reason{Kind: fault.Stopped}.WithUnfinishedLine(p.Rest())
 	}
-	return p.end(p.sandbox.Wait())
+	return p.endFault(p.sandbox.Wait())
 }
 
-// end returns the fault of a bot that ended with this status of its sandbox.
-func (p *process) end(s sandbox.Status) error {
+// endFault returns the fault of a bot that ended with this status of its sandbox.
+func (p *process) endFault(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
 		return fault.Reason{Kind: fault.OutOfMemory, Limit: p.bot.Sandbox.Limit.Memory >> 20}
@@ -319,9 +319,9 @@ func (p *process) end(s sandbox.Status) error {
 		return fmt.Errorf("match: starting %s: %s: %w", p.bot.Name, s.Step, s.Err)
 	}
 	if s.Reason == sandbox.Killed && s.Signal == 0 {
-		return fault.Reason{Kind: fault.Stopped}.After(p.Rest())
+		return fault.Reason{Kind: fault.Stopped}.WithUnfinishedLine(p.Rest())
 	}
-	return exitReason(s.Code, s.Signal).After(p.Rest())
+	return exitReason(s.Code, s.Signal).WithUnfinishedLine(p.Rest())
 }
 
 // exitReason returns the fault for a process that ended with a status, or by a signal unless that is 0.
@@ -334,17 +334,17 @@ func exitReason(status int, signal syscall.Signal) fault.Reason {
 
 func (p *process) Rest() []byte { return p.lines.rest() }
 
-func (p *process) Answered() {
-	p.lines.answered()
+func (p *process) EndTurn() {
+	p.lines.endTurn()
 	p.turn.End()
-	if p.freezes() {
+	if p.isFrozenBetweenTurns() {
 		p.sandbox.Freeze(true) // after an error it keeps running
 	}
 }
 
 func (p *process) Stderr() []byte {
 	if p.stderr >= 0 {
-		p.drain()
+		p.drainStderr()
 	}
 	log := p.log
 	p.log = nil
@@ -380,7 +380,7 @@ func (p *process) Close(grace time.Duration) {
 		p.sandbox.Wait() // how it ended does not matter any more
 	}
 	if p.stderr >= 0 {
-		p.drain()
+		p.drainStderr()
 	}
 	if p.epoll > 0 {
 		unix.Close(p.epoll)
@@ -395,7 +395,7 @@ func (p *process) Close(grace time.Duration) {
 }
 
 func (p *process) Memory() (used, limit int64) {
-	if p.bare() {
+	if p.isUnsandboxed() {
 		return 0, 0
 	}
 	return p.sandbox.Memory(), p.bot.Sandbox.Limit.Memory
@@ -408,34 +408,34 @@ func (p *process) CloseInput() {
 
 func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 	p.awaitExit(deadline)
-	if !p.exited && p.over() {
+	if !p.exited && p.hasEnded() {
 		p.awaitExit(time.Now().Add(reportWait)) // the sandbox or this thread waits for a core, not the bot
 	}
 	if !p.exited {
 		return End{}, false
 	}
-	if p.bare() { // a sandbox ends all its processes
-		end.Behind = len(p.sandbox.MarkedProcesses())
+	if p.isUnsandboxed() { // a sandbox ends all its processes
+		end.Leftovers = len(p.sandbox.MarkedProcesses())
 	}
-	if r, ok := errors.AsType[fault.Reason](p.gone(fault.OutputClosed)); ok {
+	if r, ok := errors.AsType[fault.Reason](p.closedPipeFault(fault.OutputClosed)); ok {
 		end.Reason = r
 	}
 	return end, true
 }
 
-func (p *process) Begin(now time.Time, left time.Duration) error {
+func (p *process) BeginTurn(now time.Time, left time.Duration) error {
 	p.turn.Begin(now, left)
-	return p.wake()
+	return p.resume()
 }
 
 func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// over reports whether the bot has ended and only the report of its sandbox is missing: the init of the sandbox has
+// hasEnded reports whether the bot has ended and only the report of its sandbox is missing: the init of the sandbox has
 // no children, or has not reaped the last one yet.
-func (p *process) over() bool {
-	if p.bare() {
+func (p *process) hasEnded() bool {
+	if p.isUnsandboxed() {
 		return false
 	}
 	init := p.sandbox.Pid()
@@ -450,9 +450,9 @@ func (p *process) over() bool {
 	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.ProcessTree(init)[1:], lives)
 }
 
-// wake resumes a stopped bot.
-func (p *process) wake() error {
-	if !p.freezes() {
+// resume resumes a stopped bot.
+func (p *process) resume() error {
+	if !p.isFrozenBetweenTurns() {
 		return nil
 	}
 	if err := p.sandbox.Freeze(false); err != nil {

@@ -27,7 +27,7 @@ type process struct {
 	log     []byte
 }
 
-func start(ctx context.Context, b Bot, _ *fairclock.Watch) (c Conn, err error) {
+func startProcess(ctx context.Context, b Bot, _ *fairclock.Monitor) (c Conn, err error) {
 	spec, err := b.spec()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func start(ctx context.Context, b Bot, _ *fairclock.Watch) (c Conn, err error) {
 			ours[1].Close()
 			how <- fault.OutputClosed
 		}()
-		return p.gone(<-how)
+		return p.closedPipeFault(<-how)
 	})
 	return p, nil
 }
@@ -79,7 +79,7 @@ func (p *process) wait(stderr *os.File) {
 	go func() {
 		defer close(logged)
 		defer stderr.Close()
-		io.Copy(stderrOf{p}, stderr)
+		io.Copy(stderrWriter{p}, stderr)
 	}()
 	p.status = p.sandbox.Wait()
 	select {
@@ -89,13 +89,13 @@ func (p *process) wait(stderr *os.File) {
 	close(p.done)
 }
 
-// stderrOf collects the stderr of a process.
-type stderrOf struct{ p *process }
+// stderrWriter collects the stderr of a process.
+type stderrWriter struct{ p *process }
 
-func (w stderrOf) Write(data []byte) (int, error) {
+func (w stderrWriter) Write(data []byte) (int, error) {
 	w.p.mu.Lock()
 	defer w.p.mu.Unlock()
-	w.p.log = keepStderr(w.p.log, data)
+	w.p.log = appendLog(w.p.log, data)
 	return len(data), nil
 }
 
@@ -107,8 +107,8 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
-// gone returns the fault of a bot whose pipe has ended: how, if it runs on.
-func (p *process) gone(how fault.Kind) fault.Reason {
+// closedPipeFault returns the fault of a bot whose pipe has ended: how, if it runs on.
+func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:
 	case <-time.After(100 * time.Millisecond):

@@ -23,17 +23,17 @@ type rotation struct {
 }
 
 // newRotation returns a rotation whose bots run on the cores of a worker.
-func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Watch, reportBusy func()) *rotation {
+func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
 	if start == nil {
-		start = begin
+		start = startBot
 	}
 	t.start = func(b Bot) (Conn, error) { return start(ctx, b, w) }
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{Bot: m.Bots[bot], table: t, number: bot, place: place, clock: m.clock(bot)})
+		r.seats = append(r.seats, &seat{Bot: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
 	}
 	return r
 }
@@ -58,7 +58,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 		if fromBot {
 			lines = append(bytes.Clone(lines), '\n')
 		}
-		r.match.Observer.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: seat, FromBot: fromBot, At: at.Sub(began), Lines: lines})
+		r.match.Observer.Trace(referee.Traffic{Deal: deal, Rotation: r.number, Seat: seat, FromBot: fromBot, Offset: at.Sub(began), Lines: lines})
 	}
 	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Observer.Watch); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	case h.Freeze && h.Level < sandbox.LevelFull:
 		return sandbox.Spec{}, fmt.Errorf("match: starting %s: stopping a bot between its turns needs a cgroup, which level %s does not have", b.Name, h.Level)
 	}
-	s, err := b.shown()
+	s, err := b.visibleFiles()
 	if err != nil {
 		return s, err
 	}
@@ -45,9 +45,9 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// shown returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
+// visibleFiles returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
 // what its command names.
-func (b Bot) shown() (sandbox.Spec, error) {
+func (b Bot) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {
 		return s, nil

@@ -29,7 +29,7 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Resu
 	kit.Must(t, f.Chmod(0o644))
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		late := waits(want, sc)
 		if late { // whatever the kernel tells
 			w = nil
@@ -114,7 +114,7 @@ func TestLimitsAndFaultsSandboxed(t *testing.T) {
 func checkSandboxed(t *testing.T, f faults.Fault, h held) {
 	bots := real(misbehave(t, "--fault", f.Name, "--at=4", "--tell"), nil)
 	bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, Only: []int{0}, Clock: long, start: startOverdue}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, OnlyRotations: []int{0}, Clock: long, start: startOverdue}
 	r := keep(m)
 	if err := m.Play(t.Context(), r.add); err != nil || len(r.games) != 1 {
 		t.Errorf("%s, %s: %d games, %q: %v", f.Name, h.name, len(r.games), r.voids, err)

@@ -19,14 +19,14 @@ import (
 type schedule struct {
 	match *Match
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	first   int          // of the rotations that are played together
-	last    int          // behind them
-	coming  []int        // by rotation, the next deal to assign
-	earlier [][]int      // by rotation, the deals that were played before a resume, in order
-	open    []*scheduled // assigned and not finished
-	faulted [][]place    // by bot, where it had each fault
+	mu            sync.Mutex
+	cond          *sync.Cond
+	firstRotation int              // of the rotations that are played together
+	endRotation   int              // behind them
+	nextDeals     []int            // by rotation, the next deal to assign
+	earlierDeals  [][]int          // by rotation, the deals that were played before a resume, in order
+	openGames     []*scheduledGame // assigned and not finished
+	faults        [][]place        // by bot, where it had each fault
 
 	reports reports
 }
@@ -34,14 +34,14 @@ type schedule struct {
 // place identifies a game of a match.
 type place struct{ deal, rotation int }
 
-// scheduled is a game that is assigned.
-type scheduled struct {
+// scheduledGame is a game that is assigned.
+type scheduledGame struct {
 	place
-	out     []bool    // the disqualified bots
-	failed  int       // how often the referee has failed
-	starved int       // how often the machine was too busy
-	void    bool      // it waits to be played again
-	at      time.Time // not before
+	disqualified []bool    // the disqualified bots
+	failures     int       // how often the referee has failed
+	starvations  int       // how often the machine was too busy
+	void         bool      // it waits to be played again
+	notBefore    time.Time // not before
 }
 
 // maxTries is how often a game is started in total if the referee fails in it.
@@ -59,74 +59,74 @@ const (
 const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.Result) error) *schedule {
-	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots))}
-	s.reports.done, s.reports.trouble = done, m.Observer.Trouble
-	s.changed = sync.NewCond(&s.mu)
-	s.coming, s.earlier = make([]int, m.Rotations()), make([][]int, m.Rotations())
-	for _, p := range m.Earlier {
-		s.earlier[p.Rotation] = append(s.earlier[p.Rotation], p.Deal)
-		for _, bot := range p.Faulted {
-			s.faulted[bot] = append(s.faulted[bot], place{p.Deal, p.Rotation})
+	s := &schedule{match: m, endRotation: m.Rotations(), faults: make([][]place, len(m.Bots))}
+	s.reports.onGame, s.reports.onTrouble = done, m.Observer.Trouble
+	s.cond = sync.NewCond(&s.mu)
+	s.nextDeals, s.earlierDeals = make([]int, m.Rotations()), make([][]int, m.Rotations())
+	for _, p := range m.EarlierGames {
+		s.earlierDeals[p.Rotation] = append(s.earlierDeals[p.Rotation], p.Deal)
+		for _, bot := range p.FaultyBots {
+			s.faults[bot] = append(s.faults[bot], place{p.Deal, p.Rotation})
 		}
 	}
 	for rotation := range m.Rotations() {
-		slices.Sort(s.earlier[rotation])
-		s.coming[rotation] = m.First
-		if m.Only != nil && !slices.Contains(m.Only, rotation) {
-			s.coming[rotation] = m.end()
+		slices.Sort(s.earlierDeals[rotation])
+		s.nextDeals[rotation] = m.FirstDeal
+		if m.OnlyRotations != nil && !slices.Contains(m.OnlyRotations, rotation) {
+			s.nextDeals[rotation] = m.endDeal()
 		}
 	}
 	return s
 }
 
-// begin goes on to the rotations from first up to last.
-func (s *schedule) begin(first, last int) {
+// setRotations goes on to the rotations from first up to last.
+func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.first, s.last = first, last
+	s.firstRotation, s.endRotation = first, last
 }
 
 func (s *schedule) wake() { // under the lock, so that no waiter misses it
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changed.Broadcast()
+	s.cond.Broadcast()
 }
 
-// next returns the next game of some rotations: one in which the referee failed, else the earliest
+// nextGame returns the next game of some rotations: one in which the referee failed, else the earliest
 // that was not played yet, else one for which the machine was too busy and whose pause is over. It
 // is nil if all are finished.
-func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error) {
+func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGame, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		var again *scheduled
-		for _, g := range s.open {
-			if g.void && slices.Contains(rotations, g.rotation) && (again == nil || g.at.Before(again.at)) {
+		var again *scheduledGame
+		for _, g := range s.openGames {
+			if g.void && slices.Contains(rotations, g.rotation) && (again == nil || g.notBefore.Before(again.notBefore)) {
 				again = g
 			}
 		}
-		if again == nil && !slices.ContainsFunc(rotations, func(r int) bool { return s.deal(r) < s.match.end() }) {
+		if again == nil && !slices.ContainsFunc(rotations, func(r int) bool { return s.nextDeal(r) < s.match.endDeal() }) {
 			return nil, nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if again != nil && again.at.IsZero() {
+		if again != nil && again.notBefore.IsZero() {
 			again.void = false
 			return again, nil
 		}
-		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.deal(a) - s.deal(b) })
-		deal := s.deal(rotation)
-		if deal < s.match.end() && (again == nil || deal < again.deal+maxAhead || again.at.After(time.Now())) {
-			if out, ok := s.out(deal); ok {
-				g := &scheduled{place: place{deal, rotation}, out: out}
-				s.coming[rotation] = deal + 1
-				s.open = append(s.open, g)
+		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.nextDeal(a) - s.nextDeal(b) })
+		deal := s.nextDeal(rotation)
+		if deal < s.match.endDeal() && (again == nil || deal < again.deal+maxAhead || again.notBefore.After(time.Now())) {
+			if out, ok := s.disqualified(deal); ok {
+				g := &scheduledGame{place: place{deal, rotation}, disqualified: out}
+				s.nextDeals[rotation] = deal + 1
+				s.openGames = append(s.openGames, g)
 				return g, nil
 			}
 		}
 		if again != nil {
-			pause := time.Until(again.at)
+			pause := time.Until(again.notBefore)
 			if pause <= 0 {
 				again.void = false
 				return again, nil
@@ -134,74 +134,74 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 			timer := time.AfterFunc(pause, s.wake)
 			defer timer.Stop()
 		}
-		s.changed.Wait()
+		s.cond.Wait()
 	}
 }
 
-// deal returns the next deal of a rotation to assign, behind the last one if there is none.
-func (s *schedule) deal(rotation int) int {
-	deal := s.coming[rotation]
-	for _, played := slices.BinarySearch(s.earlier[rotation], deal); played; _, played = slices.BinarySearch(s.earlier[rotation], deal) {
+// nextDeal returns the next deal of a rotation to assign, behind the last one if there is none.
+func (s *schedule) nextDeal(rotation int) int {
+	deal := s.nextDeals[rotation]
+	for _, played := slices.BinarySearch(s.earlierDeals[rotation], deal); played; _, played = slices.BinarySearch(s.earlierDeals[rotation], deal) {
 		deal++
 	}
-	s.coming[rotation] = deal
-	return min(deal, s.match.end())
+	s.nextDeals[rotation] = deal
+	return min(deal, s.match.endDeal())
 }
 
-// out returns which bots are disqualified from a deal; ok is false while unfinished games
+// disqualified returns which bots are disqualified from a deal; ok is false while unfinished games
 // can change that.
-func (s *schedule) out(deal int) (out []bool, ok bool) {
+func (s *schedule) disqualified(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
-	for rotation := s.first; rotation < s.last; rotation++ {
-		next := s.coming[rotation]
-		played := sort.SearchInts(s.earlier[rotation], deal) - sort.SearchInts(s.earlier[rotation], next) // from next on
+	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
+		next := s.nextDeals[rotation]
+		played := sort.SearchInts(s.earlierDeals[rotation], deal) - sort.SearchInts(s.earlierDeals[rotation], next) // from next on
 		unfinished += max(0, deal-next-played)
 	}
-	for _, g := range s.open {
+	for _, g := range s.openGames {
 		if g.deal < deal {
 			unfinished++
 		}
 	}
-	out = make([]bool, len(s.faulted))
-	mostSeats := (s.match.Variant.Players + len(out) - 1) / len(out) // of a bot in a game
-	for bot, faults := range s.faulted {
+	disqualified = make([]bool, len(s.faults))
+	mostSeats := (s.match.Variant.Players + len(disqualified) - 1) / len(disqualified) // of a bot in a game
+	for bot, faults := range s.faults {
 		n := 0
 		for _, at := range faults {
-			if at.rotation < s.first || at.rotation < s.last && at.deal < deal {
+			if at.rotation < s.firstRotation || at.rotation < s.endRotation && at.deal < deal {
 				n++
 			}
 		}
-		out[bot] = n >= referee.MaxFaults
-		if !out[bot] && n+unfinished*mostSeats >= referee.MaxFaults {
+		disqualified[bot] = n >= referee.MaxFaults
+		if !disqualified[bot] && n+unfinished*mostSeats >= referee.MaxFaults {
 			return nil, false
 		}
 	}
-	return out, true
+	return disqualified, true
 }
 
-// done takes a finished game.
-func (s *schedule) done(g *scheduled, game *referee.Result) error {
+// finishGame takes a finished game.
+func (s *schedule) finishGame(g *scheduledGame, game *referee.Result) error {
 	s.mu.Lock()
-	s.open = slices.DeleteFunc(s.open, func(o *scheduled) bool { return o == g })
-	for _, bot := range game.Played().Faulted {
-		s.faulted[bot] = append(s.faulted[bot], g.place)
+	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
+	for _, bot := range game.PlayedGame().FaultyBots {
+		s.faults[bot] = append(s.faults[bot], g.place)
 	}
-	s.changed.Broadcast()
+	s.cond.Broadcast()
 	s.mu.Unlock()
 	return s.reports.finish(game)
 }
 
-// void takes a game that has to be played again. The error ends the match: the referee has failed
+// voidGame takes a game that has to be played again. The error ends the match: the referee has failed
 // in this game too often.
-func (s *schedule) void(g *scheduled, why error) error {
-	s.reports.void(&Void{g.deal, g.rotation, why})
+func (s *schedule) voidGame(g *scheduledGame, why error) error {
+	s.reports.void(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, busy := errors.AsType[*Starved](why); busy {
-		g.at = time.Now().Add(min(minPause<<min(g.starved, 16), maxPause))
-		g.starved++
-	} else if g.failed++; g.failed == maxTries {
-		return fmt.Errorf("deal %d, rotation %d was void %d times: %w", g.deal, g.rotation, g.failed+g.starved, why)
+	if _, busy := errors.AsType[*StarvedError](why); busy {
+		g.notBefore = time.Now().Add(min(minPause<<min(g.starvations, 16), maxPause))
+		g.starvations++
+	} else if g.failures++; g.failures == maxTries {
+		return fmt.Errorf("deal %d, rotation %d was void %d times: %w", g.deal, g.rotation, g.failures+g.starvations, why)
 	}
 	g.void = true
 	return nil

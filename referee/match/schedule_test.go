@@ -63,8 +63,8 @@ func (p plan) outs(m *Match) map[string][]bool {
 
 // together returns how many rotations are played at the same time.
 func together(m *Match) int {
-	if m.Resources.Together > 0 {
-		return m.Resources.Together
+	if m.Resources.ParallelRotations > 0 {
+		return m.Resources.ParallelRotations
 	}
 	return m.Rotations()
 }
@@ -101,7 +101,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 		s := newSchedule(m, nil)
 		type worker struct {
 			rotations []int
-			game      *scheduled // that it plays
+			game      *scheduledGame // that it plays
 		}
 		workers := make([]*worker, rapid.IntRange(1, m.Rotations()).Draw(t, "workers"))
 		for i := range workers {
@@ -117,9 +117,9 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 			}
 			deal := m.Deals
 			for _, r := range l.rotations {
-				deal = min(deal, s.deal(r))
+				deal = min(deal, s.nextDeal(r))
 			}
-			_, ok := s.out(deal)
+			_, ok := s.disqualified(deal)
 			return ok && deal < m.Deals
 		}
 		games := 0
@@ -130,18 +130,18 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 			}
 			l := able[rapid.IntRange(0, len(able)-1).Draw(t, "worker")]
 			if g := l.game; g != nil {
-				if err := s.done(g, p.finish(m, g.deal, g.rotation)); err != nil {
+				if err := s.finishGame(g, p.finish(m, g.deal, g.rotation)); err != nil {
 					t.Fatal(err)
 				}
 				l.game = nil
 				games++
 				continue
 			}
-			g, err := s.next(t.Context(), l.rotations)
+			g, err := s.nextGame(t.Context(), l.rotations)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", g.deal, g.rotation)], g.out); diff != "" {
+			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", g.deal, g.rotation)], g.disqualified); diff != "" {
 				t.Fatalf("deal %d, rotation %d: who is out (-want +got)\n%s", g.deal, g.rotation, diff)
 			}
 			l.game = g
@@ -157,13 +157,13 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatch(t)
-		m.Resources.Together = rapid.IntRange(0, m.Rotations()).Draw(t, "together")
+		m.Resources.ParallelRotations = rapid.IntRange(0, m.Rotations()).Draw(t, "together")
 		p := drawPlan(t, m)
 		want := p.outs(m)
 		for rotation := range m.Rotations() {
 			for deal := range m.Deals {
 				if rapid.Bool().Draw(t, "earlier") {
-					m.Earlier = append(m.Earlier, p.finish(m, deal, rotation).Played())
+					m.EarlierGames = append(m.EarlierGames, p.finish(m, deal, rotation).PlayedGame())
 				}
 			}
 		}
@@ -172,23 +172,23 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
 		wrong := make(chan string, m.Deals*m.Rotations())
 		for first := 0; first < m.Rotations(); first += together(m) {
-			s.begin(first, min(first+together(m), m.Rotations()))
+			s.setRotations(first, min(first+together(m), m.Rotations()))
 			var group sync.WaitGroup
 			for i := range n {
 				var mine []int
-				for r := s.first + i; r < s.last; r += n {
+				for r := s.firstRotation + i; r < s.endRotation; r += n {
 					mine = append(mine, r)
 				}
 				group.Go(func() {
 					for len(mine) > 0 {
-						g, err := s.next(context.Background(), mine)
+						g, err := s.nextGame(context.Background(), mine)
 						if g == nil || err != nil {
 							return
 						}
-						if !slices.Equal(g.out, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
-							wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.out)
+						if !slices.Equal(g.disqualified, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
+							wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.disqualified)
 						}
-						s.done(g, p.finish(m, g.deal, g.rotation))
+						s.finishGame(g, p.finish(m, g.deal, g.rotation))
 						games.Add(1)
 					}
 				})
@@ -198,7 +198,7 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		if len(wrong) > 0 {
 			t.Fatal(<-wrong)
 		}
-		if n := int(games.Load()) + len(m.Earlier); n != m.Deals*m.Rotations() {
+		if n := int(games.Load()) + len(m.EarlierGames); n != m.Deals*m.Rotations() {
 			t.Fatalf("%d games of %d were played", n, m.Deals*m.Rotations())
 		}
 	})
@@ -210,15 +210,15 @@ func TestScheduleCalledOff(t *testing.T) {
 	s := newSchedule(m, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer context.AfterFunc(ctx, s.wake)()
-	s.faulted[0] = []place{{}, {}} // with one more it is out, so that nobody may go ahead
-	g, err := s.next(ctx, []int{0})
+	s.faults[0] = []place{{}, {}} // with one more it is out, so that nobody may go ahead
+	g, err := s.nextGame(ctx, []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.done(g, plan{}.finish(m, 0, 0))
+	s.finishGame(g, plan{}.finish(m, 0, 0))
 	gone := make(chan error)
 	go func() {
-		_, err := s.next(ctx, []int{0})
+		_, err := s.nextGame(ctx, []int{0})
 		gone <- err
 	}()
 	cancel()
@@ -242,9 +242,9 @@ func TestMatchCheck(t *testing.T) {
 		{"negative deals", func(m *Match) { m.Deals = -3 }, "match: deals cannot be -3: try 1 or more"},
 		{"a name twice", func(m *Match) { m.Bots[2].Name = "bot0" }, `match: two bots have the name "bot0": give each its own`},
 		{"a clock of nothing", func(m *Match) { m.Clock = referee.Clock{} }, "clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms"},
-		{"a game of another match", func(m *Match) { m.Earlier = []referee.Played{{Deal: 1}} }, "match: the earlier game of deal 1, rotation 0, is none of its 1 deals and 3 rotations"},
-		{"a fault of another match", func(m *Match) { m.Earlier = []referee.Played{{Faulted: []int{3}}} }, "match: bot 3 with a fault in an earlier game is none of its 3"},
-		{"a rotation of another match", func(m *Match) { m.Only = []int{3} }, "match: rotation 3 is none of its 3"},
+		{"a game of another match", func(m *Match) { m.EarlierGames = []referee.PlayedGame{{Deal: 1}} }, "match: the earlier game of deal 1, rotation 0, is none of its 1 deals and 3 rotations"},
+		{"a fault of another match", func(m *Match) { m.EarlierGames = []referee.PlayedGame{{FaultyBots: []int{3}}} }, "match: bot 3 with a fault in an earlier game is none of its 3"},
+		{"a rotation of another match", func(m *Match) { m.OnlyRotations = []int{3} }, "match: rotation 3 is none of its 3"},
 	} {
 		m := good()
 		c.change(m)
@@ -348,16 +348,16 @@ func TestMatchDoneHoldsNobodyUp(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 2}
 	s := newSchedule(m, nil)
 	begun := 0
-	next := func(rotation int) *scheduled {
+	next := func(rotation int) *scheduledGame {
 		begun++
-		return kit.Get[*scheduled](t)(s.next(t.Context(), []int{rotation}))
+		return kit.Get[*scheduledGame](t)(s.nextGame(t.Context(), []int{rotation}))
 	}
-	s.reports.done = func(*referee.Result) error { next(1); return nil }
-	s.reports.trouble = func(error) { next(1) }
-	if err := s.done(next(0), plan{}.finish(m, 0, 0)); err != nil {
+	s.reports.onGame = func(*referee.Result) error { next(1); return nil }
+	s.reports.onTrouble = func(error) { next(1) }
+	if err := s.finishGame(next(0), plan{}.finish(m, 0, 0)); err != nil {
 		t.Error(err)
 	}
-	if err := s.void(next(0), errOwn); err != nil {
+	if err := s.voidGame(next(0), errOwn); err != nil {
 		t.Error(err)
 	}
 	if begun != 4 {

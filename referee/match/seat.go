@@ -38,12 +38,12 @@ type table struct {
 
 // session is a process of a seat, from its start to its end.
 type session struct {
-	conn    Conn
-	scratch string // its directory for temporary files; "" if it needs none
-	greeted time.Time
-	ready   bool   // it has answered the greeting
-	version string // from the answer
-	pending error  // a fault that was found after the last turn of a game, for the next game
+	conn         Conn
+	scratch      string // its directory for temporary files; "" if it needs none
+	greetedAt    time.Time
+	ready        bool   // it has answered the greeting
+	version      string // from the answer
+	pendingFault error  // a fault that was found after the last turn of a game, for the next game
 }
 
 // playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
@@ -62,20 +62,20 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	}
 	if g.Begin() {
 		for _, move := range opening {
-			if err := g.Give(move); err != nil {
+			if err := g.PlayOpeningMove(move); err != nil {
 				return fmt.Errorf("match: %w", err)
 			}
 		}
 		watch(g)
 	}
-	for !g.Over() {
+	for !g.IsOver() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s := seats[g.Turn()]; g.Forfeited(s.place) {
-			g.StandIn()
-		} else if err := s.ask(g); err != nil {
-			if err := s.fail(g, err); err != nil {
+		if s := seats[g.Turn()]; g.HasForfeited(s.place) {
+			g.PlayStandIn()
+		} else if err := s.playTurn(g); err != nil {
+			if err := s.forfeit(g, err); err != nil {
 				return err
 			}
 			continue
@@ -86,14 +86,14 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	watch(g)
 	now := time.Now()
 	for _, s := range seats {
-		if s.session == nil || !g.Begun() {
+		if s.session == nil || !g.HasBegun() {
 			continue
 		}
-		s.pending = s.send(g.Take(s.place), now, s.allowance(now, 0, s.clock.Margin))
-		if _, ok := errors.AsType[fault.Reason](s.pending); s.pending != nil && !ok {
-			return s.pending
+		s.pendingFault = s.send(g.TakeLines(s.place), now, s.allowance(now, 0, s.clock.Margin))
+		if _, ok := errors.AsType[fault.Reason](s.pendingFault); s.pendingFault != nil && !ok {
+			return s.pendingFault
 		}
-		s.keep(s.conn.Stderr())
+		s.appendLog(s.conn.Stderr())
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 // its turn.
 func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
-		if s.Follows && s.session != nil && s.pending == nil && s.place != g.Turn() && !g.Over() && !g.Forfeited(s.place) {
+		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
 			now := time.Now()
-			s.pending = s.send(g.Show(s.place), now, s.allowance(now, 0, s.clock.Margin))
+			s.pendingFault = s.send(g.ViewLines(s.place), now, s.allowance(now, 0, s.clock.Margin))
 		}
 	}
 }
@@ -115,17 +115,17 @@ func follow(g *referee.Game, seats []*seat) {
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
-			if err := s.fail(g, fault.Reason{Kind: fault.Disqualified, Limit: referee.MaxFaults}); err != nil {
+			if err := s.forfeit(g, fault.Reason{Kind: fault.Disqualified, Limit: referee.MaxFaults}); err != nil {
 				return err
 			}
 		}
 	}
-	if g.Decided() {
+	if g.IsDecided() {
 		return nil
 	}
 	startErrors := make([]error, len(seats))
 	for i, s := range seats {
-		if s.session == nil && !g.Forfeited(i) {
+		if s.session == nil && !g.HasForfeited(i) {
 			startErrors[i] = s.launch()
 			if s.Sandbox != nil && s.Sandbox.Freeze && startErrors[i] == nil {
 				startErrors[i] = s.greet()
@@ -133,7 +133,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 		}
 	}
 	for i, s := range seats {
-		if g.Forfeited(i) { // perhaps by its partner: then it is greeted in the next game
+		if g.HasForfeited(i) { // perhaps by its partner: then it is greeted in the next game
 			continue
 		}
 		err := startErrors[i]
@@ -141,7 +141,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 			err = s.greet()
 		}
 		if err != nil {
-			if err := s.fail(g, err); err != nil {
+			if err := s.forfeit(g, err); err != nil {
 				return err
 			}
 		} else if g.Record.Seats[i].Version == "" {
@@ -153,7 +153,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 
 // startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
 // from then on.
-type startFunc func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error)
+type startFunc func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error)
 
 // launch starts the bot and sends the greeting.
 func (s *seat) launch() error {
@@ -172,31 +172,31 @@ func (s *seat) launch() error {
 	s.session = &session{conn: conn, scratch: scratch}
 	greeting := protocol.AppendGreeting(nil)
 	s.trace(s.place, false, started, greeting)
-	err = startup(s.write(greeting, s.allowance(started, s.clock.Startup, 0)))
-	s.greeted = time.Now() // a referee without a core greets late, which is not the bot's time
+	err = startFault(s.write(greeting, s.allowance(started, s.clock.Startup, 0)))
+	s.greetedAt = time.Now() // a referee without a core greets late, which is not the bot's time
 	return err
 }
 
 // greet waits for the "ready" of a new process.
 func (s *seat) greet() error {
-	limit := s.allowance(s.greeted, s.clock.Startup, 0)
+	limit := s.allowance(s.greetedAt, s.clock.Startup, 0)
 	why := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
-	msg, _, _, err := s.answer(time.Now(), limit, nil, why)
+	msg, _, _, err := s.awaitAnswer(time.Now(), limit, nil, why)
 	if err != nil {
-		return startup(err)
+		return startFault(err)
 	}
 	s.version, s.ready = msg.Version, true
-	s.conn.Answered()
+	s.conn.EndTurn()
 	return nil
 }
 
-// aboutLine returns a fault of a kind that quotes a line of the bot.
-func aboutLine(k fault.Kind, line []byte) fault.Reason {
+// lineFault returns a fault of a kind that quotes a line of the bot.
+func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startup makes the fault of a bot that is not ready yet a fault of its start, unless its kind says that already.
-func startup(err error) error {
+// startFault makes the fault of a bot that is not ready yet a fault of its start, unless its kind says that already.
+func startFault(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
 		e.BeforeReady = e.Kind != fault.MoveBeforeReady
@@ -208,15 +208,15 @@ func startup(err error) error {
 	return err
 }
 
-// ask sends the bot its turn, and makes the move that it answers with.
-func (s *seat) ask(g *referee.Game) error {
+// playTurn sends the bot its turn, and makes the move that it answers with.
+func (s *seat) playTurn(g *referee.Game) error {
 	s.info = nil
 	now := time.Now()
-	if err := s.early(now, now); err != nil {
+	if err := s.readBetweenTurns(now, now); err != nil {
 		return err
 	}
-	left, lines := g.Left(s.place), g.Ask()
-	if err := s.conn.Begin(now, left); err != nil {
+	left, lines := g.TimeLeft(s.place), g.TurnLines()
+	if err := s.conn.BeginTurn(now, left); err != nil {
 		return err
 	}
 	sent := time.Now()
@@ -227,21 +227,21 @@ func (s *seat) ask(g *referee.Game) error {
 	if err := s.send(lines, sent, limit); err != nil {
 		return err
 	}
-	msg, at, credit, err := s.answer(sent, limit, lines, referee.Late(s.clock))
+	msg, at, credit, err := s.awaitAnswer(sent, limit, lines, referee.LateReason(s.clock))
 	if err != nil {
 		return err
 	}
-	if s.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
+	if s.clock.Bank != 0 && at.Sub(sent) > MinCreditedTurn && credit == 0 { // the bank does not pay for others
 		credit = min(s.conn.Loss(sent, at, true).Certain, limit.MaxCredit)
 		s.reportBusy()
 	}
-	s.conn.Answered()
-	return g.Move(msg.Move, referee.Spent{Took: at.Sub(sent), Credit: credit}, s.info)
+	s.conn.EndTurn()
+	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// answer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
+// awaitAnswer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
 // without which it would be late. why is the fault of a bot that is late.
-func (s *seat) answer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
+func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
 	for deadline := limit.Due; ; {
@@ -257,7 +257,7 @@ func (s *seat) answer(now time.Time, limit fairclock.Allowance, sent []byte, why
 		if none || late {
 			why := why
 			if none {
-				why = why.Waiting(s.conn.Rest(), movesIn(sent))
+				why = why.WithUnfinishedAnswer(s.conn.Rest(), movesIn(sent))
 			}
 			verdict, err := s.judge(limit, at, late, why)
 			if err != nil {
@@ -290,11 +290,11 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// early reads what the bot has written since its last turn, and writes until a time: comments and infos are
+// readBetweenTurns reads what the bot has written since its last turn, and writes until a time: comments and infos are
 // allowed, a move is not.
-func (s *seat) early(now, until time.Time) error {
-	if s.pending != nil {
-		return s.pending
+func (s *seat) readBetweenTurns(now, until time.Time) error {
+	if s.pendingFault != nil {
+		return s.pendingFault
 	}
 	for {
 		line, at, err := s.conn.Line(now, until)
@@ -310,7 +310,7 @@ func (s *seat) early(now, until time.Time) error {
 			return err
 		}
 		if msg.Verb == protocol.Move {
-			return aboutLine(fault.MoveUnasked, line)
+			return lineFault(fault.MoveUnasked, line)
 		}
 	}
 }
@@ -321,15 +321,15 @@ func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	msg, err := protocol.ParseBot(line)
 	switch {
 	case err != nil:
-		err = fault.OfLine(line, err)
+		err = fault.LineReason(line, err)
 	case msg.Verb == protocol.Info:
 		s.info = append(s.info, string(msg.Text))
 	case msg.Verb == protocol.Comment:
-		s.keep(s.conn.Stderr(), msg.Text, lf)
+		s.appendLog(s.conn.Stderr(), msg.Text, lf)
 	case msg.Verb == protocol.Ready && s.ready:
-		err = aboutLine(fault.ReadyAgain, line)
+		err = lineFault(fault.ReadyAgain, line)
 	case msg.Verb == protocol.Move && !s.ready:
-		err = aboutLine(fault.MoveBeforeReady, line)
+		err = lineFault(fault.MoveBeforeReady, line)
 	}
 	return msg, err
 }
@@ -356,9 +356,9 @@ func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	}
 }
 
-// fail handles an error of the bot: a fault forfeits the game and ends the process; any
+// forfeit handles an error of the bot: a fault forfeits the game and ends the process; any
 // other error is returned.
-func (s *seat) fail(g *referee.Game, err error) error {
+func (s *seat) forfeit(g *referee.Game, err error) error {
 	why, ok := errors.AsType[fault.Reason](err)
 	if !ok {
 		return err
@@ -372,27 +372,27 @@ func (s *seat) fail(g *referee.Game, err error) error {
 			}
 		}
 	}
-	if err := g.Fault(s.place, why, late.Credit); err != nil {
+	if err := g.Forfeit(s.place, why, late.Credit); err != nil {
 		return fmt.Errorf("match: %s: %w", why, err)
 	}
-	lines := g.Take(s.place)
+	lines := g.TakeLines(s.place)
 	if s.session != nil {
 		now := time.Now()
 		s.trace(s.place, false, now, lines)
 		s.conn.Send(lines, now) // the bot may have ended, or not read
 		s.stop(0)
 		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
-			s.keep(lf)
+			s.appendLog(lf)
 		}
-		s.keep([]byte(note))
+		s.appendLog([]byte(note))
 	}
 	return nil
 }
 
-// keep appends to the log of this game, up to its limit.
-func (s *seat) keep(parts ...[]byte) {
+// appendLog appends to the log of this game, up to its limit.
+func (s *seat) appendLog(parts ...[]byte) {
 	for _, p := range parts {
-		s.log = keepStderr(s.log, p)
+		s.log = appendLog(s.log, p)
 	}
 }
 
@@ -405,7 +405,7 @@ func (s *seat) stop(grace time.Duration) {
 	}
 	s.conn.Close(grace)
 	dropScratch(s.scratch)
-	s.keep(s.conn.Stderr())
+	s.appendLog(s.conn.Stderr())
 	s.session = nil
 }
 
@@ -426,9 +426,9 @@ func stopAll(grace time.Duration, seats []*seat) {
 // untimed is a time limit that is never reached.
 const untimed = 365 * 24 * time.Hour
 
-// LeastPaid is the shortest turn for which the referee asks the kernel how much of it others used. A shorter turn is
+// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it others used. A shorter turn is
 // charged to the bot's bank in full.
-const LeastPaid = 10 * time.Millisecond
+const MinCreditedTurn = 10 * time.Millisecond
 
 const (
 	// byeGrace is how long a bot has to exit after "bye".

@@ -50,7 +50,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 			}
 			return talk
 		}}.start
-		m.Only = []int{0}
+		m.OnlyRotations = []int{0}
 		for deal, g := range playAll(t, m) {
 			if deal != 1 { // 0 is honest to its end, and a fresh process plays 2
 				if len(g.Faults) > 0 {
@@ -70,9 +70,9 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 
 // Limits and faults: a bot whose partner does not start plays on in the next game.
 func TestLimitsAndFaultsOfPartners(t *testing.T) {
-	m := &Match{Variant: variant(t, "brisca", "players=4 teams=yes"), Bots: named(4), Deals: 2, Only: []int{0}, Clock: patient}
+	m := &Match{Variant: variant(t, "brisca", "players=4 teams=yes"), Bots: named(4), Deals: 2, OnlyRotations: []int{0}, Clock: patient}
 	failed := false
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		if b.Name == "bot0" && !failed {
 			failed = true
 			return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot0"}
@@ -89,7 +89,7 @@ func TestLimitsAndFaultsOfPartners(t *testing.T) {
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {

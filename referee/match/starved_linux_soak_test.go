@@ -214,7 +214,7 @@ func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 		bots[i].Dir, bots[i].Sandbox = builds, s
 	}
 	return &Match{
-		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Resources: Resources{Workers: all[len(all)-1:]},
+		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, OnlyRotations: []int{0}, Resources: Resources{Workers: all[len(all)-1:]},
 		Clock: referee.Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute},
 	}
 }

@@ -28,7 +28,7 @@ func TestTogether(t *testing.T) {
 		var once sync.Once
 		full := make(chan struct{}) // closed when there are as many as wanted
 		m := &Match{
-			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Resources: Resources{Together: together},
+			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Resources: Resources{ParallelRotations: together},
 		}
 		for range workers {
 			m.Resources.Workers = append(m.Resources.Workers, cores.Any)
@@ -97,17 +97,17 @@ func holdSecond(lines io.Reader, until <-chan struct{}) io.Reader {
 func TestTogetherFaults(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
 	s := newSchedule(m, nil)
-	s.begin(0, 1)
+	s.setRotations(0, 1)
 	for deal := range 5 {
 		g := plan{}.finish(m, deal, 0)
 		if deal > 1 {
 			g.Faults = append(g.Faults, referee.Fault{Seat: 1, Code: protocol.Exit})
 		}
-		kit.Must(t, s.done(&scheduled{place: place{deal, 0}}, g))
+		kit.Must(t, s.finishGame(&scheduledGame{place: place{deal, 0}}, g))
 	}
-	s.coming[0] = m.Deals
-	s.begin(1, 2)
-	out, ok := s.out(0)
+	s.nextDeals[0] = m.Deals
+	s.setRotations(1, 2)
+	out, ok := s.disqualified(0)
 	if !ok || !slices.Equal(out, []bool{false, true}) {
 		t.Errorf("in the first deal of the second rotation %v are out, known: %t", out, ok)
 	}

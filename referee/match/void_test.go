@@ -62,7 +62,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	for calls := -1; calls < 150; calls += 1 + calls/10 {
 		m := *honest
 		starts := 0
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 			starts++
 			if starts == 2 && calls < 0 {
 				return nil, errOwn
@@ -113,8 +113,8 @@ func emptyTemp(t testing.TB) {
 // A failure that comes back each time ends the match.
 func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
 	for name, hook := range map[string]startFunc{
-		"start": func(context.Context, Bot, *fairclock.Watch) (Conn, error) { return nil, errOwn },
-		"conn": func(ctx context.Context, b Bot, w *fairclock.Watch) (Conn, error) {
+		"start": func(context.Context, Bot, *fairclock.Monitor) (Conn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
 			c, err := starter{}.start(ctx, b, w)
 			return &broken{c, 4, errOwn}, err
 		},

@@ -19,11 +19,11 @@ func TestWatch(t *testing.T) {
 			t.Errorf("ply %d has %d moves", n, len(p.Record.Moves))
 		}
 		for seat := range p.Record.Seats {
-			if p.Left(seat) != patient.Move {
-				t.Errorf("seat %d has %s", seat, p.Left(seat))
+			if p.TimeLeft(seat) != patient.Move {
+				t.Errorf("seat %d has %s", seat, p.TimeLeft(seat))
 			}
 		}
-		seen = append(seen, fmt.Sprintf("%d/%d %s %v", p.Record.Match.Deal, p.Record.Match.Rotation, p.State.View(nil, 0), p.Ended()))
+		seen = append(seen, fmt.Sprintf("%d/%d %s %v", p.Record.Match.Deal, p.Record.Match.Rotation, p.State.View(nil, 0), p.HasEnded()))
 	}
 	for _, g := range playAll(t, m) {
 		last := ""

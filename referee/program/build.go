@@ -33,8 +33,8 @@ func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 // Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
 
-// Said returns the line of a failed build's output that says why; "" if there is none.
-func Said(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
+// BuildErrorLine returns the line of a failed build's output that says why; "" if there is none.
+func BuildErrorLine(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 
 // Build runs a bot's build in a directory that it may change, in a sandbox with a limit
 // unless the level is None. It returns the output of the build. The error is a
@@ -79,7 +79,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 		io.Copy(io.Discard, r)
 	}()
 	s := p.Wait()
-	late := time.AfterFunc(leftTime, func() { r.Close() })
+	late := time.AfterFunc(pipeWait, func() { r.Close() })
 	<-read
 	late.Stop()
 	switch {
@@ -106,9 +106,9 @@ func machineFailed(err error) bool {
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
-// leftTime is how long the output of a build is waited for that has ended, where a process that it has
+// pipeWait is how long the output of a build is waited for that has ended, where a process that it has
 // left behind still has the pipe. In a sandbox there is none.
-const leftTime = 10 * time.Second
+const pipeWait = 10 * time.Second
 
 // startBuild starts a build. A file that was just copied is busy while a process that is being started
 // still has it open.

@@ -39,13 +39,13 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	}
 	bot := match.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
 	bot.Language = Language(bot)
-	return Program{Bot: bot, Games: m.Games, Source: source, Own: m.Match, place: source}, nil
+	return Program{Bot: bot, Games: m.Games, Source: source, Overrides: m.MatchOverrides, place: source}, nil
 }
 
 // builtDir returns a directory with a bot of this content, built with this command. It stays until the context
 // has ended. The output of the build goes to r.Log, or into the error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
-	return r.cached(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
+	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
 		work := filepath.Dir(dir)
 		sandbox.RemoveAtEnd(work)
@@ -55,7 +55,7 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 		}
 		out, err := Build(ctx, dir, build, r.Level, sandbox.BuildLimit)
 		if err != nil {
-			said := Said(out)
+			said := BuildErrorLine(out)
 			if said != "" {
 				said = fmt.Sprintf("; it says %q", said)
 			}
@@ -66,8 +66,8 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 	})
 }
 
-// cached returns a directory of the cache, which add makes if it is not there. It stays until the context has ended.
-func (r Resolver) cached(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
+// cachedDir returns a directory of the cache, which add makes if it is not there. It stays until the context has ended.
+func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
 	cache := r.Cache
 	if cache == "" {
 		var err error

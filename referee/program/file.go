@@ -16,9 +16,9 @@ import (
 // fileName matches the names of single files that mean the same to every compiler and interpreter.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// ForFile returns the manifest of a bot that is a single file, by the name of the file. The bot has the name of
+// SingleFileManifest returns the manifest of a bot that is a single file, by the name of the file. The bot has the name of
 // the file without its extension, or none if that is the usual one.
-func ForFile(name string) (Manifest, error) {
+func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {
 		known = append(known, f.name)
@@ -58,7 +58,7 @@ func ForFile(name string) (Manifest, error) {
 // WriteFile makes the directory of a bot that is a single file: the file, and the manifest of ForFile. games are
 // those that the bot plays; nil for all.
 func WriteFile(dir, name string, content []byte, games []string) error {
-	m, err := ForFile(name)
+	m, err := SingleFileManifest(name)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func isFile(bot string) (m Manifest, ok bool) {
 	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
 		return m, false
 	}
-	m, err := ForFile(filepath.Base(bot))
+	m, err := SingleFileManifest(filepath.Base(bot))
 	return m, err == nil && m.Build != nil
 }
 
@@ -106,7 +106,7 @@ func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error)
 		return Program{}, fmt.Errorf("bot: %w", err)
 	}
 	name := filepath.Base(file)
-	dir, err := r.cached(ctx, "file-"+hashWords(name, string(content)), func(_ context.Context, dir string) error {
+	dir, err := r.cachedDir(ctx, "file-"+hashWords(name, string(content)), func(_ context.Context, dir string) error {
 		return WriteFile(dir, name, content, nil)
 	})
 	if err != nil {

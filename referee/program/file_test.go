@@ -26,16 +26,16 @@ func TestSingleFiles(t *testing.T) {
 				t.Errorf("%s: the commands are %q", name, words)
 			}
 		}
-		m, err := ForFile(f.name)
+		m, err := SingleFileManifest(f.name)
 		if err != nil || m.Name != "" || !slices.Equal(m.Run, f.run) || !slices.Equal(m.Build, f.build) {
 			t.Errorf("%s: %+v, %v", f.name, m, err)
 		}
 	}
 	for _, name := range []string{"notes.txt", "bot", "", ".py", "-c.py", "my bot.py", "../bot.py", "a/b.py", "ñ.py"} {
-		_, err := ForFile(name)
+		_, err := SingleFileManifest(name)
 		refused(t, err, "file "+`"`+name+`"`, "bot.py")
 	}
-	_, err := ForFile("notes.txt")
+	_, err := SingleFileManifest("notes.txt")
 	refused(t, err, "bot.cpp", "Bot.java", "timba.toml")
 }
 

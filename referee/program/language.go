@@ -24,19 +24,19 @@ func Language(b match.Bot) string {
 	if l := languageOf(b.Command); l != "" {
 		return l
 	}
-	if l := interpreted(b.Command[0]); l != "" {
+	if l := interpretedLanguage(b.Command[0]); l != "" {
 		return l
 	}
 	for _, word := range interpreter.FirstLine(b.Command[0]) {
-		if l := interpreted(word); l != "" {
+		if l := interpretedLanguage(word); l != "" {
 			return l
 		}
 	}
 	return ""
 }
 
-// interpreted returns the language of an interpreter's path: "python3.12" runs Python.
-func interpreted(path string) string {
+// interpretedLanguage returns the language of an interpreter's path: "python3.12" runs Python.
+func interpretedLanguage(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	name = strings.TrimRight(name, "0123456789.-")
 	for _, i := range interpreters {

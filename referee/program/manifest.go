@@ -29,12 +29,12 @@ const MaxManifest = 64 << 10
 
 // Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes it.
 type Manifest struct {
-	Name    string
-	Version string
-	Games   []string // that it plays; nil for all
-	Build   []string // a command and its arguments; nil for no build
-	Run     []string // a command and its arguments, run in the bot's directory
-	Match   Own      // what it has of its own in a local match
+	Name           string
+	Version        string
+	Games          []string  // that it plays; nil for all
+	Build          []string  // a command and its arguments; nil for no build
+	Run            []string  // a command and its arguments, run in the bot's directory
+	MatchOverrides Overrides // what it has of its own in a local match
 
 	language string
 }
@@ -76,9 +76,9 @@ func languageOf(words []string) string {
 // ReadManifest returns the manifest of a directory, or one for a recognised main file.
 func ReadManifest(source string) (Manifest, error) {
 	path := filepath.Join(source, ManifestFile)
-	data, err := readSmall(path)
+	data, err := readManifestFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return recognise(source)
+		return recogniseMainFile(source)
 	}
 	if err != nil {
 		return Manifest{}, err
@@ -97,8 +97,8 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readSmall returns the content of a manifest.
-func readSmall(path string) (string, error) {
+// readManifestFile returns the content of a manifest.
+func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -144,11 +144,11 @@ func (m *Manifest) set(key string, value any) (err error) {
 	case "version":
 		m.Version, err = textOf(key, value, `"1.0"`)
 	case "games":
-		m.Games, err = list(key, value, `["brisca", "teeko"]`)
+		m.Games, err = wordList(key, value, `["brisca", "teeko"]`)
 	case "build":
-		m.Build, err = list(key, value, `["cc", "-O2", "-o", "bot", "bot.c"]`)
+		m.Build, err = wordList(key, value, `["cc", "-O2", "-o", "bot", "bot.c"]`)
 	case "run":
-		m.Run, err = list(key, value, `["python3", "bot.py"]`)
+		m.Run, err = wordList(key, value, `["python3", "bot.py"]`)
 	case "match":
 		err = m.setMatch(key, value)
 	default:
@@ -165,26 +165,26 @@ func (m *Manifest) setMatch(table string, value any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		key := strings.ToLower(name)
-		if !slices.Contains(ownKeys, key) {
-			last := len(ownKeys) - 1
-			return phrase.Errorf("unknown key %q in %s: try %s or %s", name, table, strings.Join(ownKeys[:last], ", "), ownKeys[last])
+		if !slices.Contains(overrideKeys, key) {
+			last := len(overrideKeys) - 1
+			return phrase.Errorf("unknown key %q in %s: try %s or %s", name, table, strings.Join(overrideKeys[:last], ", "), overrideKeys[last])
 		}
-		words, err := ownValue(name, key == "memory", keys[name])
+		words, err := overrideValue(name, key == "memory", keys[name])
 		if err != nil {
 			return phrase.Errorf("%s: %w", table, err)
 		}
-		if err := m.Match.set(key, words); err != nil {
+		if err := m.MatchOverrides.set(key, words); err != nil {
 			return phrase.Errorf("%s: %w", table, err)
 		}
 	}
-	if err := m.Match.check(); err != nil {
+	if err := m.MatchOverrides.check(); err != nil {
 		return phrase.Errorf("%s: %w", table, err)
 	}
 	return nil
 }
 
-// ownValue returns the value of a key as a user writes it for a bot of a match.
-func ownValue(name string, quoted bool, value any) (string, error) {
+// overrideValue returns the value of a key as a user writes it for a bot of a match.
+func overrideValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
 		if quoted {
@@ -209,7 +209,7 @@ func textOf(key string, value any, example string) (string, error) {
 	return s, nil
 }
 
-func list(key string, value any, example string) ([]string, error) {
+func wordList(key string, value any, example string) ([]string, error) {
 	items, ok := value.([]any)
 	if !ok {
 		return nil, phrase.Errorf("%s must be a list of words, as in %s, not %s", key, example, inTOML(value))
@@ -268,18 +268,18 @@ func (m *Manifest) checkCommands(source string) error {
 	return nil
 }
 
-// Allowed returns an error for the first word of a stranger's command that leads out of the
+// CheckCommandWord returns an error for the first word of a stranger's command that leads out of the
 // bot's directory to anything but the system's programs: a sandbox shows the program that it is
 // to start, and the directory around it, so that a bot could have any directory of the server
 // shown. private is a directory of which nothing may be shown but the bot's.
-func Allowed(dir, private, word string) error {
-	known := func(path string) bool { return interpreter.IsSystemPath(path) && !near(path, private) }
+func CheckCommandWord(dir, private, word string) error {
+	known := func(path string) bool { return interpreter.IsSystemPath(path) && !sharesInstallation(path, private) }
 	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
 }
 
-// near reports whether the installation that a program belongs to is in a directory, or the
+// sharesInstallation reports whether the installation that a program belongs to is in a directory, or the
 // other way round.
-func near(path, private string) bool {
+func sharesInstallation(path, private string) bool {
 	installation := filepath.Dir(path)
 	if filepath.Base(installation) == "bin" {
 		installation = filepath.Dir(installation)
@@ -288,7 +288,7 @@ func near(path, private string) bool {
 	return inside(path, private) || inside(private+"/", installation)
 }
 
-func recognise(source string) (Manifest, error) {
+func recogniseMainFile(source string) (Manifest, error) {
 	var names []string
 	for _, f := range mainFiles {
 		if info, err := os.Stat(filepath.Join(source, f.name)); err == nil && info.Mode().IsRegular() {

@@ -12,10 +12,10 @@ import (
 
 // namer gives each bot of a match a name of its own.
 type namer struct {
-	programs []Program
-	specs    []Spec
-	number   bool // number what nothing tells apart, instead of an error
-	taken    map[string]bool
+	programs  []Program
+	specs     []Spec
+	number    bool // number what nothing tells apart, instead of an error
+	usedNames map[string]bool
 }
 
 // nameAll names the programs of a match: as the user named them, else by their own names where
@@ -29,10 +29,10 @@ func nameAll(programs []Program, specs []Spec, number bool) error {
 		if s.Name == "" {
 			continue
 		}
-		if n.taken[s.Name] {
+		if n.usedNames[s.Name] {
 			return fmt.Errorf("two bots have the name %q: give each its own", s.Name)
 		}
-		n.give(i, s.Name)
+		n.assignName(i, s.Name)
 	}
 	var unnamed []int
 	for i, s := range specs {
@@ -41,9 +41,9 @@ func nameAll(programs []Program, specs []Spec, number bool) error {
 		}
 	}
 	var alike [][]int
-	for _, group := range grouped(unnamed, func(i int) string { return programs[i].Name }) {
-		if name := programs[group[0]].Name; len(group) == 1 && !n.taken[name] {
-			n.give(group[0], name) // and to no other bot
+	for _, group := range groupBots(unnamed, func(i int) string { return programs[i].Name }) {
+		if name := programs[group[0]].Name; len(group) == 1 && !n.usedNames[name] {
+			n.assignName(group[0], name) // and to no other bot
 		} else {
 			alike = append(alike, group)
 		}
@@ -56,8 +56,8 @@ func nameAll(programs []Program, specs []Spec, number bool) error {
 	return nil
 }
 
-// grouped returns groups of the bots that have the same key.
-func grouped(bots []int, key func(i int) string) (groups [][]int) {
+// groupBots returns groups of the bots that have the same key.
+func groupBots(bots []int, key func(i int) string) (groups [][]int) {
 	at := map[string]int{}
 	for _, i := range bots {
 		g, known := at[key(i)]
@@ -70,18 +70,18 @@ func grouped(bots []int, key func(i int) string) (groups [][]int) {
 	return groups
 }
 
-func (n *namer) give(i int, name string) {
+func (n *namer) assignName(i int, name string) {
 	n.programs[i].Name = name
-	n.taken[name] = true
+	n.usedNames[name] = true
 }
 
 // tellApart names the bots of a group that have the same name.
 func (n *namer) tellApart(group []int) error {
-	places := grouped(group, func(i int) string { return n.programs[i].place })
+	places := groupBots(group, func(i int) string { return n.programs[i].place })
 	names := n.byPlace(n.programs[group[0]].Name, places)
 	for k, copies := range places {
 		first := copies[0]
-		if !n.number && !n.programs[first].House && (len(copies) > 1 || n.taken[names[k]]) {
+		if !n.number && !n.programs[first].House && (len(copies) > 1 || n.usedNames[names[k]]) {
 			cmd := n.specs[first].Bot
 			if text.Quote(cmd) != cmd {
 				cmd = strconv.Quote(cmd)
@@ -91,10 +91,10 @@ func (n *namer) tellApart(group []int) error {
 		}
 		for _, i := range copies {
 			name := names[k]
-			for c := 2; n.taken[name]; c++ {
+			for c := 2; n.usedNames[name]; c++ {
 				name = fmt.Sprintf("%s#%d", names[k], c)
 			}
-			n.give(i, name)
+			n.assignName(i, name)
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func (n *namer) tellApart(group []int) error {
 // byPlace returns a name for the bots of each place: their own name if there is only one, else the ends of
 // the paths, as short as they differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
-	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.taken[name]) {
+	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}
 	}
 	names := make([]string, len(places))
@@ -119,7 +119,7 @@ func (n *namer) byPlace(name string, places [][]int) []string {
 			}
 			used[names[k]] = true
 		}
-		if whole || len(used) == len(places) && !slices.ContainsFunc(names, func(name string) bool { return n.taken[name] }) {
+		if whole || len(used) == len(places) && !slices.ContainsFunc(names, func(name string) bool { return n.usedNames[name] }) {
 			return names
 		}
 	}

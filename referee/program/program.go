@@ -30,10 +30,10 @@ import (
 // Program is a bot that is ready to run.
 type Program struct {
 	match.Bot
-	Games  []string // that it claims to play; nil for all
-	Source string   // the directory of its sources, "" if unknown
-	House  bool     // part of this program
-	Own    Own      // what it has of its own in a local match
+	Games     []string  // that it claims to play; nil for all
+	Source    string    // the directory of its sources, "" if unknown
+	House     bool      // part of this program
+	Overrides Overrides // what it has of its own in a local match
 
 	place string // path of its directory or its file, "" for a house bot
 }
@@ -99,7 +99,7 @@ func LanguageOf(bot string) string {
 	if m, ok := isFile(bot); ok {
 		return m.language
 	}
-	words, err := split(bot)
+	words, err := splitCommand(bot)
 	if err != nil {
 		return ""
 	}
@@ -111,14 +111,14 @@ func LanguageOf(bot string) string {
 func (r Resolver) ResolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
-		if len(s.Args) == 0 && interprets(s.Bot) {
+		if len(s.Args) == 0 && isBareInterpreter(s.Bot) {
 			return nil, fmt.Errorf("bot: %q runs no file: put the whole command in quotes, as in \"python3 bot.py\"", s.Bot)
 		}
 		p, err := r.Resolve(ctx, s.Bot)
 		if err != nil {
 			return nil, err
 		}
-		p.Own = s.Own.over(p.Own)
+		p.Overrides = s.Overrides.withDefaults(p.Overrides)
 		if p.House && (len(s.Args) > 0 || s.Memory != 0 || s.Processes != 0) {
 			return nil, fmt.Errorf("bot %q: a house bot has no args, memory or processes of its own: it runs without a sandbox, and its options are in its name, as in @greedy:noise=20", s.Bot)
 		}
@@ -131,8 +131,8 @@ func (r Resolver) ResolveAll(ctx context.Context, specs []Spec, number bool) ([]
 	return programs, nameAll(programs, specs, number)
 }
 
-// interprets reports whether a BOT is nothing but an interpreter.
-func interprets(bot string) bool {
+// isBareInterpreter reports whether a BOT is nothing but an interpreter.
+func isBareInterpreter(bot string) bool {
 	_, err := os.Stat(bot)
 	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
 }
@@ -168,7 +168,7 @@ func hashOnce(executable string) (string, error) {
 var hashes sync.Map
 
 func resolveCommand(line string) (Program, error) {
-	words, err := split(line)
+	words, err := splitCommand(line)
 	if err != nil {
 		return Program{}, err
 	}
@@ -252,16 +252,16 @@ func moveTo(b *match.Bot, dir string) error {
 	return nil
 }
 
-// split returns the words of a command; the path of a file is one word, even with spaces. A file that is not
+// splitCommand returns the words of a command; the path of a file is one word, even with spaces. A file that is not
 // executable is run by the interpreter of its language.
-func split(line string) ([]string, error) {
+func splitCommand(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
 		if !strings.Contains(path, string(filepath.Separator)) {
 			path = "." + string(filepath.Separator) + path // not a program on the PATH
 		}
 		if _, err := exec.LookPath(path); err != nil {
-			m, unknown := ForFile(filepath.Base(line))
+			m, unknown := SingleFileManifest(filepath.Base(line))
 			if unknown != nil {
 				return nil, fmt.Errorf("bot: %w, or make it executable (chmod +x)", unknown)
 			}
@@ -280,8 +280,8 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// words returns the words of a text with quotes as in a shell.
-func words(line string) ([]string, error) {
+// splitWords returns the words of a text with quotes as in a shell.
+func splitWords(line string) ([]string, error) {
 	parser := shellwords.NewParser()
 	words, err := parser.Parse(line)
 	if err != nil {

@@ -19,11 +19,11 @@ import (
 type Spec struct {
 	Bot  string `json:"bot"`  // a house bot, a directory or a command
 	Name string `json:"name"` // "" for the bot's own
-	Own
+	Overrides
 }
 
 // specKeys are the keys of ParseSpec, in the order of its errors.
-var specKeys = slices.Concat([]string{"name", "cmd", "args"}, ownKeys)
+var specKeys = slices.Concat([]string{"name", "cmd", "args"}, overrideKeys)
 
 // maxName is the longest name of a bot that a user gives it for a match, in bytes.
 const maxName = 64
@@ -46,7 +46,7 @@ func parsePairs(line string) (s Spec, err error) {
 	if !utf8.ValidString(line) {
 		return s, errors.New("it is not UTF-8: write it in UTF-8")
 	}
-	pairs, err := words(line)
+	pairs, err := splitWords(line)
 	if err != nil {
 		return s, err
 	}
@@ -83,11 +83,11 @@ func (s *Spec) set(key, value string) (err error) {
 			err = errors.New("cmd is empty: name a house bot, a directory or a command, as in cmd=./mybot")
 		}
 	case "args":
-		if s.Args, err = words(value); err != nil {
+		if s.Args, err = splitWords(value); err != nil {
 			err = fmt.Errorf("args: %w", err)
 		}
 	default:
-		err = s.Own.set(key, value)
+		err = s.Overrides.set(key, value)
 	}
 	return err
 }
@@ -100,8 +100,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// Own is what a bot has of its own in a local match; zero values are those of the match.
-type Own struct {
+// Overrides is what a bot has of its own in a local match; zero values are those of the match.
+type Overrides struct {
 	Args      []string   `json:"args,omitempty"`     // more arguments of its command
 	Movetime  int64      `json:"movetime,omitempty"` // milliseconds, as all clocks here
 	Bank      int64      `json:"bank,omitempty"`
@@ -110,14 +110,14 @@ type Own struct {
 	Processes int        `json:"processes,omitempty"`
 }
 
-// ownKeys are the keys of Own but args: those that a manifest may have, too.
-var ownKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
+// overrideKeys are the keys of Own but args: those that a manifest may have, too.
+var overrideKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
 
 // maxProcesses is more processes than any machine has.
 const maxProcesses = 1 << 22
 
 // set stores the value of a key of ownKeys.
-func (o *Own) set(key, value string) (err error) {
+func (o *Overrides) set(key, value string) (err error) {
 	day := (24 * time.Hour).Milliseconds()
 	switch key {
 	case "movetime":
@@ -152,7 +152,7 @@ func number(key, value string, least, most int64, unit string) (int64, error) {
 }
 
 // check returns an error for keys that do not go together.
-func (o *Own) check() error {
+func (o *Overrides) check() error {
 	switch {
 	case o.Movetime != 0 && o.Bank != 0:
 		return fmt.Errorf("movetime and bank exclude each other: choose one")
@@ -162,8 +162,8 @@ func (o *Own) check() error {
 	return nil
 }
 
-// over returns what a bot has whose manifest has m, and where the user set o.
-func (o Own) over(m Own) Own {
+// withDefaults returns what a bot has whose manifest has m, and where the user set o.
+func (o Overrides) withDefaults(m Overrides) Overrides {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
 	}
@@ -174,7 +174,7 @@ func (o Own) over(m Own) Own {
 
 // Clock returns the bot's own clock in a match whose other bots have the clock c; nil if it
 // has none.
-func (o Own) Clock(c referee.Clock) *referee.Clock {
+func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	if o.Movetime == 0 && o.Bank == 0 {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (o Own) Clock(c referee.Clock) *referee.Clock {
 }
 
 // Limit returns the limits of the bot's sandbox in a match whose other bots have the limits l.
-func (o Own) Limit(l sandbox.Limit) sandbox.Limit {
+func (o Overrides) Limit(l sandbox.Limit) sandbox.Limit {
 	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
 	l.Processes = cmp.Or(o.Processes, l.Processes)
 	return l

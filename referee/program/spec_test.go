@@ -22,11 +22,11 @@ func TestParseSpec(t *testing.T) {
 		`cmd=@greedy`:                                {Bot: "@greedy"},
 		`name=new cmd="./bot -c 2"`:                  {Bot: "./bot -c 2", Name: "new"},
 		`name=new cmd="sh -c 'exit 1'"`:              {Bot: "sh -c 'exit 1'", Name: "new"},
-		`cmd=./my\ bot args='-c "a b" =x'`:           {Bot: "./my bot", Own: Own{Args: []string{"-c", "a b", "=x"}}},
-		`cmd=b movetime=50 memory=1024m processes=8`: {Bot: "b", Own: Own{Movetime: 50, Memory: 1 << 30, Processes: 8}},
-		`cmd=b bank=60000 inc=0`:                     {Bot: "b", Own: Own{Bank: 60000}},
-		`cmd=b bank=60000 inc=10`:                    {Bot: "b", Own: Own{Bank: 60000, Inc: 10}},
-		`cmd=b args=`:                                {Bot: "b", Own: Own{Args: []string{}}},
+		`cmd=./my\ bot args='-c "a b" =x'`:           {Bot: "./my bot", Overrides: Overrides{Args: []string{"-c", "a b", "=x"}}},
+		`cmd=b movetime=50 memory=1024m processes=8`: {Bot: "b", Overrides: Overrides{Movetime: 50, Memory: 1 << 30, Processes: 8}},
+		`cmd=b bank=60000 inc=0`:                     {Bot: "b", Overrides: Overrides{Bank: 60000}},
+		`cmd=b bank=60000 inc=10`:                    {Bot: "b", Overrides: Overrides{Bank: 60000, Inc: 10}},
+		`cmd=b args=`:                                {Bot: "b", Overrides: Overrides{Args: []string{}}},
 		`@greedy:noise=20`:                           {Bot: "@greedy:noise=20"},
 		`./bot name=x`:                               {Bot: "./bot name=x"},
 		`nme=x cmd=b`:                                {Bot: "nme=x cmd=b"},
@@ -110,7 +110,7 @@ func TestOwn(t *testing.T) {
 	} {
 		s := kit.Get[Spec](t)(ParseSpec(c.line))
 		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{s}, false))
-		own := programs[0].Own
+		own := programs[0].Overrides
 		if diff := cmp.Diff(c.clock, own.Clock(match)); diff != "" {
 			t.Errorf("%s: its clock (-want +got)\n%s", c.line, diff)
 		}
@@ -124,7 +124,7 @@ func TestOwn(t *testing.T) {
 func TestArgs(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"timba.toml": "run = [\"sh\", \"-s\"]"})
 	resolve := func(args ...string) Program {
-		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{{Bot: dir, Own: Own{Args: args}}}, false))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{{Bot: dir, Overrides: Overrides{Args: args}}}, false))
 		return programs[0]
 	}
 	plain, with := resolve(), resolve("-c", "a b")
@@ -134,8 +134,8 @@ func TestArgs(t *testing.T) {
 	if plain.Hash == with.Hash || with.Hash == resolve("-c", "a", "b").Hash || with.Hash != resolve("-c", "a b").Hash {
 		t.Errorf("the hashes are %s, %s", plain.Hash, with.Hash)
 	}
-	for _, own := range []Own{{Args: []string{"x"}}, {Memory: 1 << 30}, {Processes: 3}} {
-		_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "@greedy", Own: own}}, false)
+	for _, own := range []Overrides{{Args: []string{"x"}}, {Memory: 1 << 30}, {Processes: 3}} {
+		_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "@greedy", Overrides: own}}, false)
 		refused(t, err, `bot "@greedy": a house bot has no args, memory or processes of its own`)
 	}
 }
@@ -144,7 +144,7 @@ func TestArgs(t *testing.T) {
 func TestInterpreterAlone(t *testing.T) {
 	_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "python3"}, {Bot: "@random"}}, false)
 	refused(t, err, `"python3" runs no file`, "in quotes")
-	if interprets("./bot") {
+	if isBareInterpreter("./bot") {
 		t.Error("a program is taken for an interpreter")
 	}
 }
@@ -161,7 +161,7 @@ func TestSpecKeysAreDocumented(t *testing.T) {
 			own = append(own, row[1])
 		}
 	}
-	if !slices.Equal(keys, specKeys) || !slices.Equal(own, ownKeys) {
-		t.Errorf("the keys are %q and %q, the page has %q and %q", specKeys, ownKeys, keys, own)
+	if !slices.Equal(keys, specKeys) || !slices.Equal(own, overrideKeys) {
+		t.Errorf("the keys are %q and %q, the page has %q and %q", specKeys, overrideKeys, keys, own)
 	}
 }

@@ -24,8 +24,8 @@ import (
 // The second argument is passed on.
 type Modes map[string]func(arg string) error
 
-// House returns the mode "bot" of the timba program: a house bot.
-func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
+// RunHouseBot returns the mode "bot" of the timba program: a house bot.
+func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
 // Main is the TestMain of a package whose tests start their own binary again in one of
 // some modes. The tests of the package have a temporary directory of their own, which
@@ -64,9 +64,9 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	return binaries.Clean(m).Run()
 }
 
-// Specified returns the games that SPEC.md has a section on. The project promises their rules, and tests demand
+// SpecGames returns the games that SPEC.md has a section on. The project promises their rules, and tests demand
 // more of them than of a game that somebody adds for themselves.
-func Specified(t testing.TB) (list []*rules.Game) {
+func SpecGames(t testing.TB) (list []*rules.Game) {
 	t.Helper()
 	spec := string(kit.Get[[]byte](t)(fs.ReadFile(timba.Documents, "SPEC.md")))
 	for _, g := range games.All() {

@@ -38,17 +38,17 @@ func Replay(t testing.TB, game *rules.Game, options map[string]string, number ui
 	g.Begin()
 	random := rules.NewRand(number)
 	scores := make([]int, v.Players)
-	for !g.Over() {
+	for !g.IsOver() {
 		seat := g.Turn()
-		if fault != nil && g.State.Ply() == fault.Ply && !g.Forfeited(seat) {
-			kit.Must(t, g.Fault(seat, fault.Reason, time.Duration(fault.Credit)*time.Millisecond))
+		if fault != nil && g.State.Ply() == fault.Ply && !g.HasForfeited(seat) {
+			kit.Must(t, g.Forfeit(seat, fault.Reason, time.Duration(fault.Credit)*time.Millisecond))
 			continue
 		}
 		legal := g.State.Legal(nil)
 		move := g.State.MoveText(nil, legal[random.Below(len(legal))])
 		took := time.Duration(125+random.Below(4000)) * time.Microsecond
-		if g.Forfeited(seat) {
-			g.StandIn()
+		if g.HasForfeited(seat) {
+			g.PlayStandIn()
 			continue
 		}
 		var info []string
@@ -59,7 +59,7 @@ func Replay(t testing.TB, game *rules.Game, options map[string]string, number ui
 				fmt.Sprintf("score=%d depth=4 nodes=%d pv=%s", scores[seat], 1000+random.Below(90000), move),
 			}
 		}
-		kit.Must(t, g.Move(move, referee.Spent{Took: took}, info))
+		kit.Must(t, g.Move(move, referee.MoveTime{Took: took}, info))
 	}
 	g.End()
 	return &g.Record

@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 // Every directory of a game is registered, and every game of SPEC.md is tested by the conformance kit and against
 // naive rules.
 func TestGamesAreTested(t *testing.T) {
-	specified := refereetest.Specified(t)
+	specified := refereetest.SpecGames(t)
 	for _, g := range specified {
 		for file, call := range map[string]string{"game_test.go": "\trulestest.Run(t, Game, ", "naive_test.go": "\trulestest.FuzzNaive(f, "} {
 			path := filepath.Join("..", g.Name, file)

@@ -39,7 +39,7 @@ func TestPerft(t *testing.T) {
 		}
 		counted[f[0]] = true
 	}
-	for _, g := range refereetest.Specified(t) {
+	for _, g := range refereetest.SpecGames(t) {
 		if !counted[g.Name] {
 			t.Errorf("testdata/perft.txt does not have %s", g.Name)
 		}

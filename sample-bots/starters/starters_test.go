@@ -26,7 +26,9 @@ import (
 )
 
 // TestMain makes the test binary run as a house bot in real processes.
-func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+func TestMain(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
+}
 
 // Each starter is two text files, beside its README, and nothing that was built.
 func TestStarterFiles(t *testing.T) {
@@ -87,10 +89,10 @@ func TestStarterManifestAndReadme(t *testing.T) {
 			t.Errorf("%s: %v", l.Name, err)
 			continue
 		}
-		if m.Name != "Nice-1" || m.Version != "1.0" || len(m.Games) != len(refereetest.Specified(t)) {
+		if m.Name != "Nice-1" || m.Version != "1.0" || len(m.Games) != len(refereetest.SpecGames(t)) {
 			t.Errorf("%s: the manifest is %+v", l.Name, m)
 		}
-		for _, g := range refereetest.Specified(t) {
+		for _, g := range refereetest.SpecGames(t) {
 			if !slices.Contains(m.Games, g.Name) {
 				t.Errorf("%s: the manifest does not claim %s", l.Name, g.Name)
 			}

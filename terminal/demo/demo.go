@@ -90,12 +90,12 @@ func (d *Demo) Run(ctx context.Context) error {
 		})
 		group.Go(func() error {
 			defer stop()
-			return display.watch(ctx, finished, sent, d.Matches)
+			return display.showMatches(ctx, finished, sent, d.Matches)
 		})
 		return group.Wait()
 	}
 	err := s.Serve(ctx)
-	return errors.Join(err, display.end(), s.Close())
+	return errors.Join(err, display.showEnd(), s.Close())
 }
 
 // submit submits the starters one after the other.
@@ -112,7 +112,7 @@ func (d *Demo) submit(ctx context.Context, display *display) error {
 		if err != nil {
 			return fmt.Errorf("submitting the starter in %s: %w", l.Title, err)
 		}
-		display.say("%s (the starter in %s) %s", l.Name, l.Title, state)
+		display.addNews("%s (the starter in %s) %s", l.Name, l.Title, state)
 	}
 	return nil
 }

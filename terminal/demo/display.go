@@ -21,11 +21,11 @@ import (
 // the last news, again and again in the same place. Elsewhere it writes the news line by line, and the
 // standings every standingsEvery matches.
 type display struct {
-	w        io.Writer
-	store    *store.Store
-	ladders  []string
-	names    map[int64]string // of versions
-	finished int              // matches
+	w               io.Writer
+	store           *store.Store
+	ladders         []string
+	names           map[int64]string // of versions
+	finishedMatches int              // matches
 
 	mu   sync.Mutex
 	live *screen.Live // nil where w is no terminal
@@ -49,11 +49,11 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// watch shows the matches until the context ends, or until that many matches are finished and
+// showMatches shows the matches until the context ends, or until that many matches are finished and
 // all starters are submitted. 0 matches: until the context ends.
-func (d *display) watch(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
+func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
-	for sent != nil || matches == 0 || d.finished < matches {
+	for sent != nil || matches == 0 || d.finishedMatches < matches {
 		var err error
 		select {
 		case <-ctx.Done():
@@ -64,7 +64,7 @@ func (d *display) watch(ctx context.Context, finished <-chan events.Event, sent 
 			if !ok {
 				return nil
 			}
-			err = d.finish(ctx, e)
+			err = d.finishMatch(ctx, e)
 		case <-tick:
 			err = d.draw(ctx)
 		}
@@ -78,31 +78,31 @@ func (d *display) watch(ctx context.Context, finished <-chan events.Event, sent 
 	return nil
 }
 
-// finish shows a finished match and, without a terminal, from time to time the standings.
-func (d *display) finish(ctx context.Context, e events.Event) error {
-	d.finished += 1 + e.MissedEvents
-	if err := d.report(ctx, e); err != nil {
+// finishMatch shows a finished match and, without a terminal, from time to time the standings.
+func (d *display) finishMatch(ctx context.Context, e events.Event) error {
+	d.finishedMatches += 1 + e.MissedEvents
+	if err := d.reportMatch(ctx, e); err != nil {
 		return err
 	}
-	if d.live != nil || d.finished%standingsEvery != 0 {
+	if d.live != nil || d.finishedMatches%standingsEvery != 0 {
 		return nil
 	}
-	return d.standings(ctx)
+	return d.writeStandings(ctx)
 }
 
-// end shows the final standings.
-func (d *display) end() error {
+// showEnd shows the final standings.
+func (d *display) showEnd() error {
 	d.live.Clear()
-	if err := d.standings(context.Background()); err != nil {
+	if err := d.writeStandings(context.Background()); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.w, "\nmatches played: %d\n", d.finished)
+	fmt.Fprintf(d.w, "\nmatches played: %d\n", d.finishedMatches)
 	return nil
 }
 
-// standings writes the standings of all ladders.
-func (d *display) standings(ctx context.Context) error {
-	lines, err := d.bots(ctx)
+// writeStandings writes the standings of all ladders.
+func (d *display) writeStandings(ctx context.Context) error {
+	lines, err := d.ladderLines(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func (d *display) standings(ctx context.Context) error {
 	return nil
 }
 
-// bots returns the lines of each ladder, which have the bots that have played with their ratings, the
+// ladderLines returns the lines of each ladder, which have the bots that have played with their ratings, the
 // strongest first.
-func (d *display) bots(ctx context.Context) (all [][]string, err error) {
+func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
 		places, err := d.store.Ladders.Standings(ctx, name)
 		if err != nil {
@@ -153,8 +153,8 @@ func (d *display) wrap(ladder string, parts []string) []string {
 	return lines
 }
 
-// say adds a line of news.
-func (d *display) say(format string, args ...any) {
+// addNews adds a line of news.
+func (d *display) addNews(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	line := fmt.Sprintf(format, args...)
@@ -166,9 +166,9 @@ func (d *display) say(format string, args ...any) {
 	d.news = d.news[max(0, len(d.news)-newsLines):]
 }
 
-// report shows the ratings that a match has changed, and by how much where they are no longer
+// reportMatch shows the ratings that a match has changed, and by how much where they are no longer
 // provisional.
-func (d *display) report(ctx context.Context, e events.Event) error {
+func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (d *display) report(ctx context.Context, e events.Event) error {
 		parts = append(parts, change(d.names[c.VersionID], c, provisional))
 	}
 	for _, line := range d.wrap(e.Ladder, parts) {
-		d.say("%s", line)
+		d.addNews("%s", line)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (d *display) draw(ctx context.Context) error {
 	if d.live == nil {
 		return nil
 	}
-	ladders, err := d.bots(ctx)
+	ladders, err := d.ladderLines(ctx)
 	if err != nil {
 		return err
 	}
@@ -221,14 +221,14 @@ func (d *display) draw(ctx context.Context) error {
 	defer d.mu.Unlock()
 	lines = append(append(lines, ""), d.news...)
 	for i, line := range lines {
-		lines[i] = fit(line, d.live.Columns())
+		lines[i] = cutLine(line, d.live.Columns())
 	}
 	d.live.Draw(lines)
 	return nil
 }
 
-// fit cuts a line without colours to so many columns.
-func fit(line string, columns int) string {
+// cutLine cuts a line without colours to so many columns.
+func cutLine(line string, columns int) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), columns)])
 }

@@ -48,7 +48,7 @@ func TestSay(t *testing.T) {
 	var out bytes.Buffer
 	s := newDisplay(&out, nil, &config.Config{})
 	for range 2 * newsLines {
-		s.say("%s is live", "x")
+		s.addNews("%s is live", "x")
 	}
 	if want := strings.Repeat("x is live\n", 2*newsLines); out.String() != want || s.news != nil {
 		t.Errorf("it says %q, and keeps %q", out.String(), s.news)

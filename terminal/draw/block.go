@@ -25,7 +25,7 @@ func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-width(text)))
 }
 
-func right(text string, columns int) string {
+func padLeft(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-width(text))) + text
 }
 
@@ -34,8 +34,8 @@ func centre(text string, columns int) string {
 	return pad(strings.Repeat(" ", left)+text, columns)
 }
 
-// beside puts blocks next to each other, as many to a row as fit.
-func beside(columns, gap int, blocks ...block) block {
+// arrange puts blocks next to each other, as many to a row as fit.
+func arrange(columns, gap int, blocks ...block) block {
 	var all, row block
 	for _, b := range blocks {
 		if len(b) == 0 {
@@ -105,7 +105,7 @@ func (s Style) grid(rows [][]string, gap int) block {
 			number := strings.HasPrefix(rows[0][i], " ")
 			cell = strings.TrimPrefix(cell, " ")
 			if number {
-				cell = right(cell, widths[i])
+				cell = padLeft(cell, widths[i])
 			} else {
 				cell = pad(cell, widths[i])
 			}

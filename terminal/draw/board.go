@@ -39,7 +39,7 @@ func (d *drawing) board(b *rules.Board) block {
 		}
 		lines = append(lines, numbers, faces)
 	}
-	return beside(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
+	return arrange(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
 }
 
 // squaresOf returns the squares of a move, -1 for none: 12-13, or 12, which reaches it.
@@ -180,14 +180,14 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 		lines = append(lines, "", d.Dim("phase: "+Clean(string(phase))))
 	}
 	for i, m := range []struct {
-		what, move string
-		by         int
+		label, move string
+		by          int
 	}{{"last: ", d.p.Last, d.p.LastBy}, {"now:  ", d.p.Move, d.p.Turn}} {
 		if m.move != "" {
 			if i == 0 || d.p.Last == "" {
 				lines = append(lines, "")
 			}
-			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+d.name(m.by, 16)))
+			lines = append(lines, d.Dim(m.label)+Clean(m.move)+d.Dim(" by "+d.name(m.by, 16)))
 		}
 	}
 	return lines

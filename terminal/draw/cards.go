@@ -89,8 +89,8 @@ func (s Style) boxRow(cards, captions []string) block {
 		if card = s.Card(card); width(card) > 3 {
 			card = "???" // what is no card does not break a box
 		}
-		face += right(card, 3) + bar
-		below += " " + centre(at(captions, i), 3)
+		face += padLeft(card, 3) + bar
+		below += " " + centre(itemAt(captions, i), 3)
 	}
 	rows := block{edge("┌", "┬", "┐"), face, edge("└", "┴", "┘")}
 	if below = strings.TrimRight(below, " "); below != "" {
@@ -99,8 +99,8 @@ func (s Style) boxRow(cards, captions []string) block {
 	return rows
 }
 
-// titled puts a word above a block.
-func (s Style) titled(title string, b block) block {
+// withTitle puts a word above a block.
+func (s Style) withTitle(title string, b block) block {
 	return append(block{s.Dim(title)}, b...)
 }
 
@@ -109,19 +109,19 @@ func (d *drawing) table(c *rules.Cards) block {
 	v := d.p.View
 	var middle []block
 	if trump, ok := v.Lookup("trump"); ok {
-		middle = append(middle, d.titled("trump", d.boxes([]string{string(trump)}, nil, 8)))
+		middle = append(middle, d.withTitle("trump", d.boxes([]string{string(trump)}, nil, 8)))
 	}
 	if stock, ok := v.Lookup("stock"); ok {
-		middle = append(middle, d.titled("stock", d.boxes([]string{string(stock)}, nil, 8)))
+		middle = append(middle, d.withTitle("stock", d.boxes([]string{string(stock)}, nil, 8)))
 	}
 	if v.Int("round") > 0 {
 		about := block{"", "round " + v.Get("round"), "cards " + v.Get("cards"), "dealer " + v.Get("dealer")}
 		middle = append(middle, about)
 	}
-	if !d.crowded() {
+	if !d.isCrowded() {
 		middle = append(middle, d.trick(c))
 	}
-	body := beside(d.Columns()-1, 3, middle...)
+	body := arrange(d.Columns()-1, 3, middle...)
 	body = append(body, "")
 	body = append(body, d.seatTable(c)...)
 	body = append(body, "")
@@ -130,31 +130,31 @@ func (d *drawing) table(c *rules.Cards) block {
 	if len(hand) == 0 {
 		cards = block{"-"}
 	}
-	body = append(body, d.titled("hand of seat "+strconv.Itoa(d.p.Seat), cards)...)
-	return append(body, d.gone(c)...)
+	body = append(body, d.withTitle("hand of seat "+strconv.Itoa(d.p.Seat), cards)...)
+	return append(body, d.playedCards(c)...)
 }
 
-// crowded reports whether the boxes of a trick would not fit in a row; its cards are in
+// isCrowded reports whether the boxes of a trick would not fit in a row; its cards are in
 // the table of seats then.
-func (d *drawing) crowded() bool { return 4*d.seats+1 > d.Columns()-1 }
+func (d *drawing) isCrowded() bool { return 4*d.seats+1 > d.Columns()-1 }
 
-// onTable returns the cards of the trick in the order played, the seat that led, and the
+// trickCards returns the cards of the trick in the order played, the seat that led, and the
 // place of the card that wins so far, -1 for none.
-func (d *drawing) onTable(c *rules.Cards) (cards []string, leader, winning int) {
+func (d *drawing) trickCards(c *rules.Cards) (cards []string, leader, winning int) {
 	cards = list(d.p.View.Get(c.Trick))
 	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
 	if _, ok := d.p.View.Lookup("leader"); ok {
 		leader = d.p.View.Int("leader")
 	}
-	return cards, leader, d.winning(cards, c.Ranks)
+	return cards, leader, d.winningCard(cards, c.Ranks)
 }
 
 // trick draws the cards on the table, whose they are, and which one wins.
 func (d *drawing) trick(c *rules.Cards) block {
-	cards, leader, winning := d.onTable(c)
+	cards, leader, winning := d.trickCards(c)
 	var faces, seats []string
 	for i := range d.seats {
-		faces = append(faces, at(cards, i))
+		faces = append(faces, itemAt(cards, i))
 		seat := strconv.Itoa((leader + i) % d.seats)
 		switch {
 		case i == winning:
@@ -164,13 +164,13 @@ func (d *drawing) trick(c *rules.Cards) block {
 		}
 		seats = append(seats, seat)
 	}
-	return d.titled("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
+	return d.withTitle("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
 }
 
 // trickColumn returns a column for the table of seats: the card of each in the trick, a
 // star at the one that wins.
 func (d *drawing) trickColumn(c *rules.Cards) []string {
-	cards, leader, winning := d.onTable(c)
+	cards, leader, winning := d.trickCards(c)
 	column := make([]string, d.seats)
 	for i, card := range cards {
 		mark := " "
@@ -184,9 +184,9 @@ func (d *drawing) trickColumn(c *rules.Cards) []string {
 	return column
 }
 
-// winning returns the place of the card that wins the trick so far, -1 when none is
+// winningCard returns the place of the card that wins the trick so far, -1 when none is
 // there.
-func (d *drawing) winning(trick []string, ranks []int) int {
+func (d *drawing) winningCard(trick []string, ranks []int) int {
 	trump, err := baraja.Parse(d.p.View.Get("trump"))
 	if err != nil {
 		return -1
@@ -228,9 +228,9 @@ func (d *drawing) captions(hand []string) []string {
 	return captions
 }
 
-// gone lists the cards of the finished tricks, by suit where they have suits, and
+// playedCards lists the cards of the finished tricks, by suit where they have suits, and
 // the songs done.
-func (d *drawing) gone(c *rules.Cards) block {
+func (d *drawing) playedCards(c *rules.Cards) block {
 	var out block
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {
 		line := d.Dim("sung")
@@ -268,7 +268,7 @@ func (d *drawing) gone(c *rules.Cards) block {
 		}
 		cells = append(cells, block{pad(line, min(30, d.Columns()-8))})
 	}
-	lines := beside(d.Columns()-8, 2, cells...)
+	lines := arrange(d.Columns()-8, 2, cells...)
 	for i := range lines {
 		lines[i] = pad(map[bool]string{true: d.Dim("gone")}[i == 0], 6) + lines[i]
 	}

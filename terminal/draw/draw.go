@@ -74,7 +74,7 @@ func Name(names []string, seat int) string {
 	return "seat " + strconv.Itoa(seat)
 }
 
-func (d *drawing) name(seat, columns int) string { return d.fit(Name(d.p.Names, seat), columns) }
+func (d *drawing) name(seat, columns int) string { return d.shorten(Name(d.p.Names, seat), columns) }
 
 // title says which game it is, and who is to move, at the other end of the line. What
 // does not fit is left out: first the seat, then options, then the end of the name.
@@ -100,7 +100,7 @@ func (d *drawing) toMove(columns int) string {
 	if seat := fmt.Sprintf(" (seat %d)", d.p.Turn); d.p.Names != nil && width(start+who+seat+end) <= columns {
 		end = seat + end
 	}
-	return start + d.fit(who, columns-width(start+end)) + end
+	return start + d.shorten(who, columns-width(start+end)) + end
 }
 
 // list returns the items of a list in a view: none when it is "-".
@@ -111,8 +111,8 @@ func list(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// at returns item i, "" where there is none.
-func at(items []string, i int) string {
+// itemAt returns item i, "" where there is none.
+func itemAt(items []string, i int) string {
 	if i < 0 || i >= len(items) {
 		return ""
 	}

@@ -246,7 +246,7 @@ func TestStyles(t *testing.T) {
 		t.Setenv("LC_ALL", c.all)
 		t.Setenv("LC_CTYPE", c.ctype)
 		t.Setenv("LANG", c.la)
-		if s := For(&strings.Builder{}); s.Unicode != c.want || s.Colour || s.Width != normalWidth {
+		if s := StyleFor(&strings.Builder{}); s.Unicode != c.want || s.Colour || s.Width != normalWidth {
 			t.Errorf("%s: %+v", c.name, s)
 		}
 	}

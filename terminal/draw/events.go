@@ -23,18 +23,18 @@ func (s Style) Event(event string, names []string) string {
 	case "deal":
 		return "dealt: " + strings.ReplaceAll(rest, ",", " ")
 	case "trump":
-		return "trump: " + s.Card(at(args, len(args)-1))
+		return "trump: " + s.Card(itemAt(args, len(args)-1))
 	case "round":
-		return "round " + at(args, 0) + ": " + strings.ReplaceAll(s.Words(strings.Join(args[1:], ", ")), "=", " ")
+		return "round " + itemAt(args, 0) + ": " + strings.ReplaceAll(s.Words(strings.Join(args[1:], ", ")), "=", " ")
 	case rules.OpeningOption.Name:
-		if n, err := strconv.Atoi(at(args, 0)); err == nil && n > 0 {
+		if n, err := strconv.Atoi(itemAt(args, 0)); err == nil && n > 0 {
 			return "the game begins after " + text.Count(n, "random ply")
 		}
 		return "the game begins without an opening"
 	case "score":
 		return "points so far: " + Clean(strings.Join(args, " "))
 	}
-	seat, err := strconv.Atoi(at(args, 0))
+	seat, err := strconv.Atoi(itemAt(args, 0))
 	if err != nil || seat < 0 {
 		return Clean(event)
 	}
@@ -66,7 +66,7 @@ func (s Style) Event(event string, names []string) string {
 	case "instant":
 		return does("win") + " at once: " + rest
 	case "sing":
-		return does("declare") + " " + s.song(at(args, 1)) + " for " + Clean(at(args, 2))
+		return does("declare") + " " + s.song(itemAt(args, 1)) + " for " + Clean(itemAt(args, 2))
 	case "song":
 		return does("score") + " the song: " + rest
 	case "capture":

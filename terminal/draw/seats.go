@@ -20,8 +20,8 @@ var seatColumns = []struct{ head, key string }{
 // The widths of names in the table of seats.
 const (
 	nameColumn = 2
-	leastName  = 5
-	mostName   = 18
+	minName    = 5
+	maxName    = 18
 )
 
 // seatTable draws a row for each seat. The cards that others know, and open hands, stand
@@ -49,7 +49,7 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 		columns = append(columns, cells)
 		head = append(head, c.head)
 	}
-	if d.crowded() {
+	if d.isCrowded() {
 		columns = append(columns, d.trickColumn(c))
 		head = append(head, " trick")
 	}
@@ -64,7 +64,7 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 			row = append(row, "AB"[seat%2:seat%2+1])
 		}
 		for _, cells := range columns {
-			row = append(row, at(cells, seat))
+			row = append(row, itemAt(cells, seat))
 		}
 		rows = append(rows, row)
 	}
@@ -76,14 +76,14 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 func (d *drawing) spread(rows [][]string) block {
 	gap, room := 2, d.Columns()-1
 	widths, all := widthsOf(rows, gap)
-	name := min(mostName, widths[nameColumn])
+	name := min(maxName, widths[nameColumn])
 	if all-widths[nameColumn]+name > room {
 		gap = 1
 		_, all = widthsOf(rows, gap)
-		name = min(name, max(leastName, room-(all-widths[nameColumn])))
+		name = min(name, max(minName, room-(all-widths[nameColumn])))
 	}
 	for i, row := range rows[1:] {
-		row[nameColumn] = d.fit(row[nameColumn], name)
+		row[nameColumn] = d.shorten(row[nameColumn], name)
 		if i == d.p.Seat {
 			row[nameColumn] = d.Bold(row[nameColumn])
 		}
@@ -92,17 +92,17 @@ func (d *drawing) spread(rows [][]string) block {
 	for i, line := range d.grid(rows, gap) {
 		lines = append(lines, line)
 		if i > 0 {
-			lines = append(lines, d.below(i-1)...)
+			lines = append(lines, d.cardsBelow(i-1)...)
 		}
 	}
 	return lines
 }
 
-// below returns the lines below a seat: its open hand, or its cards that all know.
-func (d *drawing) below(seat int) block {
+// cardsBelow returns the lines below a seat: its open hand, or its cards that all know.
+func (d *drawing) cardsBelow(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {
-		for _, card := range list(at(strings.Split(d.p.View.Get("known"), "/"), seat)) {
+		for _, card := range list(itemAt(strings.Split(d.p.View.Get("known"), "/"), seat)) {
 			words = append(words, d.Card(card))
 		}
 		if len(words) > 0 {
@@ -114,7 +114,7 @@ func (d *drawing) below(seat int) block {
 
 // openHand returns the hand of another seat where cards lie face up.
 func (d *drawing) openHand(seat int) (cards []string, open bool) {
-	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
+	if seat == d.p.Seat || itemAt(d.p.Open, seat) == "" {
 		return nil, false
 	}
 	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand)) {

@@ -27,13 +27,13 @@ type Style struct {
 // The widths that drawings are made for.
 const (
 	normalWidth = 80
-	leastWidth  = 40
-	mostWidth   = 100
+	minWidth    = 40
+	maxWidth    = 100
 )
 
-// For returns what a writer can show: colours only on a terminal and not with
+// StyleFor returns what a writer can show: colours only on a terminal and not with
 // NO_COLOR, other than ASCII only in a locale of UTF-8.
-func For(w io.Writer) Style {
+func StyleFor(w io.Writer) Style {
 	s := Style{Width: normalWidth, Unicode: utf8Locale()}
 	file := screen.Terminal(w)
 	if file == nil {
@@ -59,7 +59,7 @@ func (s Style) Columns() int {
 	if s.Width == 0 {
 		return normalWidth
 	}
-	return min(max(s.Width, leastWidth), mostWidth)
+	return min(max(s.Width, minWidth), maxWidth)
 }
 
 // SGR codes: what a terminal is told to look like.
@@ -138,9 +138,9 @@ func Clean(text string) string {
 	}, text)
 }
 
-// fit cuts a name to so many columns: what is left out becomes an ellipsis. The number
+// shorten cuts a name to so many columns: what is left out becomes an ellipsis. The number
 // that tells bots of the same name apart ("#2") stays.
-func (s Style) fit(name string, columns int) string {
+func (s Style) shorten(name string, columns int) string {
 	runes := []rune(name)
 	if len(runes) <= columns {
 		return name

@@ -34,9 +34,9 @@ type Explainer struct {
 	All   bool // show every fault in full
 	// Command returns the command line that runs this program with these arguments.
 	Command func(words ...string) string
-	// About adds what else is known of a bot to the circumstances of its fault in a
+	// DescribeBot adds what else is known of a bot to the circumstances of its fault in a
 	// replay, and returns the words of the command that checks it, nil if there is none.
-	About func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
+	DescribeBot func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault
 }
@@ -46,10 +46,10 @@ type Explainer struct {
 func (e *Explainer) Explain() error {
 	e.collect()
 	if len(e.faults) == 0 {
-		e.summary()
+		e.writeSummary()
 		return nil
 	}
-	return e.explain()
+	return e.writeFaults()
 }
 
 // Fault describes one fault, numbered from 1.
@@ -61,7 +61,7 @@ func (e *Explainer) Fault(number int) error {
 	if number < 1 || number > len(e.faults) {
 		return fmt.Errorf("explain: fault %d does not exist: there are faults 1 to %d", number, len(e.faults))
 	}
-	return e.fault(number - 1)
+	return e.writeFault(number - 1)
 }
 
 // collect gathers the faults of all games.
@@ -74,23 +74,23 @@ func (e *Explainer) collect() {
 	}
 }
 
-// explain shows the first fault of each bot and code in full, the others in a line each.
-func (e *Explainer) explain() error {
+// writeFaults shows the first fault of each bot and code in full, the others in a line each.
+func (e *Explainer) writeFaults() error {
 	type kind struct {
 		bot  string
 		code protocol.Code
 	}
-	e.adjudicated("of " + text.Count(len(e.Games), "game"))
+	e.writeAdjudicated("of " + text.Count(len(e.Games), "game"))
 	shown := map[kind]bool{}
 	var rest []string
 	for i, x := range e.faults {
 		k := kind{x.name(x.fault.Seat), x.fault.Code}
-		if !e.All && (shown[k] || x.fault.Disqualified()) {
-			rest = append(rest, fmt.Sprintf("%4d  %s: %s", i+1, x.where(), draw.Clean(x.fault.Text)))
+		if !e.All && (shown[k] || x.fault.IsDisqualified()) {
+			rest = append(rest, fmt.Sprintf("%4d  %s: %s", i+1, x.place(), draw.Clean(x.fault.Text)))
 			continue
 		}
 		shown[k] = true
-		if err := e.fault(i); err != nil {
+		if err := e.writeFault(i); err != nil {
 			return err
 		}
 	}
@@ -108,13 +108,13 @@ func (e *Explainer) explain() error {
 	return nil
 }
 
-// where returns the bot and the place of a fault, as text.
-func (x gameFault) where() string {
+// place returns the bot and the place of a fault, as text.
+func (x gameFault) place() string {
 	m := x.Replay.Match
 	return fmt.Sprintf("%s (seat %d), deal %d, rotation %d, ply %d: %s", x.name(x.fault.Seat), x.fault.Seat, m.Deal, m.Rotation, x.fault.Ply, x.fault.Code)
 }
 
-func (e *Explainer) fault(i int) error {
+func (e *Explainer) writeFault(i int) error {
 	x := e.faults[i]
 	f := x.fault
 	traffic, err := x.Replay.Traffic(x.Rules, f.Seat)
@@ -126,15 +126,15 @@ func (e *Explainer) fault(i int) error {
 		return fmt.Errorf("%s: %w", x.Path, err)
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Rule(e.Alert(fmt.Sprintf("fault %d of %d: %s", i+1, len(e.faults), f.Code))))
-	log, path := x.log()
+	log, path := x.readLog()
 	c, err := x.Replay.Circumstances(x.Rules, f, log)
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Path, err)
 	}
-	c, check := e.About(x.Path, x.name(f.Seat), c)
-	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c).String()), x.Path)
-	e.lines(traffic)
-	e.log(log, path)
+	c, check := e.DescribeBot(x.Path, x.name(f.Seat), c)
+	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.place(), draw.Clean(f.TextIn(c).String()), x.Path)
+	e.writeTraffic(traffic)
+	e.writeLog(log, path)
 	if c.Turn.Legal != nil {
 		fmt.Fprintf(e, "\n%s\n", e.Bold("the position"))
 		fmt.Fprint(e, e.Position(game.Position(f.Ply, f.Seat, false)))
@@ -147,7 +147,7 @@ func (e *Explainer) fault(i int) error {
 	if len(traffic) > 0 {
 		fmt.Fprintf(e, "\nsend the same lines again: %s | YOUR BOT\n", e.Command("replay", "feed", x.Path, "--seat", strconv.Itoa(f.Seat)))
 	}
-	if check != nil && !f.Disqualified() {
+	if check != nil && !f.IsDisqualified() {
 		fmt.Fprintf(e, "check the whole bot: %s\n", e.Command(check...))
 	}
 	return nil
@@ -159,9 +159,9 @@ const shownPaths = 3
 // lastLines is how many lines of the traffic or of a log are shown.
 const lastLines = 12
 
-// lines shows the end of the traffic, "<" to the bot, ">" from it. Its answers are the
+// writeTraffic shows the end of the traffic, "<" to the bot, ">" from it. Its answers are the
 // moves in the replay; the one that failed is only in the fault's text.
-func (e *Explainer) lines(traffic []referee.Traffic) {
+func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	var lines []string
 	for _, t := range traffic {
 		arrow := "<"
@@ -190,28 +190,28 @@ func (e *Explainer) lines(traffic []referee.Traffic) {
 	}
 }
 
-// log returns what the bot wrote to stderr, and the path of that; "" if it is not here.
-func (x gameFault) log() (log []byte, path string) {
+// readLog returns what the bot wrote to stderr, and the path of that; "" if it is not here.
+func (x gameFault) readLog() (readLog []byte, path string) {
 	path = x.logPath(x.fault.Seat)
-	log, err := os.ReadFile(path)
+	readLog, err := os.ReadFile(path)
 	if _, ok := numberOf(x.Path); err != nil && !ok {
 		return nil, ""
 	}
-	return log, path
+	return readLog, path
 }
 
-// log shows the end of a log.
-func (e *Explainer) log(log []byte, path string) {
+// writeLog shows the end of a log.
+func (e *Explainer) writeLog(writeLog []byte, path string) {
 	switch {
 	case path == "":
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is not here: timba logs shows your bot's log of a game of the competition"))
 		return
-	case len(log) == 0:
+	case len(writeLog) == 0:
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is empty: it wrote nothing to stderr"))
 		return
 	}
 	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+path+")"))
-	for _, line := range fault.LogEnd(fault.Lines(log), lastLines) {
+	for _, line := range fault.LogEnd(fault.Lines(writeLog), lastLines) {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
 		fmt.Fprintf(e, "  | %s\n", draw.Clean(line))
 	}

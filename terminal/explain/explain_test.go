@@ -26,7 +26,7 @@ func explainer(games ...*Game) (*Explainer, *strings.Builder) {
 	return &Explainer{
 		Writer: out, Paths: []string{"out"}, Games: games,
 		Command: func(words ...string) string { return "timba " + strings.Join(words, " ") },
-		About: func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+		DescribeBot: func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 			return c, []string{"check", name}
 		},
 	}, out
@@ -50,7 +50,7 @@ func played(t *testing.T, g *rules.Game, plies ...int) (all []*Game) {
 // resigned returns the games; scores have ended some of them.
 func resigned(games []*Game, which ...int) []*Game {
 	for _, i := range which {
-		games[i].Replay.Adjudicated = &referee.Adjudicated{As: referee.AsResign, Seats: []int{1}}
+		games[i].Replay.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{1}}
 	}
 	return games
 }

@@ -25,34 +25,34 @@ type moment struct {
 	weight        float64
 }
 
-// summary shows the remarkable moves and deals of games without faults.
-func (e *Explainer) summary() {
+// writeSummary shows the remarkable moves and deals of games without faults.
+func (e *Explainer) writeSummary() {
 	var played []string
 	for _, g := range e.Games {
 		played = append(played, g.Replay.Game)
 	}
 	slices.Sort(played)
 	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
-	e.adjudicated("of them")
+	e.writeAdjudicated("of them")
 	if len(e.Games) == 1 {
 		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Style, e.Games[0].Replay))
 	}
-	e.moments("longest thinks", "ms", best(e.thinks(), shownMoments, func(m moment) float64 { return m.move.MS }), func(m moment) string {
+	e.writeMoments("longest thinks", "ms", best(e.timedMoves(), shownMoments, func(m moment) float64 { return m.move.MS }), func(m moment) string {
 		return fmt.Sprintf("%.3f", m.move.MS)
 	})
-	e.moments("decisive moves (the bot's own score before and after)", "score",
-		best(e.turns(), shownMoments, func(m moment) float64 { return m.weight }), func(m moment) string {
+	e.writeMoments("decisive moves (the bot's own score before and after)", "score",
+		best(e.decisiveMoves(), shownMoments, func(m moment) float64 { return m.weight }), func(m moment) string {
 			return fmt.Sprintf("%g to %g", m.before, m.after)
 		})
-	e.deals()
+	e.writeDeals()
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// adjudicated tells how scores ended a single game, or how many of the games.
-func (e *Explainer) adjudicated(ofGames string) {
+// writeAdjudicated tells how scores ended a single game, or how many of the games.
+func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {
-		if g.Replay.Adjudicated != nil {
+		if g.Replay.AdjudicationResult != nil {
 			n++
 		}
 	}
@@ -65,7 +65,7 @@ func (e *Explainer) adjudicated(ofGames string) {
 	}
 }
 
-func (e *Explainer) thinks() (all []moment) {
+func (e *Explainer) timedMoves() (all []moment) {
 	for _, g := range e.Games {
 		for ply := range g.Replay.Moves {
 			if m := &g.Replay.Moves[ply]; m.ByBot() {
@@ -76,9 +76,9 @@ func (e *Explainer) thinks() (all []moment) {
 	return all
 }
 
-// turns returns the moves after which a bot's score changed. Each is weighted by the
+// decisiveMoves returns the moves after which a bot's score changed. Each is weighted by the
 // bot's average change, because each bot has its own unit.
-func (e *Explainer) turns() (all []moment) {
+func (e *Explainer) decisiveMoves() (all []moment) {
 	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {
 		last := map[int]*moment{} // by seat, its move with a score
@@ -105,12 +105,12 @@ func (e *Explainer) turns() (all []moment) {
 	return slices.DeleteFunc(all, func(m moment) bool { return m.weight == 0 })
 }
 
-func (e *Explainer) moments(title, unit string, moments []moment, value func(moment) string) {
-	if len(moments) == 0 {
+func (e *Explainer) writeMoments(title, unit string, writeMoments []moment, value func(moment) string) {
+	if len(writeMoments) == 0 {
 		return
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold(title))
-	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", moments, func(m moment) []any {
+	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", writeMoments, func(m moment) []any {
 		return []any{m.game.name(m.move.Seat), m.move.Seat, e.Move(m.move.Move), value(m), m.game.Path, m.ply}
 	})
 }
@@ -125,8 +125,8 @@ type duel struct {
 	margin        float64
 }
 
-// deals shows the closest and the most lopsided deals.
-func (e *Explainer) deals() {
+// writeDeals shows the closest and the most lopsided deals.
+func (e *Explainer) writeDeals() {
 	all := e.duels()
 	if len(all) < 2 {
 		return

@@ -85,13 +85,13 @@ func isStep(move string) bool {
 	return two && isNumber(from) && isNumber(to)
 }
 
-// names are one or two squares by the names at the edges of the board, such as a1-b2.
-var names = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
+// squareNames are one or two squares by the names at the edges of the board, such as a1-b2.
+var squareNames = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
 
-// numbered returns a line with the numbers of the squares that it names.
-func (c choices) numbered(line string) string {
+// squareNumbers returns a line with the numbers of the squares that it names.
+func (c choices) squareNumbers(line string) string {
 	var numbers []string
-	if found := names.FindStringSubmatch(line); found != nil {
+	if found := squareNames.FindStringSubmatch(line); found != nil {
 		for _, name := range found[1:] {
 			if n, ok := rules.ParseSquare(name, c.side); ok {
 				numbers = append(numbers, strconv.Itoa(n))
@@ -104,8 +104,8 @@ func (c choices) numbered(line string) string {
 	return line
 }
 
-// from returns the moves of the piece on a square.
-func (c choices) from(square string) (moves []string) {
+// movesFrom returns the moves of the piece on a square.
+func (c choices) movesFrom(square string) (moves []string) {
 	if c.manner == bySteps {
 		moves = beginning(c.legal, square+"-")
 	}
@@ -119,14 +119,14 @@ func (c choices) choose(line string, words []string) string {
 	if slices.Contains(c.legal, line) {
 		return line
 	}
-	line = c.numbered(line)
+	line = c.squareNumbers(line)
 	for _, move := range c.legal {
 		if c.keys[move] == line {
 			return move
 		}
 	}
 	if isNumber(line) {
-		if moves := c.from(line); len(moves) == 1 {
+		if moves := c.movesFrom(line); len(moves) == 1 {
 			return moves[0]
 		}
 		return "" // a number never stands for the beginning of a card
@@ -178,8 +178,8 @@ func (c choices) numbers() string {
 	return text
 }
 
-// how says what to type.
-func (c choices) how() string {
+// typingHelp says what to type.
+func (c choices) typingHelp() string {
 	example := c.legal[0]
 	switch c.manner {
 	case byNumber:
@@ -194,16 +194,16 @@ func (c choices) how() string {
 	return fmt.Sprintf("type one in full, such as %s", example)
 }
 
-// why says why a line is no move, and what to type.
-func (c choices) why(line string, words []string) string {
-	if moves := c.from(c.numbered(line)); len(moves) > 0 {
+// rejection says why a line is no move, and what to type.
+func (c choices) rejection(line string, words []string) string {
+	if moves := c.movesFrom(c.squareNumbers(line)); len(moves) > 0 {
 		return fmt.Sprintf("the piece on %s has several moves: type %s", line, strings.Join(moves, " or "))
 	}
 	found := beginning(append(slices.Clone(c.legal), words...), line)
 	if len(found) > 1 && !isNumber(line) {
 		return fmt.Sprintf("%s may be %s", strconv.Quote(line), strings.Join(found, ", "))
 	}
-	return fmt.Sprintf("%s is not one of your moves: %s; ? is help", strconv.Quote(line), c.how())
+	return fmt.Sprintf("%s is not one of your moves: %s; ? is help", strconv.Quote(line), c.typingHelp())
 }
 
 // beginning returns the words that begin with start.

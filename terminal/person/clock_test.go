@@ -26,7 +26,7 @@ func TestCountDown(t *testing.T) {
 		defer cancel()
 		keys, typed := io.Pipe()
 		screen := vt10x.New(vt10x.WithSize(40, 5))
-		e := &editor{input: &pump{in: keys, got: make(chan chunk, 1), ctx: ctx}, screen: none}
+		e := &editor{input: &pump{source: keys, chunks: make(chan chunk, 1), ctx: ctx}, screen: none}
 		e.terminal = term.NewTerminal(struct {
 			io.Reader
 			io.Writer

@@ -27,12 +27,12 @@ type command struct {
 
 func (p *Person) commands() []command {
 	return []command{
-		{"help", "the rules and the commands", (*Person).help},
+		{"help", "the rules and the commands", (*Person).showHelp},
 		{"moves", "your moves, and what to type for each", (*Person).moveList},
-		{"hint", "the move that @" + hintBot + " would play", (*Person).hint},
-		{"why", "what the bots thought about their last moves; this may reveal their cards", (*Person).why},
+		{"hint", "the move that @" + hintBot + " would play", (*Person).showHint},
+		{"why", "what the bots thought about their last moves; this may reveal their cards", (*Person).showThoughts},
 		{"undo", "take back your last move", (*Person).undo},
-		{"view", "your turn in the words of the protocol", (*Person).view},
+		{"view", "your turn in the words of the protocol", (*Person).showView},
 		{"show", "draw the position again", func(p *Person, t turn) bool { p.show(t); return false }},
 		{"quit", "leave the game, which forfeits it", func(p *Person, _ turn) bool { p.quit(); return true }},
 	}
@@ -62,7 +62,7 @@ func (p *Person) command(line string, t turn) (leaving, known bool) {
 	return false, false
 }
 
-func (p *Person) help(t turn) bool {
+func (p *Person) showHelp(t turn) bool {
 	fmt.Fprintln(p.Out)
 	text.Game(p.Out, p.Match.Variant.Game, p.Columns())
 	p.say("\nthis game: ", p.Match.Variant.Settings.String())
@@ -92,8 +92,8 @@ func (p *Person) moveList(t turn) bool {
 // hintBot is the house bot that gives hints.
 const hintBot = "greedy"
 
-// hint shows the move of a bot that sees the same lines.
-func (p *Person) hint(t turn) bool {
+// showHint shows the move of a bot that sees the same lines.
+func (p *Person) showHint(t turn) bool {
 	bot, err := house.NewPlayer(hintBot)
 	if err != nil {
 		panic(err) // a constant
@@ -103,7 +103,7 @@ func (p *Person) hint(t turn) bool {
 	return false
 }
 
-func (p *Person) why(t turn) bool {
+func (p *Person) showThoughts(t turn) bool {
 	if len(t.thoughts) == 0 {
 		p.say("", "the bots have written nothing about their moves since your last one")
 	}
@@ -115,7 +115,7 @@ func (p *Person) why(t turn) bool {
 
 func (p *Person) undo(turn) bool {
 	switch {
-	case p.timed():
+	case p.hasClock():
 		p.say("", "a move cannot be taken back while the clock runs: leave out --timed for that")
 		return false
 	case !p.Repeats:
@@ -131,7 +131,7 @@ func (p *Person) undo(turn) bool {
 	return true
 }
 
-func (p *Person) view(t turn) bool {
+func (p *Person) showView(t turn) bool {
 	fmt.Fprintf(p.Out, "view %s\nturn %d %d %s\n", t.View, t.Ply, t.Time.Milliseconds(), strings.Join(t.choices.legal, " "))
 	return false
 }

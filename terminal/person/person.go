@@ -34,10 +34,10 @@ const leaveGrace = 2 * time.Second
 
 // Person plays a seat of a match of one game.
 type Person struct {
-	Match match.Match // the bot at Seat has only a name
-	Seat  int
-	In    Prompter
-	Out   io.Writer
+	Match    match.Match // the bot at Seat has only a name
+	Seat     int
+	Prompter Prompter
+	Out      io.Writer
 	// Repeats is whether the other bots repeat their moves in the same game, which undo
 	// needs.
 	Repeats bool
@@ -80,7 +80,7 @@ type thought struct {
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
 // the person leaves and the others do not finish soon.
 func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
-	p.Style = draw.For(p.Out)
+	p.Style = draw.StyleFor(p.Out)
 	p.names = nil
 	for _, b := range p.Match.Bots {
 		p.names = append(p.names, b.Name)
@@ -110,7 +110,7 @@ func (p *Person) playGame(ctx context.Context) (*referee.Result, error) {
 		serving.Lock()
 		defer serving.Unlock()
 		err := protocol.Serve(in, out, "", "", p.answer)
-		if p.left() {
+		if p.hasLeft() {
 			err = ErrQuit
 		}
 		return err
@@ -126,8 +126,8 @@ func (p *Person) playGame(ctx context.Context) (*referee.Result, error) {
 	return result, err
 }
 
-// left reports whether the person has left the game.
-func (g *game) left() bool { return context.Cause(g.playing) == ErrQuit }
+// hasLeft reports whether the person has left the game.
+func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
 // overhear receives every line of the game. It keeps the events and faults that the
 // person is sent, and what the bots write about their moves.
@@ -157,8 +157,8 @@ func (p *Person) overhear(t referee.Traffic) {
 	}
 }
 
-// take returns the news and thoughts since the last call.
-func (b *bulletin) take() (news []string, thoughts []thought) {
+// takeNews returns the news and thoughts since the last call.
+func (b *bulletin) takeNews() (news []string, thoughts []thought) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	news, thoughts = b.news, b.thoughts
@@ -170,27 +170,27 @@ func (b *bulletin) take() (news []string, thoughts []thought) {
 // person's part in the game.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	until := time.Now().Add(t.Time)
-	p.Style = draw.For(p.Out) // the terminal may have another size now
-	news, thoughts := p.take()
-	p.follow(news)
-	if move, ok := p.again(t); ok {
-		return p.made(t, move)
+	p.Style = draw.StyleFor(p.Out) // the terminal may have another size now
+	news, thoughts := p.takeNews()
+	p.recordLastMove(news)
+	if move, ok := p.scriptedMove(t); ok {
+		return p.recordMove(t, move)
 	}
-	p.tell(news)
+	p.showNews(news)
 	now := turn{Turn: t, hand: p.hand(t), thoughts: thoughts}
 	now.choices = choicesOf(p.Match.Variant.Game.Display, now.hand, t.Moves.Strings())
 	now.choices.side = p.side(t)
 	p.show(now)
 	q := Question{Text: now.choices.prompt(), Complete: func(start string) []string { return beginning(p.words(now), start) }}
-	if p.timed() {
+	if p.hasClock() {
 		q.Until = until
 	}
 	for {
-		line, err := p.In.Ask(p.playing, q)
+		line, err := p.Prompter.Ask(p.playing, q)
 		switch {
 		case errors.Is(err, errOut):
-			news, _ := p.take()
-			p.tell(news)
+			news, _ := p.takeNews()
+			p.showNews(news)
 			return protocol.Answer{}
 		case p.playing.Err() != nil:
 			return protocol.Answer{}
@@ -201,14 +201,14 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 			continue
 		}
 		if move := now.choices.choose(line, p.commandNames()); move != "" {
-			return p.made(t, move)
+			return p.recordMove(t, move)
 		}
 		leaving, known := p.command(line, now)
 		if leaving {
 			return protocol.Answer{}
 		}
 		if !known {
-			p.say("", now.choices.why(line, p.commandNames()))
+			p.say("", now.choices.rejection(line, p.commandNames()))
 		}
 	}
 }
@@ -237,15 +237,15 @@ func (g *game) quit() {
 	g.grace = time.AfterFunc(leaveGrace, func() { g.leave(ErrQuit) })
 }
 
-// made records a move and returns it as the answer.
-func (p *Person) made(t *protocol.Turn, move string) protocol.Answer {
+// recordMove records a move and returns it as the answer.
+func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 	p.moves = append(p.moves, ownMove{move, string(t.View)})
 	p.last, p.lastBy = move, p.Seat
 	return protocol.Answer{Move: []byte(move)}
 }
 
-// again returns the move that the script has for this turn.
-func (p *Person) again(t *protocol.Turn) (string, bool) {
+// scriptedMove returns the move that the script has for this turn.
+func (p *Person) scriptedMove(t *protocol.Turn) (string, bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {
 		return "", false
@@ -258,8 +258,8 @@ func (p *Person) again(t *protocol.Turn) (string, bool) {
 	return p.script[n].move, true
 }
 
-// follow records the last move, which boards mark.
-func (p *Person) follow(news []string) {
+// recordLastMove records the last move, which boards mark.
+func (p *Person) recordLastMove(news []string) {
 	for _, line := range news {
 		words := strings.Fields(line)
 		if len(words) == 4 && words[1] == "play" {

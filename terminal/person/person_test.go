@@ -79,7 +79,7 @@ func TestSquareNames(t *testing.T) {
 	}
 	several := choicesOf(board, nil, []string{"18-12", "18-13"})
 	several.side = 6
-	if why := several.why("a3", nil); why != "the piece on a3 has several moves: type 18-12 or 18-13" {
+	if why := several.rejection("a3", nil); why != "the piece on a3 has several moves: type 18-12 or 18-13" {
 		t.Error(why)
 	}
 }
@@ -119,7 +119,7 @@ func TestCommon(t *testing.T) {
 		{[]string{"12c", "why"}, ""},
 		{[]string{"sing:o", "sing:c"}, "sing:"},
 	} {
-		if got := common(c.words); got != c.want {
+		if got := commonPrefix(c.words); got != c.want {
 			t.Errorf("%v have %q in common, want %q", c.words, got, c.want)
 		}
 	}

@@ -45,7 +45,7 @@ type Prompter interface {
 // NewPrompter returns a Prompter with line editing on a terminal, and a plain one
 // elsewhere.
 func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
-	input := &pump{in: in, got: make(chan chunk, 1)}
+	input := &pump{source: in, chunks: make(chan chunk, 1)}
 	file, screen := screen.Terminal(in), screen.Terminal(out)
 	if file != nil && screen != nil {
 		before, err := term.GetState(int(file.Fd()))
@@ -64,9 +64,9 @@ func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 // pump is a reader whose Read ends with a context. What is read later is kept for the next
 // Read.
 type pump struct {
-	in      io.Reader
+	source  io.Reader
 	ctx     context.Context
-	got     chan chunk
+	chunks  chan chunk
 	pending bool // a goroutine reads
 	chunk
 }
@@ -82,12 +82,12 @@ func (p *pump) Read(b []byte) (int, error) {
 			p.pending = true
 			go func() {
 				buffer := make([]byte, 4096)
-				n, err := p.in.Read(buffer)
-				p.got <- chunk{buffer[:n], err}
+				n, err := p.source.Read(buffer)
+				p.chunks <- chunk{buffer[:n], err}
 			}()
 		}
 		select {
-		case p.chunk = <-p.got:
+		case p.chunk = <-p.chunks:
 			p.pending = false
 		case <-p.ctx.Done():
 			return 0, context.Cause(p.ctx)
@@ -147,7 +147,7 @@ func (e *editor) Ask(ctx context.Context, q Question) (string, error) {
 		if key != '\t' || pos != len(line) {
 			return "", 0, false
 		}
-		longer := common(q.Complete(line))
+		longer := commonPrefix(q.Complete(line))
 		return longer, len(longer), len(longer) > len(line)
 	}
 	stop := e.countDown(q)
@@ -202,8 +202,8 @@ func (e *editor) countDown(q Question) (stop func()) {
 	}
 }
 
-// common returns the longest common prefix of the words.
-func common(words []string) string {
+// commonPrefix returns the longest common prefix of the words.
+func commonPrefix(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}

@@ -25,24 +25,24 @@ func (p *Person) welcome() {
 		p.say(fmt.Sprintf("seat %d: ", seat), draw.Clean(name))
 	}
 	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game.Display))
-	if p.timed() {
-		p.say("\n", "you have "+p.allowed()+" for each move")
+	if p.hasClock() {
+		p.say("\n", "you have "+p.timeLimit()+" for each move")
 	}
 	fmt.Fprintf(p.Out, "\n%s\n\n", p.Dim("? shows the rules and what you can type"))
 }
 
-// timed reports whether the person has a clock.
-func (p *Person) timed() bool { return !p.Match.Bots[p.Seat].Untimed }
+// hasClock reports whether the person has a clock.
+func (p *Person) hasClock() bool { return !p.Match.Bots[p.Seat].Untimed }
 
-// allowed is the time that the person has, as text.
-func (p *Person) allowed() string { return fmt.Sprintf("%g s", p.Match.Clock.Move.Seconds()) }
+// timeLimit is the time that the person has, as text.
+func (p *Person) timeLimit() string { return fmt.Sprintf("%g s", p.Match.Clock.Move.Seconds()) }
 
-// tell shows what has happened.
-func (p *Person) tell(news []string) {
+// showNews shows what has happened.
+func (p *Person) showNews(news []string) {
 	for _, line := range news {
 		verb, rest, _ := strings.Cut(line, " ")
 		if verb == "fault" {
-			p.tellFault(line)
+			p.showFault(line)
 			continue
 		}
 		if strings.HasPrefix(rest, fmt.Sprintf("play %d ", p.Seat)) {
@@ -55,15 +55,15 @@ func (p *Person) tell(news []string) {
 	}
 }
 
-func (p *Person) tellFault(line string) {
+func (p *Person) showFault(line string) {
 	f, err := protocol.ParseReferee([]byte(line))
 	switch {
 	case err != nil:
 	case f.Seat != p.Seat:
 		p.say(" ", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", draw.Name(p.names, f.Seat), f.Code, f.Text)))
 	case f.Code == protocol.Timeout:
-		p.say(" ", p.Alert("! you ran out of time: you had "+p.allowed()+" for this move"))
-	case p.left():
+		p.say(" ", p.Alert("! you ran out of time: you had "+p.timeLimit()+" for this move"))
+	case p.hasLeft():
 		p.say(" ", p.Alert("! you left the game"))
 	default:
 		p.say(" ", p.Alert(fmt.Sprintf("! you are out of the game: %s", f.Text)))
@@ -72,12 +72,12 @@ func (p *Person) tellFault(line string) {
 
 // Farewell shows how a finished game ended.
 func (p *Person) Farewell(r *referee.Replay) error {
-	p.Style = draw.For(p.Out)
-	news, _ := p.take()
+	p.Style = draw.StyleFor(p.Out)
+	news, _ := p.takeNews()
 	if len(news) > 0 {
 		fmt.Fprintln(p.Out)
 	}
-	p.tell(news)
+	p.showNews(news)
 	game, err := playback.New(r, p.Match.Variant.Game)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func TestUndo(t *testing.T) {
 			Variant: refereetest.Variant(t, "brisca", ""), Clock: referee.DefaultClock,
 			Bots: []match.Bot{{Name: "you", Untimed: true}, {Name: "@greedy", Untimed: true, Serve: serve}},
 		},
-		In: kit.Get[Prompter](t)(NewPrompter(strings.NewReader(typed), &out)), Out: &out, Repeats: true,
+		Prompter: kit.Get[Prompter](t)(NewPrompter(strings.NewReader(typed), &out)), Out: &out, Repeats: true,
 	}
 	p.Match.Clock.Startup = time.Minute
 	kit.Get[*referee.Result](t)(p.Play(t.Context()))

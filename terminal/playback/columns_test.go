@@ -54,7 +54,7 @@ func TestColumns(t *testing.T) {
 				for _, s := range []Screen{{Seat: -1}, {Seat: 1}, {Seat: -1, All: true}} {
 					var got strings.Builder
 					s.Writer, s.Style, s.Game = &got, style, game
-					s.Whole()
+					s.ShowGame()
 					for line := range strings.Lines(got.String()) {
 						if n := text.Width(strings.TrimSuffix(line, "\n")); n > style.Width {
 							t.Fatalf("%d columns where there are %d: %q", n, style.Width, line)
@@ -63,7 +63,7 @@ func TestColumns(t *testing.T) {
 				}
 				if style.Unicode {
 					s := Screen{Writer: &shown, Style: style, Game: game, Seat: -1, All: true}
-					s.Frame(min(c.frame, len(game.Frames)-1))
+					s.ShowFrame(min(c.frame, len(game.Frames)-1))
 				}
 			}
 			kit.Golden(t, name+".txt", shown.String())

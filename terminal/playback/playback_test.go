@@ -24,7 +24,7 @@ func TestScreen(t *testing.T) {
 	beginning := func(s *Screen) {
 		s.head()
 		for i := range 4 {
-			s.Frame(i)
+			s.ShowFrame(i)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -35,14 +35,14 @@ func TestScreen(t *testing.T) {
 		"own-clock":     {ownClock(refereetest.Replay(t, teeko.Game, nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
 		"brisca-all":    {refereetest.Replay(t, brisca.Game, nil, 7, nil), beginning, Screen{Seat: -1, All: true}},
 		"brisca-seat":   {refereetest.Replay(t, brisca.Game, nil, 7, nil), beginning, Screen{Seat: 1}},
-		"tebes-forfeit": {refereetest.Replay(t, tebes.Game, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
+		"tebes-forfeit": {refereetest.Replay(t, tebes.Game, small, 2, timeout), (*Screen).ShowGame, Screen{Seat: -1}},
 		"brisca-stand-in": {refereetest.Replay(t, brisca.Game, three, 3, illegal), func(s *Screen) {
-			s.Frame(5)
-			s.Frame(len(s.Game.Frames) - 1)
+			s.ShowFrame(5)
+			s.ShowFrame(len(s.Game.Frames) - 1)
 		}, Screen{Seat: -1}},
 		"podrida-plain": {refereetest.Replay(t, podrida.Game, three, 3, illegal), func(s *Screen) {
 			for i := range 9 {
-				s.Frame(i)
+				s.ShowFrame(i)
 			}
 		}, Screen{Seat: -1, Plain: true, All: true}},
 	} {

@@ -21,11 +21,11 @@ type Screen struct {
 	Plain bool // write lines of the protocol instead of drawings
 }
 
-// Whole shows a whole game.
-func (s *Screen) Whole() {
+// ShowGame shows a whole game.
+func (s *Screen) ShowGame() {
 	s.head()
 	for i := range s.Game.Frames {
-		s.Frame(i)
+		s.ShowFrame(i)
 	}
 }
 
@@ -65,16 +65,16 @@ func (s *Screen) head() {
 	}
 }
 
-// took returns the time of a move, and its credit.
-func took(m *referee.ReplayMove) string {
+// moveTimeText returns the time of a move, and its credit.
+func moveTimeText(m *referee.ReplayMove) string {
 	if m.Credit == 0 {
 		return fmt.Sprintf("%.3f ms", m.MS)
 	}
 	return fmt.Sprintf("%.3f ms, %.3f of them credit", m.MS, m.Credit)
 }
 
-// Frame shows the position after i moves, with its faults and events.
-func (s *Screen) Frame(i int) {
+// ShowFrame shows the position after i moves, with its faults and events.
+func (s *Screen) ShowFrame(i int) {
 	fr := &s.Game.Frames[i]
 	if s.Plain {
 		s.plainFrame(fr)
@@ -83,9 +83,9 @@ func (s *Screen) Frame(i int) {
 	p := s.Game.Position(i, s.Seat, s.All)
 	title := s.Bold("end")
 	if m := fr.Move; m != nil {
-		title = s.Bold(fmt.Sprintf("%d", fr.Ply)) + " " + s.who(m) + " plays " + s.Bold(s.Move(m.Move))
+		title = s.Bold(fmt.Sprintf("%d", fr.Ply)) + " " + s.playerText(m) + " plays " + s.Bold(s.Move(m.Move))
 		if m.ByBot() {
-			title += s.Dim(" in " + took(m))
+			title += s.Dim(" in " + moveTimeText(m))
 		}
 		p.Move = m.Move
 	}
@@ -104,8 +104,8 @@ func (s *Screen) Frame(i int) {
 	}
 }
 
-// who returns the player of a move, as text.
-func (s *Screen) who(m *referee.ReplayMove) string {
+// playerText returns the player of a move, as text.
+func (s *Screen) playerText(m *referee.ReplayMove) string {
 	who := fmt.Sprintf("%s (seat %d)", draw.Clean(s.Game.Replay.Seats[m.Seat].Name), m.Seat)
 	switch {
 	case m.Given:
@@ -205,7 +205,7 @@ func (s *Screen) plainFrame(fr *Frame) {
 	}
 	fmt.Fprintf(s, "%3d seat %d (%s) %s", fr.Ply, m.Seat, by, m.Move)
 	if m.ByBot() {
-		fmt.Fprintf(s, "  %s", took(m))
+		fmt.Fprintf(s, "  %s", moveTimeText(m))
 	}
 	fmt.Fprintln(s)
 	for _, info := range m.Info {

@@ -73,7 +73,7 @@ func (s *Screen) page(out io.Writer, i int) {
 	var shown strings.Builder
 	inner := *s
 	inner.Writer = &shown
-	inner.Frame(i)
+	inner.ShowFrame(i)
 	fmt.Fprintf(&shown, "\n%s\n", s.Dim(s.Wrap("", fmt.Sprintf("%d of %d: n next, p back, g first, G last, q quit", i, len(s.Game.Frames)-1))))
 	fmt.Fprint(out, "\x1b[H\x1b[2J"+strings.ReplaceAll(shown.String(), "\n", "\r\n"))
 }

@@ -56,13 +56,13 @@ func (l *Live) columns() int {
 // Draw replaces the lines by others. The cursor stays behind the last of them.
 func (l *Live) Draw(lines []string) {
 	if l != nil {
-		io.WriteString(l.terminal, erased(l.lines, l.columns())+strings.Join(lines, "\n"))
+		io.WriteString(l.terminal, eraseCodes(l.lines, l.columns())+strings.Join(lines, "\n"))
 		l.lines = lines
 	}
 }
 
-// Above writes a line of text to w, the terminal's or another's output, above the lines.
-func (l *Live) Above(w io.Writer, line string) {
+// WriteAbove writes a line of text to w, the terminal's or another's output, above the lines.
+func (l *Live) WriteAbove(w io.Writer, line string) {
 	var lines []string
 	if l != nil {
 		lines = l.lines
@@ -75,9 +75,9 @@ func (l *Live) Above(w io.Writer, line string) {
 // Clear removes the lines, so that other output can follow in their place.
 func (l *Live) Clear() { l.Draw(nil) }
 
-// erased returns what removes lines from a terminal of so many columns, which may have become
+// eraseCodes returns what removes lines from a terminal of so many columns, which may have become
 // narrower since: longer lines then take several rows.
-func erased(lines []string, columns int) string {
+func eraseCodes(lines []string, columns int) string {
 	if len(lines) == 0 {
 		return ""
 	}

@@ -21,7 +21,7 @@ func TestErased(t *testing.T) {
 		{[]string{"± five"}, 6, "\r\x1b[J"},
 		{[]string{"sixteen columns.", "two"}, 5, "\r\x1b[4A\x1b[J"},
 	} {
-		if got := erased(c.lines, c.columns); got != c.want {
+		if got := eraseCodes(c.lines, c.columns); got != c.want {
 			t.Errorf("%q in %d columns: %q, want %q", c.lines, c.columns, got, c.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestLiveElsewhere(t *testing.T) {
 	}
 	var l *Live
 	l.Draw([]string{"score"})
-	l.Above(&b, "line")
+	l.WriteAbove(&b, "line")
 	l.Clear()
 	if b.String() != "line\n" || l.Columns() != normalColumns-1 {
 		t.Errorf("%q, %d columns", b.String(), l.Columns())

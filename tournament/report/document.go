@@ -23,15 +23,15 @@ type Document struct {
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion string          `json:"champion,omitempty"` // of one that is over
 	SPRT     *documentSPRT   `json:"sprt,omitempty"`
-	// Adjudicated is only there where the match has rules of adjudication.
-	Adjudicated *documentAdjudicated `json:"adjudicated,omitempty"`
-	Faults      []documentFault      `json:"faults"`
-	Voids       []string             `json:"voids"` // games played again, each with the reason
-	// Starved is how many of Voids were so because other programs used the core while a bot
+	// AdjudicatedGames is only there where the match has rules of adjudication.
+	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
+	Faults           []documentFault      `json:"faults"`
+	Voids            []string             `json:"voids"` // games played again, each with the reason
+	// StarvedVoids is how many of Voids were so because other programs used the core while a bot
 	// thought; the others are failures of timba's own.
-	Starved int `json:"starved"`
-	// Early is only there where the match ended before all of its games were played.
-	Early *Early `json:"ended_early,omitempty"`
+	StarvedVoids int `json:"starved"`
+	// EarlyEnd is only there where the match ended before all of its games were played.
+	EarlyEnd *EarlyEnd `json:"ended_early,omitempty"`
 }
 
 // documentPlan is what is to be played.
@@ -47,11 +47,11 @@ type documentPlan struct {
 
 // documentCounts is how much has been played, in all matches.
 type documentCounts struct {
-	Played   int     `json:"played"`   // deals finished
-	Distinct int     `json:"distinct"` // of them, those that count: the others repeat games of the same bots
-	Games    int     `json:"games"`
-	Moves    int     `json:"moves"`
-	Seconds  float64 `json:"seconds"`
+	PlayedDeals int     `json:"played"`   // deals finished
+	Distinct    int     `json:"distinct"` // of them, those that count: the others repeat games of the same bots
+	Games       int     `json:"games"`
+	Moves       int     `json:"moves"`
+	Seconds     float64 `json:"seconds"`
 }
 
 type documentBot struct {
@@ -65,9 +65,9 @@ type documentBot struct {
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
 	// Credit is the time, in milliseconds, in which other programs held the cores while it wanted them.
-	Credit float64         `json:"credit_ms,omitempty"`
-	Elo    *stats.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
-	Match  *float64        `json:"match_points,omitempty"` // in a Swiss or knockout tournament
+	Credit      float64         `json:"credit_ms,omitempty"`
+	Elo         *stats.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
+	MatchPoints *float64        `json:"match_points,omitempty"` // in a Swiss or knockout tournament
 }
 
 // documentRound is a match of a round, counted from 1; a bot alone has a bye.
@@ -91,9 +91,9 @@ type documentPair struct {
 type documentSPRT struct {
 	stats.SPRT
 	stats.Progress
-	// Exhausted is how many deals in a row were repeated when the test ended
+	// RepeatedDeals is how many deals in a row were repeated when the test ended
 	// without a verdict, for want of new ones; 0 where it did not.
-	Exhausted int `json:"exhausted"`
+	RepeatedDeals int `json:"exhausted"`
 }
 
 type documentFault struct {
@@ -123,14 +123,14 @@ func (r *Run) Document() Document {
 			Commitment: referee.Commitment(rules.Seed(r.Seed)),
 			Deals:      r.Deals,
 		},
-		documentCounts: documentCounts{Played: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds()},
+		documentCounts: documentCounts{PlayedDeals: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds()},
 		Bots:           []documentBot{},
 		Pairs:          []documentPair{},
 		Teams:          r.teams(),
 		Faults:         []documentFault{},
 		Voids:          append([]string{}, r.Voids...),
-		Starved:        r.Starved,
-		Early:          r.Early,
+		StarvedVoids:   r.StarvedVoids,
+		EarlyEnd:       r.EarlyEnd,
 	}
 	matches := r.Matches()
 	for _, m := range matches {
@@ -147,7 +147,7 @@ func (r *Run) Document() Document {
 			b.Elo = &s.Rating
 		}
 		if rounds {
-			b.Match = &s.Match
+			b.MatchPoints = &s.MatchPoints
 		}
 		doc.Bots = append(doc.Bots, b)
 	}
@@ -159,17 +159,17 @@ func (r *Run) Document() Document {
 		}
 	}
 	if r.SPRT != nil && len(matches) > 0 && matches[0].Progress != nil {
-		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted()}
+		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].RepeatedDeals()}
 	}
 	if r.Adjudication.String() != "" {
-		n := r.adjudicated()
-		doc.Adjudicated = &n
+		n := r.countAdjudicated()
+		doc.AdjudicatedGames = &n
 	}
 	for _, f := range r.Faults {
-		text, change := r.cause(f, r.Programs[matches[f.Match].Bots[f.Bot]])
+		text, change := r.faultCause(f, r.Programs[matches[f.Match].Bots[f.Bot]])
 		doc.Faults = append(doc.Faults, documentFault{
 			f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, text, change,
-			r.Dir.Replay(f.Match, f.Deal, f.Rotation),
+			r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation),
 		})
 	}
 	return doc
@@ -178,7 +178,7 @@ func (r *Run) Document() Document {
 func (d *Document) addRounds(r *Run, results tournament.Results) {
 	for _, m := range r.Matches() {
 		round := documentRound{Round: m.Round + 1, Match: m.Number, Bots: r.names(m.Bots), Points: m.Points()}
-		if r.Format == tournament.Knockout && r.Finished(m) {
+		if r.Format == tournament.Knockout && r.IsFinished(m) {
 			round.Winner, round.TieBreak = r.Bots[m.Winner()].Name, m.TieBreak()
 		}
 		d.Rounds = append(d.Rounds, round)
@@ -188,9 +188,9 @@ func (d *Document) addRounds(r *Run, results tournament.Results) {
 	}
 }
 
-// Early tells that a tournament ended before all of its games were played.
-type Early struct {
-	Why     string `json:"why"` // Interrupted or Failed
+// EarlyEnd tells that a tournament ended before all of its games were played.
+type EarlyEnd struct {
+	Cause   string `json:"why"` // Interrupted or Failed
 	Text    string `json:"text"`
 	Missing int    `json:"missing_games"` // at most, with a sequential test
 	Games   int    `json:"all_games"`
@@ -203,12 +203,12 @@ const (
 	Failed      = "failed"      // the text says what
 )
 
-// missing counts the games that have not been played.
-func (r *Run) missing() int {
+// countMissing counts the games that have not been played.
+func (r *Run) countMissing() int {
 	_, n := r.Total()
 	for _, m := range r.Matches() {
 		if len(m.Bots) > 1 || len(r.Bots) == 1 {
-			n -= m.All(r.Deals) - r.Lacks(m)
+			n -= m.GameCount(r.Deals) - r.MissingGames(m)
 		}
 	}
 	return n
@@ -219,7 +219,7 @@ const shownMatches = 5
 
 // missingText says which games have not been played.
 func (r *Run) missingText() string {
-	n := r.missing()
+	n := r.countMissing()
 	_, all := r.Total()
 	switch {
 	case n == 0:
@@ -233,7 +233,7 @@ func (r *Run) missingText() string {
 	unfinished, last := 0, -1
 	for _, m := range r.Matches() {
 		last = m.Round
-		lacks := r.Lacks(m)
+		lacks := r.MissingGames(m)
 		if lacks == 0 {
 			continue
 		}
@@ -258,5 +258,5 @@ func (r *Run) missingText() string {
 // resumes it.
 func (r *Run) EndEarly(why, said, resume string) {
 	_, all := r.Total()
-	r.Early = &Early{Why: why, Text: said, Missing: r.missing(), Games: all, Resume: resume}
+	r.EarlyEnd = &EarlyEnd{Cause: why, Text: said, Missing: r.countMissing(), Games: all, Resume: resume}
 }

@@ -20,7 +20,7 @@ func TestEndEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := r.Play(ctx, func(*tournament.Match, *referee.Result) { cancel() }, func(text string) { t.Error(text) })
-	var early *tournament.Early
+	var early *tournament.EarlyEndError
 	if !errors.As(err, &early) {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -34,7 +34,7 @@ func TestEndEarly(t *testing.T) {
 	}
 	doc := r.Document()
 	valid(t, kit.Get[[]byte](t)(json.Marshal(doc)))
-	data := string(kit.Get[[]byte](t)(json.Marshal(doc.Early)))
+	data := string(kit.Get[[]byte](t)(json.Marshal(doc.EarlyEnd)))
 	if want := `{"why":"interrupted","text":"why","missing_games":19,"all_games":20,"resume":""}`; data != want {
 		t.Errorf("the document has %s, want %s", data, want)
 	}

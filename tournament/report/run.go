@@ -27,35 +27,35 @@ type Run struct {
 	Dir      *tournament.Dir
 	Workers  []int // as in tournament.Play
 
-	Self   string // how the user starts this program, for commands to type next
-	Games  int    // played in this run
-	Took   time.Duration
-	Faults []Fault // of all runs, in the order of the games
-	Early  *Early  // nil: all games have been played
+	Self     string // how the user starts this program, for commands to type next
+	Games    int    // played in this run
+	Took     time.Duration
+	Faults   []Fault   // of all runs, in the order of the games
+	EarlyEnd *EarlyEnd // nil: all games have been played
 
-	trace func(*tournament.Match, referee.Traffic) // nil for none
-	began time.Time
+	trace     func(*tournament.Match, referee.Traffic) // nil for none
+	startedAt time.Time
 }
 
 // Fault is a fault and the match that it happened in.
 type Fault struct {
 	Match int
-	referee.FaultAt
+	referee.GameFault
 }
 
 // Play plays the tournament. done is called with each finished game, say with each notice of
 // tournament.Events; one call at a time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
-	r.began = time.Now()
+	r.startedAt = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
 		Trace: r.trace,
-		Done: func(m *tournament.Match, g *referee.Result) {
+		OnGame: func(m *tournament.Match, g *referee.Result) {
 			r.Games++
 			done(m, g)
 		},
 		Notice: say,
 	})
-	r.Took = time.Since(r.began)
+	r.Took = time.Since(r.startedAt)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
 			r.Faults = append(r.Faults, Fault{m.Number, f})
@@ -87,8 +87,8 @@ func (r *Run) WriteHead(w io.Writer) {
 		fmt.Fprintf(w, "%s, ", r.Format)
 	}
 	deals, rotations := text.Count(r.Deals, "deal")+" a match", "all rotations"
-	if r.First > 0 {
-		deals = fmt.Sprintf("deal %d alone", r.First)
+	if r.FirstDeal > 0 {
+		deals = fmt.Sprintf("deal %d alone", r.FirstDeal)
 	}
 	if r.Rotation != nil {
 		rotations = fmt.Sprintf("rotation %d alone", *r.Rotation)
@@ -119,7 +119,7 @@ func (r *Run) TraceTo(w io.Writer) {
 		mu.Lock()
 		defer mu.Unlock()
 		for line := range strings.Lines(string(p.Lines)) {
-			fmt.Fprintf(w, "%12.3f ms %d.%d.%d seat %d %s %s %s\n", float64(p.At.Nanoseconds())/1e6, m.Number, p.Deal, p.Rotation, p.Seat, name, arrow, strings.TrimSuffix(line, "\n"))
+			fmt.Fprintf(w, "%12.3f ms %d.%d.%d seat %d %s %s %s\n", float64(p.Offset.Nanoseconds())/1e6, m.Number, p.Deal, p.Rotation, p.Seat, name, arrow, strings.TrimSuffix(line, "\n"))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestSchema(t *testing.T) {
 		"sprt":         {schema.at("sprt"), reflect.TypeFor[documentSPRT]()},
 		"adjudicated":  {schema.at("adjudicated"), reflect.TypeFor[documentAdjudicated]()},
 		"faults":       {schema.at("faults").Items, reflect.TypeFor[documentFault]()},
-		"ended_early":  {schema.at("ended_early"), reflect.TypeFor[Early]()},
+		"ended_early":  {schema.at("ended_early"), reflect.TypeFor[EarlyEnd]()},
 	} {
 		var names, always, has []string
 		for _, f := range reflect.VisibleFields(c.of) {

@@ -27,7 +27,7 @@ type part struct {
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string
-	for _, parts := range [][]part{r.strength(results), r.progress(results, time.Since(r.began))} {
+	for _, parts := range [][]part{r.strength(results), r.progress(results, time.Since(r.startedAt))} {
 		if line := fitParts(parts, columns); line != "" {
 			lines = append(lines, line)
 		}
@@ -76,7 +76,7 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 	s := results.Pairs[0][1]
 	elo := "Elo " + eloText(s)
 	if !s.Swept {
-		elo += " ± " + plusMinus(s.Elo.PlusMinus(), 1)
+		elo += " ± " + halfWidthText(s.Elo.PlusMinus(), 1)
 	}
 	parts = []part{{elo, 1}, {fmt.Sprintf("LOS %.1f %%", 100*s.LOS), 2}}
 	if p := r.Matches()[0].Progress; p != nil {
@@ -88,9 +88,9 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 // standing returns the figure that a bot is ranked by.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {
-		return fmt.Sprintf("%.2f points", s.Match)
+		return fmt.Sprintf("%.2f points", s.MatchPoints)
 	}
-	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, plusMinus(s.Rating.PlusMinus(), 0))
+	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, halfWidthText(s.Rating.PlusMinus(), 0))
 }
 
 // progress returns how far the tournament is after so much time.
@@ -108,7 +108,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if results.Distinct < results.Deals {
 		parts = append(parts, part{fmt.Sprintf("%d distinct", results.Distinct), 2})
 	}
-	_, played := r.Played()
+	_, played := r.PlayedCounts()
 	parts = append(parts, part{fmt.Sprintf("%d/%d games", played, all), 6})
 	faults := 0
 	for _, s := range results.Standings {
@@ -134,7 +134,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 // forfeited.
 func (r *Run) GameLine(m *tournament.Match, g *referee.Result) string {
 	var b strings.Builder
-	_, played := r.Played()
+	_, played := r.PlayedCounts()
 	_, all := r.Total()
 	fmt.Fprintf(&b, "game %d/%d: ", played, all)
 	if r.Format != tournament.Single {

@@ -159,7 +159,7 @@ func TestGameLine(t *testing.T) {
 			"game 0/6: deal 2, rotation 1: 0 a 60, 1 b 60, 2 c 0.5: a and b tie for the first rank, 1 ply, 1.50 s"},
 		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 3, 2}, Points: []float64{1, 2, 3}, Faults: []referee.Fault{late}},
 			"game 0/6: deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3: a wins, 1 ply, 1.50 s; b (seat 1) forfeits at ply 7: " + string(protocol.Timeout) + ": " + late.Text},
-		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 2, 2}, Points: []float64{1, 0, 0}, Adjudicated: &referee.Adjudicated{As: referee.AsResign, Seats: []int{2}}},
+		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 2, 2}, Points: []float64{1, 0, 0}, AdjudicationResult: &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{2}}},
 			"game 0/6: deal 2, rotation 1: 0 a 1, 1 b 0, 2 c 0: a wins, 1 ply, 1.50 s; adjudicated: c (seat 2) resigns, by the scores of all"},
 		{four, referee.Replay{Seats: seats("a", "b", "c", "d"), Ranks: []int{2, 1, 2, 1}, Points: []float64{1, 2, 3, 4}},
 			"game 0/24: match 3, deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3, 3 d 4: b and d win, 1 ply, 1.50 s"},

@@ -41,13 +41,13 @@ func (r *Run) WriteTables(w io.Writer) {
 	}
 	speed := ""
 	switch {
-	case r.Games == 0 && r.Early == nil:
+	case r.Games == 0 && r.EarlyEnd == nil:
 		speed = ": there were none left to play"
 	case r.Games > 0:
 		speed = fmt.Sprintf(", %.1f games a second", float64(r.Games)/r.Took.Seconds())
 	}
 	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Games, "game"), r.Took.Seconds(), speed)
-	if r.Early != nil {
+	if r.EarlyEnd != nil {
 		fmt.Fprintf(w, "missing: %s\n", r.missingText())
 	}
 	r.writeCredit(w, results)
@@ -58,11 +58,11 @@ func (r *Run) WriteTables(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "replays: %s\n", r.Dir.Path)
 	}
-	if n := len(r.Voids) - r.Starved; n > 0 {
+	if n := len(r.Voids) - r.StarvedVoids; n > 0 {
 		fmt.Fprintf(w, "%s void for a failure of timba's own, and played again\n", text.Count(n, "game"))
 	}
-	if r.Starved > 0 {
-		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.Starved, "game"))
+	if r.StarvedVoids > 0 {
+		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.StarvedVoids, "game"))
 	}
 }
 
@@ -87,16 +87,16 @@ func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 		if other.Bot == 0 || s.Deals == 0 {
 			return nil
 		}
-		return []any{eloText(s), bounded(s.Elo.Low) + " to " + bounded(s.Elo.High), other.Name,
+		return []any{eloText(s), boundText(s.Elo.Low) + " to " + boundText(s.Elo.High), other.Name,
 			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games}
 	})
 }
 
-// mostPairs is how many bots have a table of who did what against whom.
-const mostPairs = 12
+// maxPairsBots is how many bots have a table of who did what against whom.
+const maxPairsBots = 12
 
 func (r *Run) writePairs(w io.Writer, results tournament.Results) {
-	if len(results.Standings) > mostPairs {
+	if len(results.Standings) > maxPairsBots {
 		return
 	}
 	fmt.Fprintf(w, "\nshare of the duels, by deals:\n")
@@ -151,10 +151,10 @@ func (r *Run) writeFaults(w io.Writer) {
 	for _, f := range first[:min(len(first), shownFaults)] {
 		n := times[kindOf(f)]
 		shown += n
-		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
+		replay := text.Quote(dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
-		told, change := f.FaultAt, ""
-		told.Text, change = r.cause(f, bot)
+		told, change := f.GameFault, ""
+		told.Text, change = r.faultCause(f, bot)
 		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
 			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
@@ -163,10 +163,10 @@ func (r *Run) writeFaults(w io.Writer) {
 			fmt.Fprintf(w, "  change: %s\n", change)
 		}
 		fmt.Fprintf(w, "  look: %s replay show %s\n  why: %s explain %s\n", r.Self, replay, r.Self, replay)
-		if line := r.check(bot); line != "" && !f.Disqualified() {
+		if line := r.checkCommand(bot); line != "" && !f.IsDisqualified() {
 			fmt.Fprintf(w, "  check: %s\n", line)
 		}
-		if log := dir.Log(f.Match, f.Deal, f.Rotation, f.Seat); log != "" {
+		if log := dir.ExistingLog(f.Match, f.Deal, f.Rotation, f.Seat); log != "" {
 			fmt.Fprintf(w, "  its log: %s\n", log)
 		}
 	}
@@ -175,10 +175,10 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// cause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
+// faultCause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
 // change, "" where the game cannot be read.
-func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
-	data, err := os.ReadFile(r.Dir.Replay(f.Match, f.Deal, f.Rotation))
+func (r *Run) faultCause(f Fault, bot match.Bot) (text, change string) {
+	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
 		return f.Text, ""
 	}
@@ -186,7 +186,7 @@ func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
 	if err != nil {
 		return f.Text, ""
 	}
-	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
+	log, _ := os.ReadFile(r.Dir.ExistingLog(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
 	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
 	c = bot.Describe(c, true)
 	if err == nil {
@@ -195,8 +195,8 @@ func (r *Run) cause(f Fault, bot match.Bot) (text, change string) {
 	return f.TextIn(c).String(), change
 }
 
-// check returns the command that checks a bot as this tournament plays; "" for a house bot.
-func (r *Run) check(b match.Bot) string {
+// checkCommand returns the command that checks a bot as this tournament plays; "" for a house bot.
+func (r *Run) checkCommand(b match.Bot) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
 	}
@@ -205,7 +205,7 @@ func (r *Run) check(b match.Bot) string {
 		limit = b.Sandbox.Limit
 	}
 	line := []string{r.Self}
-	for _, word := range check.Words(b.Line, r.Variant.Game.Name, r.Clock, limit) {
+	for _, word := range check.CommandArgs(b.Line, r.Variant.Game.Name, r.Clock, limit) {
 		line = append(line, text.Quote(word))
 	}
 	return strings.Join(line, " ")
@@ -220,7 +220,7 @@ func (r *Run) faultsOf(bot int) string {
 	for _, f := range r.Faults {
 		switch {
 		case matches[f.Match].Bots[f.Bot] != bot:
-		case f.Disqualified():
+		case f.IsDisqualified():
 			unplayed++
 		default:
 			n[f.Code]++
@@ -270,12 +270,12 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	text.Rows(w, head, results.Standings, func(s tournament.Standing) []any {
 		place++
 		row := []any{s.Name, s.Games, s.Wins, s.Draws, s.Losses, fmt.Sprintf("%g", s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
-		elo := []any{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), plusMinus(s.Rating.PlusMinus(), 0)}
+		elo := []any{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), halfWidthText(s.Rating.PlusMinus(), 0)}
 		switch {
 		case r.Format == tournament.Swiss:
-			row = append([]any{place, fmt.Sprintf("%.2f", s.Match)}, row...)
+			row = append([]any{place, fmt.Sprintf("%.2f", s.MatchPoints)}, row...)
 		case r.Format == tournament.Knockout:
-			row = append([]any{place, r.outIn(s, results)}, row...)
+			row = append([]any{place, r.knockoutResult(s, results)}, row...)
 		case rated:
 			return append(elo, row...)
 		}
@@ -315,15 +315,15 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// outIn says how far a bot has come in a knockout.
-func (r *Run) outIn(s tournament.Standing, results tournament.Results) string {
+// knockoutResult says how far a bot has come in a knockout.
+func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:
 		return "champion"
-	case s.Out < 0:
+	case s.LostRound < 0:
 		return "-"
 	}
-	return r.roundName(s.Out, results)
+	return r.roundName(s.LostRound, results)
 }
 
 // roundName returns the name of a round, from 0.
@@ -352,7 +352,7 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 		row := []any{name, r.matchPoints(m)}
 		if r.Format == tournament.Knockout {
 			winner := "-"
-			if r.Finished(m) {
+			if r.IsFinished(m) {
 				winner = r.Bots[m.Winner()].Name
 				if by := m.TieBreak(); by != "" {
 					winner += " (after a tie: " + by + ")"
@@ -387,10 +387,10 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	}
 	a, b := r.Bots[0].Name, r.Bots[1].Name
 	fmt.Fprintf(w, "\n%s against %s, in %s:\n", a, b, text.Count(s.Deals, "deal"))
-	fmt.Fprintf(w, "  Elo              %s  (95 %%: %s to %s)\n", eloText(s), bounded(s.Elo.Low), bounded(s.Elo.High))
+	fmt.Fprintf(w, "  Elo              %s  (95 %%: %s to %s)\n", eloText(s), boundText(s.Elo.Low), boundText(s.Elo.High))
 	fmt.Fprintf(w, "  LOS              %.1f %%\n", 100*s.LOS)
 	fmt.Fprintf(w, "  draw ratio       %.1f %%\n", 100*float64(first.Draws)/float64(first.Games))
-	fmt.Fprintf(w, "  points a game    %+.2f ± %s\n", s.Points.Value, plusMinus(s.Points.PlusMinus(), 2))
+	fmt.Fprintf(w, "  points a game    %+.2f ± %s\n", s.Points.Value, halfWidthText(s.Points.PlusMinus(), 2))
 	if five, ok := s.Pentanomial(); ok {
 		fmt.Fprintf(w, "  pentanomial      %v\n", five)
 	} else {
@@ -431,7 +431,7 @@ func verdictText(m *tournament.Match) string {
 	case stats.AcceptH1:
 		return "H1 accepted: the first bot is stronger"
 	}
-	if n := m.Exhausted(); n > 0 {
+	if n := m.RepeatedDeals(); n > 0 {
 		return fmt.Sprintf("no verdict: none of the last %d deals was new", n)
 	}
 	return "no verdict yet"
@@ -445,16 +445,16 @@ func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	}
 }
 
-// bounded returns an end of an interval.
-func bounded(x float64) string {
+// boundText returns an end of an interval.
+func boundText(x float64) string {
 	if math.Abs(x) > 1e6 {
 		return "unbounded"
 	}
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// plusMinus returns half of the width of an interval.
-func plusMinus(x float64, digits int) string {
+// halfWidthText returns half of the width of an interval.
+func halfWidthText(x float64, digits int) string {
 	if math.IsNaN(x) || x > 1e6 {
 		return "unbounded"
 	}
@@ -467,11 +467,11 @@ type documentAdjudicated struct {
 	Resignations int `json:"resignations"`
 }
 
-// adjudicated counts the adjudicated games of all runs.
-func (r *Run) adjudicated() (n documentAdjudicated) {
+// countAdjudicated counts the adjudicated games of all runs.
+func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	for _, m := range r.Matches() {
-		n.Draws += m.Tally.Drawn
-		n.Resignations += m.Tally.Resigned
+		n.Draws += m.Tally.AdjudicatedDraws
+		n.Resignations += m.Tally.AdjudicatedResignations
 	}
 	return n
 }
@@ -485,7 +485,7 @@ func (r *Run) writeAdjudicated(w io.Writer) {
 	for _, m := range r.Matches() {
 		games += m.Tally.Games
 	}
-	n := r.adjudicated()
+	n := r.countAdjudicated()
 	fmt.Fprintf(w, "adjudicated: %d of %s (%s, %s)\n", n.Draws+n.Resignations, text.Count(games, "game"),
 		text.Count(n.Draws, "draw"), text.Count(n.Resignations, "resignation"))
 }

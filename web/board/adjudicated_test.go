@@ -12,12 +12,12 @@ import (
 )
 
 // adjudicated returns a replay that the bots' scores ended after twelve moves.
-func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated, ranks []int, scores [2]string) *board.Game {
+func adjudicated(t testing.TB, a *referee.Adjudication, end referee.AdjudicationResult, ranks []int, scores [2]string) *board.Game {
 	t.Helper()
 	c := find(t, "teeko")
 	r := play(t, c)
-	r.Adjudication, r.Adjudicated, r.Ranks, r.Points = a, &end, ranks, []float64{1, 0}
-	if end.As == referee.AsDraw {
+	r.Adjudication, r.AdjudicationResult, r.Ranks, r.Points = a, &end, ranks, []float64{1, 0}
+	if end.Kind == referee.AdjudicatedDraw {
 		r.Points = []float64{0.5, 0.5}
 	}
 	r.Moves = r.Moves[:12]
@@ -41,11 +41,11 @@ func TestReplaysPageAdjudication(t *testing.T) {
 		now, line, facts string
 	}{
 		"draw": {
-			adjudicated(t, &referee.Adjudication{Draw: rule(10)}, referee.Adjudicated{As: referee.AsDraw}, []int{1, 1}, [2]string{"0", "-10"}),
+			adjudicated(t, &referee.Adjudication{Draw: rule(10)}, referee.AdjudicationResult{Kind: referee.AdjudicatedDraw}, []int{1, 1}, [2]string{"0", "-10"}),
 			"The game is drawn. It was adjudicated: a draw by the scores.", "It was adjudicated: a draw by the scores.", "draw plies=4,score=10,from=12",
 		},
 		"resignation": {
-			adjudicated(t, &referee.Adjudication{Resign: rule(9)}, referee.Adjudicated{As: referee.AsResign, Seats: []int{1}}, []int{1, 2}, [2]string{"9", "-9.5"}),
+			adjudicated(t, &referee.Adjudication{Resign: rule(9)}, referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{1}}, []int{1, 2}, [2]string{"9", "-9.5"}),
 			"alfil wins. It was adjudicated: bruna resigns, by the scores of all.", "It was adjudicated: bruna resigns, by the scores of all.", "resign plies=4,score=9,from=12",
 		},
 	} {

@@ -27,9 +27,9 @@ type Game struct {
 	Faults      []fault       `json:"faults"`
 	Over        bool          `json:"over"` // the game ended by the rules; false after a forfeit or an adjudication
 	// EndByScores is how the bots' scores ended the game early, nil if they did not.
-	EndByScores  *referee.Adjudicated `json:"adjudicated"`
-	Adjudication string               `json:"adjudication"` // the rules for such an early end, in words; "" if there are none
-	Differences  []string             `json:"differences"`  // between the replay and the rules; see Replay.Verify
+	EndByScores  *referee.AdjudicationResult `json:"adjudicated"`
+	Adjudication string                      `json:"adjudication"` // the rules for such an early end, in words; "" if there are none
+	Differences  []string                    `json:"differences"`  // between the replay and the rules; see Replay.Verify
 }
 
 // Columns returns the number of columns of the board, 0 for a game without a board.
@@ -111,7 +111,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	}
 	game := &Game{
 		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
-		EndByScores: r.Adjudicated, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []Move{},
+		EndByScores: r.AdjudicationResult, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []Move{},
 	}
 	if r.Adjudication != nil {
 		game.Adjudication = r.Adjudication.String()

@@ -80,8 +80,8 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 		row.Legal = append(row.Legal, string(s.MoveText(nil, legal)))
 	}
 	row.Choices = len(row.Legal)
-	if r.Adjudicated != nil {
-		row.EndByScores = string(r.Adjudicated.As)
+	if r.AdjudicationResult != nil {
+		row.EndByScores = string(r.AdjudicationResult.Kind)
 	}
 	if m.ByBot() {
 		row.MS = &m.MS

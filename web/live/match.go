@@ -68,7 +68,7 @@ type positions struct {
 func (p *positions) add(g *referee.Game) {
 	p.mu.Lock()
 	now := &p.newest
-	over := g.Ended()
+	over := g.HasEnded()
 	first := len(g.Record.Moves) == 0 && !over
 	if first || now.number == 0 || now.over || g.Record.Match != now.replay.Match || len(g.Record.Moves) < len(now.replay.Moves) {
 		if now.over && p.feed == now.number {
@@ -78,7 +78,7 @@ func (p *positions) add(g *referee.Game) {
 	}
 	now.replay, now.over, now.turnStart = g.Record, over, time.Now()
 	for seat := range g.Record.Seats {
-		now.timeLeft[seat] = g.Left(seat)
+		now.timeLeft[seat] = g.TimeLeft(seat)
 	}
 	idle := p.idle
 	p.idle = false

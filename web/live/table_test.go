@@ -102,7 +102,7 @@ func TestNotShown(t *testing.T) {
 		games := 0
 		var c *client
 		m := match.Match{
-			Variant: v, Deals: 2, Only: []int{0, 1}, Seed: referee.NewSeed(),
+			Variant: v, Deals: 2, OnlyRotations: []int{0, 1}, Seed: referee.NewSeed(),
 			Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 		}
 		m.Observer.Watch = func(g *referee.Game) {

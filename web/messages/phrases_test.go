@@ -259,18 +259,18 @@ func eachFault(say func(phrase.Text)) {
 	legal := []string{"1o", "12c", "8-4", "swap:7o"}
 	var reasons []fault.Reason
 	for _, kind := range fault.Kinds() {
-		r := fault.Reason{Kind: kind, Line: "x", Move: "9c", At: 1, Byte: 200, Limit: 100, Margin: 50, Status: 1, Signal: 11, Name: "SIGSEGV", Command: "python3 bot.py"}
+		r := fault.Reason{Kind: kind, Line: "x", Move: "9c", Position: 1, Byte: 200, Limit: 100, Margin: 50, Status: 1, Signal: 11, Name: "SIGSEGV", Command: "python3 bot.py"}
 		if kind == fault.IllegalMove {
 			r.Detail = "is not in the list of the turn"
 		}
 		reasons = append(reasons, r)
 		r.BeforeReady = true
 		reasons = append(reasons, r)
-		r.BeforeReady, r.Unfinished, r.Name, r.Status = false, "move 1o", "SIGKILL", 0
+		r.BeforeReady, r.UnfinishedLine, r.Name, r.Status = false, "move 1o", "SIGKILL", 0
 		reasons = append(reasons, r)
-		r.Unfinished = "> "
+		r.UnfinishedLine = "> "
 		reasons = append(reasons, r)
-		r.Unfinished, r.Signal = "", 0
+		r.UnfinishedLine, r.Signal = "", 0
 		reasons = append(reasons, r)
 	}
 	for _, move := range []string{"12C", "'12c'", "8:4", "0", "1", "4", "17", "100", "3o", "5c", "?", "swap", "9-5"} {
@@ -285,7 +285,7 @@ func eachFault(say func(phrase.Text)) {
 					b = int(each)
 				}
 			}
-			reasons = append(reasons, fault.Reason{Kind: kind, Line: fault.Raw(line), At: 1, Byte: b})
+			reasons = append(reasons, fault.Reason{Kind: kind, Line: fault.Raw(line), Position: 1, Byte: b})
 		}
 	}
 	circumstances := []fault.Circumstances{{Fixed: true}, {Fixed: true, LeftOver: true}}

@@ -28,7 +28,9 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+func TestMain(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
+}
 
 // limits are those of tests.
 var limits = play.Limits{

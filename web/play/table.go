@@ -403,14 +403,14 @@ var (
 func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
 	x.turn = turn{g.Turn(), time.Now()}
-	if g.Over() {
+	if g.IsOver() {
 		x.turn.seat = -1
 	}
 	changed := x.Choice.Bank != 0
 	for seat, s := range x.Seats {
-		out := g.Forfeited(seat)
+		out := g.HasForfeited(seat)
 		changed = changed || out != s.forfeited
-		s.bankLeft, s.forfeited = g.Left(seat), out
+		s.bankLeft, s.forfeited = g.TimeLeft(seat), out
 	}
 	x.mu.Unlock()
 	if x.watcher != nil {
@@ -537,7 +537,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Bot) (playGame *refer
 
 // reportVoid ends the table if its game is void, that is, if it cannot go on because of the machine.
 func (x *Table) reportVoid(err error) {
-	if v, ok := errors.AsType[*match.Void](err); ok {
+	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
 		x.end(v.Err)
 	}

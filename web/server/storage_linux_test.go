@@ -34,7 +34,7 @@ import (
 
 // TestMain lets the test binary be a house bot.
 func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
 // On the ladder are house bots alone, too few for a match: only what a test asks for is played.

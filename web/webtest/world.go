@@ -33,7 +33,7 @@ import (
 
 // Main is the TestMain of a package that uses a World. Its tests share one browser.
 func Main(m *testing.M) {
-	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.House}, nil)
+	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
 // Ladders are those of a World: short matches between house bots.

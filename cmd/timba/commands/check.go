@@ -84,8 +84,8 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
 		bar := cli.NewProgress(cmd.ErrOrStderr(), "games") // on a terminal
-		o.Progress = bar.Set
-		o.Done = func(c check.Check) {
+		o.OnProgress = bar.Set
+		o.OnCheck = func(c check.Check) {
 			bar.Clear()
 			c.WriteLine(w)
 		}
@@ -113,7 +113,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 
 func (f *checkFlags) options() (check.Options, error) {
 	o := checkDefaults
-	o.Clock, o.Quick, o.Outside, o.Time = f.clock, f.quick, f.outside, f.time
+	o.Clock, o.Quick, o.RetryUnsandboxed, o.Time = f.clock, f.quick, f.outside, f.time
 	if err := o.Clock.Check(); err != nil {
 		return o, err
 	}

@@ -34,7 +34,7 @@ func newExplain() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			e := &explain.Explainer{
-				Writer: w, Style: draw.For(w), Paths: args, Games: games, All: all, Command: cli.CommandLine, About: tournament.About,
+				Writer: w, Style: draw.StyleFor(w), Paths: args, Games: games, All: all, Command: cli.CommandLine, DescribeBot: tournament.DescribeBot,
 			}
 			if cmd.Flags().Changed("fault") {
 				return e.Fault(number)

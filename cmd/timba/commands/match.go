@@ -142,7 +142,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.format != "" {
 		f.noticeSeats(cmd.ErrOrStderr(), t)
 	}
-	if notice := tournament.Crowded(f.concurrency); notice != "" {
+	if notice := tournament.CrowdingNotice(f.concurrency); notice != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", notice)
 	}
 	noticeCredit(cmd.ErrOrStderr())
@@ -151,7 +151,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	case dir == nil:
 		dir, err = f.newDir(t.Config)
 	case cmd.Flags().Changed("deals"):
-		err = dir.Replace(t.Config)
+		err = dir.ReplacePlan(t.Config)
 	}
 	if err != nil {
 		return err
@@ -216,15 +216,15 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	board := f.output.board(r, errs)
 	ended := r.Play(cmd.Context(), board.showGame, board.showLine)
 	board.live.Clear()
-	var early *tournament.Early
+	var early *tournament.EarlyEndError
 	if errors.As(ended, &early) {
-		f.recordEarlyEnd(cmd, r, early.Why)
+		f.recordEarlyEnd(cmd, r, early.Cause)
 	} else if ended != nil {
 		return ended
 	}
 	kept, err := f.write(w, r)
 	if err == nil && early == nil && !r.Dir.FaultsOnly {
-		err = r.Dir.Result(kept)
+		err = r.Dir.StoreResult(kept)
 	}
 	if early != nil || err != nil {
 		return f.reportEarlyEnd(cmd, r, err)
@@ -389,9 +389,9 @@ func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
 	switch {
-	case r.Early == nil:
-	case r.Early.Why == report.Failed:
-		fmt.Fprintf(w, "timba: %s\nended after %s\n", r.Early.Text, games)
+	case r.EarlyEnd == nil:
+	case r.EarlyEnd.Cause == report.Failed:
+		fmt.Fprintf(w, "timba: %s\nended after %s\n", r.EarlyEnd.Text, games)
 	default:
 		fmt.Fprintf(w, "interrupted after %s\n", games)
 		if unwritten == nil {
@@ -512,7 +512,7 @@ func (b *scoreboard) showGame(m *tournament.Match, g *referee.Result) {
 // isScoreDue reports whether it is time for a score. On a terminal it also is when there are figures for
 // the first time, after the first deal.
 func (b *scoreboard) isScoreDue() bool {
-	n, _ := b.run.Played()
+	n, _ := b.run.PlayedCounts()
 	last := b.last
 	b.last = n
 	switch {
@@ -534,4 +534,4 @@ func (b *scoreboard) showScore() {
 }
 
 // showLine writes a line above the score.
-func (b *scoreboard) showLine(line string) { b.live.Above(b.w, line) }
+func (b *scoreboard) showLine(line string) { b.live.WriteAbove(b.w, line) }

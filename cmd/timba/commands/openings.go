@@ -49,7 +49,7 @@ func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (
 	}
 	p.Deals = f.deals
 	if f.deal >= 0 {
-		p.First, p.Deals = f.deal, 1
+		p.FirstDeal, p.Deals = f.deal, 1
 		if f.rotation >= 0 {
 			p.Rotation = &f.rotation
 		}
@@ -79,10 +79,10 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 	if err != nil {
 		return nil, nil, fmt.Errorf("openings: %w", err)
 	}
-	var all []referee.Notated
+	var all []referee.NotatedGame
 	var places []string
 	if referee.IsReplay(data) {
-		n, err := referee.NotatedReplay(data)
+		n, err := referee.ParseReplayNotation(data)
 		if err != nil {
 			return nil, nil, fmt.Errorf("openings: %s: %w", path, err)
 		}
@@ -131,7 +131,7 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 }
 
 // variantOfLine returns the variant of a line, of whose options the user may have set some.
-func variantOfLine(n referee.Notated, game string, set []string) (*rules.Variant, error) {
+func variantOfLine(n referee.NotatedGame, game string, set []string) (*rules.Variant, error) {
 	if n.Game != game {
 		return nil, fmt.Errorf("it is a game of %s, not of %s", n.Game, game)
 	}

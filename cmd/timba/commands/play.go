@@ -180,7 +180,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Sp
 		if err := p.Check(v); err != nil {
 			return nil, err
 		}
-		p.Clock = p.Own.Clock(f.clock)
+		p.Clock = p.Overrides.Clock(f.clock)
 		seats = append(seats, p.Bot)
 	}
 	if err := sandboxBots(seats, programs, sandboxed); err != nil {
@@ -218,7 +218,7 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 		return err
 	}
 	defer in.Close()
-	p := person.Person{Match: m, Seat: f.seat, In: in, Out: w, Repeats: isDeterministic(m.Bots)}
+	p := person.Person{Match: m, Seat: f.seat, Prompter: in, Out: w, Repeats: isDeterministic(m.Bots)}
 	game, err := p.Play(cmd.Context())
 	switch {
 	case errors.Is(err, person.ErrQuit):

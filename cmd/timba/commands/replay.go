@@ -167,15 +167,15 @@ func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g *rules.Game) e
 	if f.ply >= len(game.Frames) {
 		return fmt.Errorf("ply %d %w: the game has plies 0 to %d", f.ply, errNoPly, len(game.Frames)-1)
 	}
-	s := playback.Screen{Writer: w, Style: draw.For(w), Game: game, Seat: f.seat, All: f.all, Plain: f.plain}
+	s := playback.Screen{Writer: w, Style: draw.StyleFor(w), Game: game, Seat: f.seat, All: f.all, Plain: f.plain}
 	switch {
 	case f.step:
 		_, err := cli.UntilInterrupt(cmd, func() (any, error) { return nil, s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
 		return err
 	case f.ply >= 0:
-		s.Frame(f.ply)
+		s.ShowFrame(f.ply)
 	default:
-		s.Whole()
+		s.ShowGame()
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		fmt.Fprintf(w, "# %s\n%s\n", draw.Clean(r.Notes()), r.Notation(v))
+		fmt.Fprintf(w, "# %s\n%s\n", draw.Clean(r.ResultText()), r.Notation(v))
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox)
 			continue
 		}
 		own := *s
-		own.Limit = p.Own.Limit(s.Limit)
+		own.Limit = p.Overrides.Limit(s.Limit)
 		if _, err := own.Limit.Check(); err != nil {
 			return fmt.Errorf("bot %q: %w", p.Name, err)
 		}

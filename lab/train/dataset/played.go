@@ -90,7 +90,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
 		}
 		v := m.Variant(r)
-		match := &match.Match{Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation))}
+		match := &match.Match{Variant: v, Bots: turned, Deals: deals, OnlyRotations: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation))}
 		err := match.Play(ctx, func(g *referee.Result) error {
 			if err := run.FirstFault(g); err != nil {
 				return err

@@ -40,11 +40,11 @@ type counters interface {
 
 // counts are the values of the kernel's counters at one moment.
 type counts struct {
-	Idle       time.Duration // of the cores, together
-	Stolen     time.Duration // from the cores, together, by other virtual machines
-	Throttled  time.Duration // of this program, by a quota of its cgroups
-	WorkerCPU  time.Duration
-	WorkerWait time.Duration // for a core
+	IdleTime      time.Duration // of the cores, together
+	StolenTime    time.Duration // from the cores, together, by other virtual machines
+	ThrottledTime time.Duration // of this program, by a quota of its cgroups
+	WorkerCPU     time.Duration
+	WorkerWait    time.Duration // for a core
 }
 
 // Players are all bots that share some cores. Workers of several threads may use it.
@@ -52,13 +52,13 @@ type Players struct {
 	Low bool // they have the lowest priority
 
 	mu         sync.Mutex
-	all        []Bot
+	bots       []Bot
 	removedCPU time.Duration // of bots that have ended
 }
 
-// Watch measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil Watch measures
+// Monitor measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil Watch measures
 // nothing.
-type Watch struct {
+type Monitor struct {
 	counters counters
 	cores    int
 	players  *Players
@@ -68,40 +68,40 @@ type Watch struct {
 }
 
 // Close closes the counters.
-func (w *Watch) Close() {
+func (w *Monitor) Close() {
 	if w != nil {
 		w.counters.close()
 	}
 }
 
 // add adds a bot that has started.
-func (w *Watch) add(b Bot) {
+func (w *Monitor) add(b Bot) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	w.players.all = append(w.players.all, b)
+	w.players.bots = append(w.players.bots, b)
 }
 
 // remove removes a bot. Call it before the bot is ended.
-func (w *Watch) remove(b Bot) {
+func (w *Monitor) remove(b Bot) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	if i := slices.Index(w.players.all, b); i >= 0 {
+	if i := slices.Index(w.players.bots, b); i >= 0 {
 		w.players.removedCPU += b.CPU()
-		w.players.all = slices.Delete(w.players.all, i, i+1)
+		w.players.bots = slices.Delete(w.players.bots, i, i+1)
 	}
 }
 
 // reading is what the kernel has counted at one time.
 type reading struct {
-	at time.Time
+	takenAt time.Time
 	counts
-	players time.Duration // the CPU time of all of them
-	bot     Usage         // of the bot that is measured; zero before it starts
-	known   bool          // bot is complete
+	playersCPU  time.Duration // the CPU time of all of them
+	bot         Usage         // of the bot that is measured; zero before it starts
+	botComplete bool          // bot is complete
 }
 
 // read returns the counters now, with those of a bot unless it is nil. It returns nil if the kernel does not tell.
-func (w *Watch) read(bot Bot, now time.Time) *reading {
+func (w *Monitor) read(bot Bot, now time.Time) *reading {
 	if w == nil {
 		return nil
 	}
@@ -111,14 +111,14 @@ func (w *Watch) read(bot Bot, now time.Time) *reading {
 	}
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
-	r := &reading{at: now, counts: counts, players: w.players.removedCPU}
-	for _, p := range w.players.all {
+	r := &reading{takenAt: now, counts: counts, playersCPU: w.players.removedCPU}
+	for _, p := range w.players.bots {
 		if p != bot {
-			r.players += p.CPU()
+			r.playersCPU += p.CPU()
 			continue
 		}
-		r.bot, r.known = p.Usage()
-		r.players += r.bot.CPU
+		r.bot, r.botComplete = p.Usage()
+		r.playersCPU += r.bot.CPU
 	}
 	return r
 }
@@ -128,17 +128,17 @@ func (w *Watch) read(bot Bot, now time.Time) *reading {
 //
 // unread is an upper bound for the time that an answer lay in the pipe before the worker read it. open is an upper
 // bound for a wait that still goes on: the kernel counts a wait only when it ends.
-func (w *Watch) loss(from, to *reading, unread, open time.Duration) Loss {
-	if !to.known {
+func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
+	if !to.botComplete {
 		return Loss{}
 	}
-	wall := to.at.Sub(from.at)
-	stolen := max(0, to.Stolen-from.Stolen) / time.Duration(w.cores)
+	wall := to.takenAt.Sub(from.takenAt)
+	stolen := max(0, to.StolenTime-from.StolenTime) / time.Duration(w.cores)
 	// What the worker does for its readings, on a busy core, is not the bot's time either. Without others it is no
 	// credit, or each turn would have some.
 	taken := w.othersUse(from, to)
 	taken += min(taken, to.WorkerCPU-from.WorkerCPU)
-	taken += max(0, to.Throttled-from.Throttled)
+	taken += max(0, to.ThrottledTime-from.ThrottledTime)
 	wait := to.bot.Wait - from.bot.Wait + unread
 	if ended := to.bot.endedCPU() - from.bot.endedCPU(); ended > proc.Tick {
 		// How long threads waited that have ended is not counted. Among so many that share a core fairly each has
@@ -156,20 +156,20 @@ func (w *Watch) loss(from, to *reading, unread, open time.Duration) Loss {
 
 // othersUse returns the time of the cores between two readings that was neither idle nor used by the players or the
 // worker. While a bot thinks, the worker only reads counters and what the bot writes.
-func (w *Watch) othersUse(from, to *reading) time.Duration {
-	wall := to.at.Sub(from.at) * time.Duration(w.cores)
-	return max(0, wall-(to.Idle-from.Idle)-(to.players-from.players)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.Stolen-from.Stolen))
+func (w *Monitor) othersUse(from, to *reading) time.Duration {
+	wall := to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
+	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// noteCredit adds the time between two readings, in which a bot got credit, to what Busy returns.
-func (w *Watch) noteCredit(from, to *reading) {
+// recordCredit adds the time between two readings, in which a bot got credit, to what Busy returns.
+func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
-	w.coreTime += to.at.Sub(from.at) * time.Duration(w.cores)
+	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 }
 
 // Busy returns the time that others used of the cores in the turns with credit since its last call, and the whole
 // time of the cores in those turns.
-func (w *Watch) Busy() (used, of time.Duration) {
+func (w *Monitor) Busy() (used, of time.Duration) {
 	if w == nil {
 		return 0, 0
 	}

@@ -30,8 +30,8 @@ func (p *player) Usage() (Usage, bool)    { return p.usage, !p.unknown }
 func (p *player) Ready() Threads          { return p.ready }
 
 // newWatch returns a Watch of a number of cores, on which the players play.
-func newWatch(c *counted, cores int, p *Players) *Watch {
-	return &Watch{counters: c, cores: cores, players: p}
+func newWatch(c *counted, cores int, p *Players) *Monitor {
+	return &Monitor{counters: c, cores: cores, players: p}
 }
 
 // What a bot has lost in a second, from what the kernel has counted in it.
@@ -52,30 +52,30 @@ func TestLoss(t *testing.T) {
 		certain, possible time.Duration
 	}{
 		{name: "it had the core", cores: 1, self: self(1000*ms, 0)},
-		{name: "it slept on an idle core", cores: 1, counts: counts{Idle: 1000 * ms}},
+		{name: "it slept on an idle core", cores: 1, counts: counts{IdleTime: 1000 * ms}},
 		{name: "it slept while others ran", cores: 1, self: self(0, 5*ms), certain: 5 * ms, possible: 5 * ms},
 		{name: "it slept until now while others ran, and wants the core now", cores: 1, open: 10 * ms, possible: 10 * ms},
 		{name: "others ran half of the time", cores: 1, self: self(500*ms, 500*ms), certain: 500 * ms, possible: 500 * ms},
 		{name: "it may have waited all the time", cores: 1, open: 1000 * ms, possible: 1000 * ms},
-		{name: "it may have waited longer than others ran", cores: 1, counts: counts{Idle: 700 * ms}, open: 1000 * ms, possible: 300 * ms},
+		{name: "it may have waited longer than others ran", cores: 1, counts: counts{IdleTime: 700 * ms}, open: 1000 * ms, possible: 300 * ms},
 		{name: "its answer was there before the worker had the core", cores: 1, counts: counts{WorkerWait: 80 * ms}, self: self(900*ms, 0), unread: 80 * ms, certain: 80 * ms, possible: 80 * ms},
 		{name: "its children wait for one another", cores: 1, self: self(1000*ms, 7000*ms)},
-		{name: "its children ran, then it slept", cores: 1, counts: counts{Idle: 600 * ms}, self: self(400*ms, 3000*ms)},
+		{name: "its children ran, then it slept", cores: 1, counts: counts{IdleTime: 600 * ms}, self: self(400*ms, 3000*ms)},
 		{name: "its opponent ran", cores: 1, opponent: 700 * ms, self: self(300*ms, 700*ms)},
 		{name: "its opponent and others ran", cores: 1, opponent: 500 * ms, self: self(300*ms, 700*ms), certain: 200 * ms, possible: 200 * ms},
 		{name: "children that have ended may have waited", cores: 1, self: Usage{CPU: 300 * ms, AliveCPU: 0}, certain: 700 * ms, possible: 700 * ms},
 		{name: "children that have ended had the lowest priority", cores: 1, self: Usage{CPU: 30 * ms}, low: true, certain: 970 * ms, possible: 970 * ms},
 		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: Usage{CPU: 20 * ms}, certain: 100 * ms, possible: 100 * ms},
-		{name: "the hypervisor stole", cores: 1, counts: counts{Stolen: 300 * ms}, self: self(700*ms, 0), certain: 300 * ms, possible: 300 * ms},
-		{name: "the hypervisor stole and others ran", cores: 1, counts: counts{Stolen: 300 * ms}, self: self(500*ms, 200*ms), certain: 500 * ms, possible: 500 * ms},
-		{name: "a quota held it back", cores: 1, counts: counts{Idle: 800 * ms, Throttled: 800 * ms}, self: self(200*ms, 800*ms), certain: 800 * ms, possible: 800 * ms},
-		{name: "a quota held others back", cores: 1, counts: counts{Idle: 800 * ms, Throttled: 800 * ms}, self: self(200*ms, 0)},
+		{name: "the hypervisor stole", cores: 1, counts: counts{StolenTime: 300 * ms}, self: self(700*ms, 0), certain: 300 * ms, possible: 300 * ms},
+		{name: "the hypervisor stole and others ran", cores: 1, counts: counts{StolenTime: 300 * ms}, self: self(500*ms, 200*ms), certain: 500 * ms, possible: 500 * ms},
+		{name: "a quota held it back", cores: 1, counts: counts{IdleTime: 800 * ms, ThrottledTime: 800 * ms}, self: self(200*ms, 800*ms), certain: 800 * ms, possible: 800 * ms},
+		{name: "a quota held others back", cores: 1, counts: counts{IdleTime: 800 * ms, ThrottledTime: 800 * ms}, self: self(200*ms, 0)},
 		{name: "it had the worker read for it", cores: 1, counts: counts{WorkerCPU: 400 * ms}, self: self(600*ms, 400*ms)},
 		{name: "the worker read the counters of a busy core", cores: 1, counts: counts{WorkerCPU: 50 * ms}, self: self(200*ms, 800*ms), certain: 800 * ms, possible: 800 * ms},
 		{name: "it had the worker read for it while others ran a little", cores: 1, counts: counts{WorkerCPU: 400 * ms}, self: self(500*ms, 500*ms), certain: 200 * ms, possible: 200 * ms},
 		{name: "others ran on both cores", cores: 2, self: self(500*ms, 500*ms), certain: 500 * ms, possible: 500 * ms},
 		{name: "others ran on the other core", cores: 2, self: self(1000*ms, 3000*ms)},
-		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: counts{Idle: 200 * ms}, self: self(800*ms, 300*ms)},
+		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: counts{IdleTime: 200 * ms}, self: self(800*ms, 300*ms)},
 	} {
 		counters, bot, other := &counted{threads: 5}, &player{}, &player{}
 		w := newWatch(counters, c.cores, &Players{Low: c.low})
@@ -85,7 +85,7 @@ func TestLoss(t *testing.T) {
 		from := w.read(bot, now)
 		counters.counts, bot.usage, other.usage = c.counts, c.self, self(c.opponent, 0)
 		to := w.read(bot, now.Add(time.Second))
-		if got := w.loss(from, to, c.unread, c.open); got != (Loss{c.certain, c.possible, c.counts.Stolen}) {
+		if got := w.loss(from, to, c.unread, c.open); got != (Loss{c.certain, c.possible, c.counts.StolenTime}) {
 			t.Errorf("%s: it has lost %v, at most %v; want %v, %v", c.name, got.Certain, got.Possible, c.certain, c.possible)
 		}
 	}
@@ -152,21 +152,21 @@ func TestUnknown(t *testing.T) {
 		t.Error("there is a reading without counters")
 	}
 	turn := NewTurn(w, time.Unix(2, 0))
-	turn.Watch(bot)
+	turn.Attach(bot)
 	turn.Begin(time.Unix(2, 0), time.Second)
 	turn.Sample(time.Unix(3, 0))
 	if loss := turn.Loss(time.Unix(2, 0), time.Unix(2, 0).Add(2*firstReading), true); loss != (Loss{}) {
 		t.Errorf("without counters it has lost %v", loss)
 	}
 	none := NewTurn(nil, time.Unix(0, 0))
-	none.Watch(bot)
+	none.Attach(bot)
 	none.Begin(time.Unix(0, 0), time.Second)
 	none.Sample(time.Unix(1, 0))
 	if loss := none.Loss(time.Unix(0, 0), time.Unix(9, 0), true); loss != (Loss{}) {
 		t.Errorf("without a watch it has lost %v", loss)
 	}
 	none.Close()
-	var nobody *Watch
+	var nobody *Monitor
 	nobody.Close()
 	if used, of := nobody.Busy(); used != 0 || of != 0 {
 		t.Errorf("without a watch others used %v of %v", used, of)
@@ -178,8 +178,8 @@ func TestBusy(t *testing.T) {
 	counters := &counted{}
 	w := newWatch(counters, 2, new(Players))
 	from := w.read(nil, time.Unix(0, 0))
-	counters.Idle = 1200 * time.Millisecond
-	w.noteCredit(from, w.read(nil, time.Unix(1, 0)))
+	counters.IdleTime = 1200 * time.Millisecond
+	w.recordCredit(from, w.read(nil, time.Unix(1, 0)))
 	if used, of := w.Busy(); used != 800*time.Millisecond || of != 2*time.Second {
 		t.Errorf("others used %v of %v", used, of)
 	}
