@@ -41,12 +41,12 @@ func ExampleGame() {
 		return
 	}
 	g.Begin()
-	fmt.Printf("to seat %d:\n%s", g.Turn(), g.Ask())
-	if err := g.Move([]byte("12"), referee.Spent{Took: 3 * time.Millisecond}, nil); err != nil {
+	fmt.Printf("to seat %d:\n%s", g.Turn(), g.TurnLines())
+	if err := g.Move([]byte("12"), referee.MoveTime{Took: 3 * time.Millisecond}, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("to seat %d:\n%s", g.Turn(), g.Ask())
+	fmt.Printf("to seat %d:\n%s", g.Turn(), g.TurnLines())
 	// Output:
 	// to seat 0:
 	// game teeko start=drop squares=standard limit=200 opening=0 players=2 seat=0 seed=4444266678052065 movetime=1000
@@ -68,7 +68,7 @@ func ExampleReplay_Verify() {
 	}
 	g.Begin()
 	for _, move := range strings.Fields("12 0 13 1 7 20 8") {
-		if err := g.Move([]byte(move), referee.Spent{Took: time.Millisecond}, nil); err != nil {
+		if err := g.Move([]byte(move), referee.MoveTime{Took: time.Millisecond}, nil); err != nil {
 			fmt.Println(err)
 			return
 		}
