@@ -68,11 +68,11 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return line, now, nil
 }
 
-func (c *talker) Begin(time.Time, time.Duration) error               { return nil }
+func (c *talker) BeginTurn(time.Time, time.Duration) error           { return nil }
 func (c *talker) Loss(time.Time, time.Time, bool) (l fairclock.Loss) { return l }
 func (c *talker) Memory() (used, limit int64)                        { return 0, 0 }
 func (c *talker) Rest() []byte                                       { return nil }
-func (c *talker) Answered()                                          {}
+func (c *talker) EndTurn()                                           {}
 func (c *talker) Stderr() []byte                                     { return nil }
 func (c *talker) Close(time.Duration)                                {}
 
