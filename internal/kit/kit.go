@@ -1,5 +1,5 @@
-// Package kit is what all tests share: files, golden files, output of programs, waiting.
-// It imports nothing else of this module.
+// Package kit has the helpers that all tests share: files, golden files, output of programs, and waiting. It
+// imports no other package of this module.
 package kit
 
 import (
@@ -31,13 +31,13 @@ type T interface {
 // Must fails the test if err is not nil.
 func Must(t T, err error) {
 	if err != nil {
-		t.Helper() // only now: it takes long, and benchmarks come here
+		t.Helper() // only here, because it is slow and benchmarks call Must
 		t.Fatal(err)
 	}
 }
 
-// Get returns a function that returns its first argument, and fails the test if its second is not
-// nil: kit.Get[V](t)(f()).
+// Get returns a function that returns its first argument, and fails the test if its second argument is not
+// nil. It is used as kit.Get[V](t)(f()).
 func Get[V any](t T) func(v V, err error) V {
 	return func(v V, err error) V {
 		if err != nil {
@@ -48,8 +48,7 @@ func Get[V any](t T) func(v V, err error) V {
 	}
 }
 
-// Slow skips a test in `make check`: one that starts processes, a server or a browser, or that takes
-// long.
+// Slow skips a test in `make check`. It is for tests that take long or start processes, servers or browsers.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -57,7 +56,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Needs skips a test on a machine where a program is not installed. script/test installs all that
+// Needs skips a test on a machine where a program is not installed. script/test installs all programs that
 // tests need.
 func Needs(t testing.TB, program string) {
 	t.Helper()
@@ -66,20 +65,21 @@ func Needs(t testing.TB, program string) {
 	}
 }
 
-// HasRaceDetector reports whether the race detector is in this test binary.
+// HasRaceDetector reports whether this test binary was built with the race detector.
 func HasRaceDetector() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Lacks skips a test on a machine that does not have what it needs: a program, a right. script/test
-// tells which tests have been left out and why.
+// Lacks skips a test on a machine without something that the test needs, such as a program or a permission.
+// script/test prints which tests were skipped and why.
 func Lacks(t testing.TB, what string) {
 	t.Helper()
 	t.Skip("this machine lacks " + what)
 }
 
-// Pages returns the pages for people below a root, with slashes: those at the top, and all of docs and lab.
+// Pages returns the paths, with slashes, of the Markdown pages below root: those at the top, in docs and in
+// lab.
 func Pages(root string) (pages []string, err error) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "lab/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -97,8 +97,8 @@ func Pages(root string) (pages []string, err error) {
 	return pages, nil
 }
 
-// Files makes dir and writes files by name into it. A name may have directories
-// in it; one that ends in "+x" is written without that, and is executable.
+// Files makes dir, writes files into it by name, and returns dir. A name may contain directories. If a name
+// ends in "+x", the file is executable and its name is the rest.
 func Files(t testing.TB, dir string, files map[string]string) string {
 	t.Helper()
 	Must(t, os.MkdirAll(dir, 0o755))
@@ -114,7 +114,7 @@ func Files(t testing.TB, dir string, files map[string]string) string {
 	return dir
 }
 
-// Tree returns all that is in dir by its path, with slashes: the mode, and of files the content.
+// Tree returns everything in dir by path, with slashes: the mode and, for files, the content.
 func Tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found, in := map[string]string{}, os.DirFS(dir)
@@ -131,8 +131,8 @@ func Tree(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// Until waits for a condition. Only the deadline of the test run ends the wait, so that a busy
-// machine does not fail a test: what is wanted must come in the end, or the test hangs.
+// Until waits until holds returns true. It fails only shortly before the deadline of the test run, so that a
+// busy machine does not fail a test. what describes the condition in the failure.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	last := last(t)
@@ -144,7 +144,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Wait waits for a channel to be closed, as long as Until.
+// Wait waits until a channel is closed or has a value, as long as Until.
 func Wait[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	select {
@@ -154,7 +154,7 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// last returns when a wait must end, so that there is time to say what did not come.
+// last returns when a wait must end so that the failure can still be printed.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -164,9 +164,9 @@ func last(t testing.TB) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// Forward listens at an address of this machine that stays while a server behind it starts again at
-// another port: the port of a server that has stopped may be another program's at once. Connections
-// lead to the server's address, which to sets; they end while it is "".
+// Forward returns an address of this machine that forwards connections to a server. The server may restart at
+// another port: its old port might belong to another program at once. The function to sets the server's
+// address; while it is "", connections are closed.
 func Forward(t testing.TB) (address string, to func(server string)) {
 	t.Helper()
 	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -200,12 +200,14 @@ func Forward(t testing.TB) (address string, to func(server string)) {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var start, _ = os.Getwd() // of the test binary: a test may change its directory
+// start is the directory of the test binary. A test may change its directory.
+var start, _ = os.Getwd()
 
-// Updating reports whether golden files are written anew: the flag -update.
+// Updating reports whether golden files are being rewritten, by the flag -update.
 func Updating() bool { return *update }
 
-// Golden fails the test unless got equals the file with this name in testdata.
+// Golden fails the test unless got equals the file with this name in testdata. With -update it writes the
+// file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join(start, "testdata", name)
@@ -221,7 +223,7 @@ func Golden(t testing.TB, name, got string) {
 	}
 }
 
-// Output is what a program or a log has written so far. Several goroutines may write and read it.
+// Output collects what a program or a log writes. It is safe for concurrent use.
 type Output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -234,14 +236,14 @@ func (o *Output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String returns what has been written.
+// String returns everything written since the last Reset.
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
-// Reset forgets what has been written.
+// Reset discards everything written so far.
 func (o *Output) Reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

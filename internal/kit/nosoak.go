@@ -2,5 +2,5 @@
 
 package kit
 
-// Soak reports whether tests do all that they can, for `make soak`.
+// Soak reports whether tests make all cases that they have, as in `make soak`.
 const Soak = false

@@ -1,5 +1,5 @@
-// Package phrase has texts for people that can be said in several languages: a format in English, which is the key of
-// its translations, and the values in it.
+// Package phrase has texts for people that can be translated. A Text consists of a format in English, which
+// is also the key of its translations, and of the values in it.
 package phrase
 
 import (
@@ -15,13 +15,14 @@ import (
 
 // Text is a text with its values. The zero value is an empty text.
 type Text struct {
-	Format string // in English, with verbs of package fmt
-	Args   []Text // the values of its verbs
-	Plain  string // instead of a format: the same in every language
+	Format string // in English, with the verbs of package fmt
+	Args   []Text // values of the verbs
+	Plain  string // used if Format is "": a text that is the same in every language
 }
 
-// cutVerb returns what is before the first verb of a format, the verb and what follows it. In a translation %[2]s is the
-// verb of the second value; %% stands for %. Regular expressions would delay the start of house bots.
+// cutVerb returns the text before the first verb of a format, the verb, and the text after it. In a
+// translation, %[2]s is the verb of the second value; %% stands for %. It does not use regular expressions
+// because compiling them would delay the start of house bots.
 func cutVerb(format string) (before, verb, rest string) {
 	for from := 0; ; {
 		i := strings.IndexByte(format[from:], '%')
@@ -40,7 +41,8 @@ func cutVerb(format string) (before, verb, rest string) {
 	}
 }
 
-// New returns a text. A value that is a Text, or an error with one, is translated with it.
+// New returns a text. The values are formatted as by fmt.Sprintf, but a value that is a Text, or an error
+// with a Text, stays translatable.
 func New(format string, args ...any) Text {
 	t := Text{Format: format}
 	for _, verb, rest := cutVerb(format); verb != ""; _, verb, rest = cutVerb(rest) {
@@ -55,7 +57,7 @@ func New(format string, args ...any) Text {
 	return t
 }
 
-// valueOf returns a value of a text as its verb writes it.
+// valueOf returns a value of a text as its verb formats it.
 func valueOf(verb string, value any) Text {
 	if verb == "%w" {
 		verb = "%v"
@@ -77,7 +79,7 @@ func Plain(text string) Text { return Text{Plain: text} }
 // IsZero reports whether the text is empty.
 func (t Text) IsZero() bool { return t.Format == "" && t.Plain == "" }
 
-// Equal reports whether two texts are the same.
+// Equal reports whether two texts are equal.
 func (t Text) Equal(o Text) bool {
 	return t.Format == o.Format && t.Plain == o.Plain && slices.EqualFunc(t.Args, o.Args, Text.Equal)
 }
@@ -88,8 +90,9 @@ func (t Text) String() string {
 	return text
 }
 
-// Translate returns the text by the translations of formats, and whether all of it is translated: whether translations has
-// the format of the text and of its values, if these have words. What is not translated is in English.
+// Translate returns the text in another language, and whether it is complete. translations has a translation
+// for each format. Formats without a translation stay in English; the text is complete if there are none,
+// except for formats without words.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
@@ -107,7 +110,7 @@ func (t Text) Translate(translations map[string]string) (text string, complete b
 		}
 	}
 	var b strings.Builder
-	words := false // in the format
+	words := false // the format has letters
 	for n := 0; format != ""; {
 		before, verb, rest := cutVerb(format)
 		b.WriteString(before)
@@ -132,8 +135,8 @@ func (t Text) Translate(translations map[string]string) (text string, complete b
 	return b.String(), known && (complete || !words)
 }
 
-// MarshalJSON returns a list of the format and the values, or a string for a text that is the same in every language:
-// ["bot %q does not exist", "\"anna\""].
+// MarshalJSON returns a list of the format and the values, such as ["bot %q does not exist", "\"anna\""]. A
+// text that is the same in every language is a string.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t.Format == "" {
 		return json.Marshal(t.Plain)
@@ -145,7 +148,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON parses what MarshalJSON returns.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		*t = Text{}
@@ -162,12 +165,12 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Join returns texts with a separator between them.
+// Join returns the texts with a separator between them.
 func Join(separator string, texts ...Text) Text {
 	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
 }
 
-// Map returns the text with its plain parts changed.
+// Map returns the text with change applied to all its plain parts.
 func (t Text) Map(change func(string) string) Text {
 	args := make([]Text, len(t.Args))
 	for i, arg := range t.Args {
@@ -176,26 +179,27 @@ func (t Text) Map(change func(string) string) Text {
 	return Text{t.Format, args, change(t.Plain)}
 }
 
-// Error is an error with a text.
+// Error is an error whose message is a Text.
 type Error struct {
 	Text
 	cause error
 }
 
-// Errorf returns an error with a text. It wraps the value of the verb %w.
+// Errorf returns an error with the text that New returns. Like fmt.Errorf, it wraps the value of the verb %w.
 func Errorf(format string, args ...any) error {
 	return &Error{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }
 
 func (e *Error) Error() string { return e.String() }
 
-// Unwrap returns the error of the verb %w.
+// Unwrap returns the value of the verb %w.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Phrase returns the text.
 func (e *Error) Phrase() Text { return e.Text }
 
-// FromError returns the text of an error: what its method Phrase returns, else what it says, in every language.
+// FromError returns the text of an error: the result of its method Phrase or, if it has none, its message as
+// a text that is the same in every language.
 func FromError(err error) Text {
 	if p, ok := err.(interface{ Phrase() Text }); ok {
 		return p.Phrase()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Read returns a file of /proc. os.ReadFile asks for its size, too, and whether it can be waited for,
-// which takes eight times as long.
+// Read returns the content of a file of /proc. os.ReadFile takes eight times as long, because it also asks
+// for the size of the file and whether it can be polled.
 func Read(name string) ([]byte, error) {
 	fd, err := open(name, 0)
 	if err != nil {
@@ -42,14 +42,14 @@ func open(name string, flags int) (int, error) {
 	}
 }
 
-// Ticks returns a time that the kernel tells in ticks.
+// Ticks converts a time that the kernel reports in ticks.
 func Ticks(field []byte) time.Duration {
 	n, _ := strconv.ParseInt(string(field), 10, 64)
 	return time.Duration(n) * Tick
 }
 
-// Stat returns the fields of the stat file of a directory of /proc, from the state on. The name before it may
-// have spaces and brackets.
+// Stat returns the fields of the file stat in a process's directory, beginning with the state. It skips the
+// name of the process, which may contain spaces and parentheses. The result is nil if the process has ended.
 func Stat(dir string) [][]byte {
 	stat, err := Read(dir + "/stat")
 	if err != nil {
@@ -59,8 +59,8 @@ func Stat(dir string) [][]byte {
 	return bytes.Fields(stat[i+1:])
 }
 
-// CPU returns the CPU time of a process, by its directory, and its ended children; 0 if the process has
-// ended.
+// CPU returns the CPU time of a process and of its children that have ended, given its directory in /proc. It
+// is 0 if the process has ended.
 func CPU(dir string) time.Duration {
 	f := Stat(dir)
 	if len(f) < 15 {
@@ -73,8 +73,7 @@ func CPU(dir string) time.Duration {
 	return total
 }
 
-// Kilobytes returns a number of a status file, in kilobytes if it is a size; 0 if it is
-// missing.
+// Kilobytes returns the number after key in a status file, or 0 if it is missing. Sizes are in kilobytes.
 func Kilobytes(status []byte, key string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(key))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -107,7 +106,7 @@ func Numbers(dir string) (pids []int) {
 	}
 }
 
-// Children returns the children of all threads of a process.
+// Children returns the child processes of all threads of a process.
 func Children(pid int) (pids []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	for _, tid := range Numbers(dir) {
@@ -116,9 +115,9 @@ func Children(pid int) (pids []int) {
 	return pids
 }
 
-// ChildrenOf returns the children of a thread, by its directory.
+// ChildrenOf returns the child processes of a thread, given its directory in /proc.
 func ChildrenOf(thread string) (pids []int) {
-	list, _ := Read(thread + "/children") // nothing if it has ended
+	list, _ := Read(thread + "/children") // empty if the thread has ended
 	for _, f := range bytes.Fields(list) {
 		if pid, err := strconv.Atoi(string(f)); err == nil {
 			pids = append(pids, pid)
@@ -127,7 +126,7 @@ func ChildrenOf(thread string) (pids []int) {
 	return pids
 }
 
-// ProcessTree returns a process and its descendants.
+// ProcessTree returns a process and all its descendants.
 func ProcessTree(pid int) []int {
 	pids := []int{pid}
 	for i := 0; i < len(pids); i++ {
@@ -136,12 +135,12 @@ func ProcessTree(pid int) []int {
 	return pids
 }
 
-// FindByEnv returns the processes, but this one, with a variable in their environment that begins with a
-// text, "NAME=VALUE".
+// FindByEnv returns the processes, other than this one, that have an environment variable beginning with the
+// given text, such as "NAME=VALUE".
 func FindByEnv(variable string) (pids []int) {
 	want := []byte("\x00" + variable)
 	for _, pid := range Numbers("/proc") {
-		// It is empty for a process that has ended but was not waited for.
+		// The environment is empty for a process that has ended but was not waited for.
 		env, err := Read("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err == nil && pid != os.Getpid() && bytes.Contains(append([]byte{0}, env...), want) {
 			pids = append(pids, pid)

@@ -1,4 +1,4 @@
-// Package size reads and writes sizes of memory and files.
+// Package size parses and formats sizes of memory and files.
 package size
 
 import (
@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Bytes is a size. Its text is a number and k, m or g, each 1024 of the one before, as in 512m.
+// Bytes is a number of bytes. Its text is a number with an optional unit k, m or g, such as 512m; each unit
+// is 1024 times the one before.
 type Bytes int64
 
 var units = []string{"k", "m", "g"}
 
-// Parse returns the size that a text says, at least 1.
+// Parse parses a size of at least 1.
 func Parse(text string) (Bytes, error) {
 	digits, shift := strings.ToLower(text), 0
 	for i, unit := range units {
@@ -29,7 +30,7 @@ func Parse(text string) (Bytes, error) {
 	return Bytes(n << shift), nil
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads, or 0.
+// UnmarshalText implements encoding.TextUnmarshaler. Unlike Parse, it also accepts 0.
 func (b *Bytes) UnmarshalText(text []byte) (err error) {
 	if *b = 0; string(text) == "0" {
 		return nil
@@ -41,7 +42,7 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 // MarshalText implements encoding.TextMarshaler.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// String returns the shortest text of a size: 1g for 1024m.
+// String returns the shortest text of a size, such as 1g for 1024m.
 func (b Bytes) String() string {
 	unit := ""
 	for _, u := range units {

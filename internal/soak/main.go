@@ -1,7 +1,8 @@
-// Soak prints the parts of `make soak`, for script/soak: a line for each file with tests that need
-// the tag soak, with the part's name, the package, and patterns of its tests and benchmarks. These
-// are the tests and benchmarks of files that are built with the tag alone, and those that ask
-// kit.Soak, themselves or in what they call: so none can be forgotten.
+// Soak prints the parts of `make soak`, for script/soak. Each part is a line for one file with tests that
+// need the tag soak: the name of the part, the package, and patterns that match its tests and benchmarks.
+//
+// Tests and benchmarks need the tag if they are in files that are built only with it, or if they use
+// kit.Soak, directly or through functions that they call. Therefore none can be forgotten.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// Mark is the name that makes a test do more.
+// Mark is the constant whose use makes a test do more in soak.
 const Mark = "github.com/timba-arena/timba/internal/kit.Soak"
 
 func main() {
@@ -30,7 +31,7 @@ func main() {
 	}
 }
 
-// part is the tests and benchmarks of one file.
+// part has the tests and benchmarks of one file.
 type part struct {
 	name, dir         string
 	tests, benchmarks []string
@@ -41,8 +42,8 @@ func (p part) String() string {
 	return strings.Join([]string{p.name, "./" + p.dir, pattern(p.tests), pattern(p.benchmarks)}, "\t")
 }
 
-// parts returns the parts of a package, by the names of their files. Where what is done before all
-// tests differs, those that no other part has are a part with the name of the directory.
+// parts returns the parts of a package, named after its files. If the code that runs before all tests uses
+// kit.Soak, all remaining tests are one part, which is named after the directory.
 func parts(p *source.Package) []part {
 	more, every := p.Reaching(Mark), false
 	for d := range more {

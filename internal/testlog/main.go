@@ -1,10 +1,10 @@
-// Testlog runs go test -json and prints a line for each package, the output of those that fail,
-// and at the end the slowest packages and tests and what was left out. Several runs, separated by
-// "+", go on at the same time:
+// Testlog runs go test -json. It prints a line for each package, the output of packages that fail and, at the
+// end, the slowest packages and tests and what was skipped. Several runs, separated by "+", run at the same
+// time:
 //
 //	testlog -race ./a ./b + ./c
 //
-// The environment variable TESTLOG_LEFT_OUT adds to what was left out, a line for each.
+// Each line of the environment variable TESTLOG_LEFT_OUT is added to the list of what was skipped.
 package main
 
 import (
@@ -21,23 +21,23 @@ import (
 	"time"
 )
 
-// event is a line of go test -json.
+// event is a line that go test -json prints.
 type event struct {
 	Action, Package, Test, Output, FailedBuild string
 	Seconds                                    float64 `json:"Elapsed"`
 }
 
-// timed is what has taken a while.
+// timed is a package or a test with its duration.
 type timed struct {
 	name    string
 	seconds float64
 }
 
-// summary is what all runs have said.
+// summary collects the results of all runs.
 type summary struct {
 	mu              sync.Mutex
 	packages, tests []timed
-	leftOut         map[string]int // how often for each reason
+	leftOut         map[string]int // number of skipped tests by reason
 	failures        []string
 	processor       time.Duration
 }
@@ -59,7 +59,7 @@ func main() {
 	os.Exit(status)
 }
 
-// runs divides arguments at each "+".
+// runs splits the arguments at each "+".
 func runs(args []string) (all [][]string) {
 	for {
 		i := slices.Index(args, "+")
@@ -100,13 +100,13 @@ func (s *summary) run(args []string) (passed bool) {
 	return err == nil && lines.Err() == nil
 }
 
-// outputLine is a line of a package's output, and the test that has printed it, if any.
+// outputLine is a line that a package printed, and the test that printed it, if any.
 type outputLine struct{ test, text string }
 
-// reader reads the events of one run.
+// reader processes the events of one run.
 type reader struct {
 	*summary
-	output map[string][]outputLine // what is still of interest, by package
+	output map[string][]outputLine // by package: the lines that may still be printed
 }
 
 var place = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
@@ -142,7 +142,7 @@ func (r *reader) handle(e event) {
 	}
 }
 
-// printPackage prints a package: its line, or all that it has said if it has failed.
+// printPackage prints the result line of a package, or all its output if it has failed.
 func (r *reader) printPackage(e event) {
 	r.packages = append(r.packages, timed{e.Package, e.Seconds})
 	for _, line := range r.output[e.Package] {

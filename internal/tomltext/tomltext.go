@@ -1,4 +1,5 @@
-// Package tomltext says what is wrong with a document in TOML, for the person who has written it.
+// Package tomltext translates the errors of the TOML package into advice for the person who wrote the
+// document.
 package tomltext
 
 import (
@@ -8,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// What the TOML package says: in all errors, of a value of another type than its key has, and of text without
-// quotes.
+// These expressions match the errors of the TOML package: all of them, then those about a value of the wrong
+// type and about text without quotes.
 var (
 	place     = regexp.MustCompile(`(?s)^toml: (?:line ([0-9]+) ?)?(?:\(last key "([^"]*)"\))?: (.*)$`)
 	otherType = regexp.MustCompile(`^incompatible types: TOML value has type (\S+); destination has type (\S+)$`)
@@ -18,7 +19,7 @@ var (
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
-// types has what people write for the types of the TOML package.
+// types has, for the types of the TOML package, what people write for them.
 var types = map[string]phrase.Text{
 	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
 	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),
@@ -26,7 +27,7 @@ var types = map[string]phrase.Text{
 	"map[string]any": phrase.New("a table"), "[]map[string]any": phrase.New("a list of tables"), "time.Time": phrase.New("a date or a time"),
 }
 
-// Message returns the message of an error of the TOML package: the line, the key and what belongs there.
+// Message returns a message for an error of the TOML package: the line, the key, and what belongs there.
 func Message(err error) phrase.Text {
 	m := place.FindStringSubmatch(err.Error())
 	if m == nil {

@@ -1,5 +1,5 @@
-// Package trees handles directories of files as a whole: it lists, hashes, packs and unpacks them, and keeps them in a
-// Store within limits.
+// Package trees handles whole directories of files: it lists, hashes, packs and unpacks them, and stores them
+// under their hashes in a Store with limits.
 package trees
 
 import (
@@ -18,13 +18,13 @@ import (
 type File struct {
 	Path string      // relative to the tree, with slashes
 	Mode fs.FileMode // type and permissions
-	Size int64       // of a file
-	Link string      // the target of a symbolic link
+	Size int64       // size of a regular file
+	Link string      // target of a symbolic link
 }
 
-// List returns the files, directories and symbolic links below a directory, each directory before what is in it. Files
-// and links have the permissions 0444, files that anybody may execute 0555, and directories 0755. Anything else, as a
-// device, is an error.
+// List returns the files, directories and symbolic links below a directory; each directory precedes its
+// content. Permissions are normalized: 0444 for files and links, 0555 for executable files, and 0755 for
+// directories. Anything else, such as a device, is an error.
 func List(dir string) ([]File, error) {
 	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		switch {
@@ -45,12 +45,12 @@ func List(dir string) ([]File, error) {
 	})
 }
 
-// Ignored are the names of directories that are not part of a bot's source: those of Git and Python.
+// Ignored lists the names of directories that do not belong to a bot's source: those of Git and Python.
 var Ignored = []string{".git", "__pycache__"}
 
-// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a file is
-// listed as that file. Directories of Git and Python, links to directories, broken links and what is neither a file nor
-// a directory are left out. Files have the permissions 0644 or 0755.
+// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a
+// file is listed as that file. It omits the directories in Ignored, links to directories, broken links, and
+// everything that is neither a file nor a directory. Files have the permissions 0644 or 0755.
 func ListSource(dir string) ([]File, error) {
 	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		if d.IsDir() {
@@ -61,7 +61,7 @@ func ListSource(dir string) ([]File, error) {
 		}
 		info, err := os.Stat(path)
 		switch {
-		case err != nil && d.Type()&fs.ModeSymlink != 0: // an editor's lock, for example
+		case err != nil && d.Type()&fs.ModeSymlink != 0: // a broken link, such as an editor's lock
 			return nil, nil
 		case err != nil || !info.Mode().IsRegular():
 			return nil, err
@@ -70,7 +70,7 @@ func ListSource(dir string) ([]File, error) {
 	})
 }
 
-// list returns what look returns of everything below a directory, but for nil.
+// list calls look for everything below a directory and returns the results that are not nil.
 func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (files []File, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
@@ -88,7 +88,7 @@ func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (fil
 	return files, err
 }
 
-// fileOf returns a file with permissions, and with those to execute it if anybody may.
+// fileOf returns a file with the given permissions. It is also executable if anybody may execute the file.
 func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	if info.Mode()&0o111 != 0 {
 		permissions |= 0o111
@@ -96,9 +96,9 @@ func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	return &File{Mode: permissions, Size: info.Size()}
 }
 
-// HashSource returns the hash of a bot's source in hexadecimal: the SHA-256 of the paths of its files, whether they are
-// executable, and their content. Replays record it as the hash of a bot. ListSource tells which files belong to it;
-// directories do not count.
+// HashSource returns the hash of a bot's source in hexadecimal: the SHA-256 of the path, the executable bit
+// and the content of each file of ListSource. Directories do not count. Replays record it as the hash of the
+// bot.
 func HashSource(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error {
 		list, err := ListSource(dir)
@@ -126,7 +126,7 @@ func HashFile(path string) (string, error) {
 	})
 }
 
-// hashOf returns the SHA-256, in hexadecimal, of what write writes.
+// hashOf returns the SHA-256, in hexadecimal, of the bytes that write writes.
 func hashOf(write func(io.Writer) error) (string, error) {
 	h := sha256.New()
 	if err := write(h); err != nil {
@@ -151,7 +151,7 @@ func CopySource(to, from string) error {
 	})
 }
 
-// copy adds a file of a directory.
+// copy adds a file of the directory dir.
 func (w *Writer) copy(f File, dir string) error {
 	if f.Mode.IsDir() {
 		return w.Add(f, nil)
@@ -164,10 +164,10 @@ func (w *Writer) copy(f File, dir string) error {
 	return w.Add(f, in)
 }
 
-// pathIn returns the path of a file of the tree in a directory.
+// pathIn returns the path of f if the tree is in the directory dir.
 func (f File) pathIn(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
-// copyFile writes the content of a file.
+// copyFile writes the content of a file to w.
 func copyFile(w io.Writer, path string) (int64, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -177,10 +177,11 @@ func copyFile(w io.Writer, path string) (int64, error) {
 	return io.Copy(w, in)
 }
 
-// Writer writes a tree into a new directory. Whatever the paths are, nothing is written outside of it.
+// Writer writes a tree into a new directory. It never writes outside of it, even if a path is malicious.
 type Writer struct{ root *os.Root }
 
-// Write makes a directory, whose parent exists, and calls add to fill it. After an error the directory is removed.
+// Write makes a directory, whose parent must exist, and calls add to fill it. If that fails, it removes the
+// directory.
 func Write(dir string, add func(*Writer) error) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -195,14 +196,14 @@ func Write(dir string, add func(*Writer) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if err := root.Chmod(".", 0o755); err != nil { // whatever the umask is
+	if err := root.Chmod(".", 0o755); err != nil { // independent of the umask
 		return err
 	}
 	return add(&Writer{root})
 }
 
-// Add writes a file with its content, a directory or a symbolic link. The directory above it must be there, and nothing
-// of the same path.
+// Add writes a file with its content, a directory or a symbolic link. Its parent directory must exist, and
+// the path itself must not.
 func (w *Writer) Add(f File, content io.Reader) error {
 	name := filepath.FromSlash(f.Path)
 	switch f.Mode.Type() {
@@ -222,8 +223,8 @@ func (w *Writer) Add(f File, content io.Reader) error {
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), out.Close())
 }
 
-// Size returns the bytes of the files at or below a path, and the number of files and directories below it. What does
-// not exist, or is removed meanwhile, does not count.
+// Size returns the bytes of all regular files at or below a path, and the number of entries below it. Files
+// that do not exist or disappear meanwhile do not count.
 func Size(path string) (bytes int64, files int, err error) {
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

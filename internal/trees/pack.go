@@ -12,15 +12,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ChangedError is the error for a file whose size changed while it was packed.
+// ChangedError is the error for a file whose size changed while it was being packed.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q was changed while it was packed", e.Path)
 }
 
-// WriteTar writes files of a directory as a tar archive of a format, in the order of the list. The same files make the
-// same bytes: times and owners are left out.
+// WriteTar writes files of a directory as a tar archive in the given format, in the order of the list. It
+// omits times and owners, so that the same files always give the same bytes.
 func WriteTar(w io.Writer, dir string, list []File, format tar.Format) error {
 	t := tar.NewWriter(w)
 	for _, f := range list {
@@ -49,13 +49,13 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	return err
 }
 
-// Hash returns the hash of a tree in hexadecimal: the SHA-256 of the tar archive, of the format PAX, of what List
-// returns.
+// Hash returns the hash of a tree in hexadecimal: the SHA-256 of the tar archive, in the format PAX, of the
+// files of List.
 func Hash(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
 }
 
-// writeTree writes the tar archive that Hash hashes.
+// writeTree writes the tar archive whose hash is Hash.
 func writeTree(w io.Writer, dir string) error {
 	list, err := List(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func writeTree(w io.Writer, dir string) error {
 	return WriteTar(w, dir, list, tar.FormatPAX)
 }
 
-// Pack writes the tar archive that Hash hashes, compressed by zstd.
+// Pack writes the tar archive whose hash is Hash, compressed by zstd.
 func Pack(w io.Writer, dir string) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -73,12 +73,12 @@ func Pack(w io.Writer, dir string) error {
 	return errors.Join(writeTree(z, dir), z.Close())
 }
 
-// newReader returns a reader of what Pack wrote. It takes memory for a window of at most 32 MiB.
+// newReader returns a reader for the output of Pack. It uses at most 32 MiB for the window.
 func newReader(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 }
 
-// HashPacked returns the Hash of the tree that Pack wrote into a file.
+// HashPacked returns the Hash of the tree in a file that Pack wrote.
 func HashPacked(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -96,8 +96,9 @@ func HashPacked(file string) (string, error) {
 	})
 }
 
-// Unpack unpacks what Pack wrote into a new directory, whose parent exists. An archive of more than maxFiles files,
-// directories and links, or of more than maxBytes bytes, is an error. The archive may come from a stranger.
+// Unpack unpacks the output of Pack into a new directory, whose parent must exist. It returns an error if the
+// archive has more than maxFiles files, directories and links, or more than maxBytes bytes. The archive may
+// come from an untrusted source.
 func Unpack(packed io.Reader, dir string, maxFiles int, maxBytes int64) error {
 	z, err := newReader(packed)
 	if err != nil {
@@ -126,7 +127,7 @@ func Unpack(packed io.Reader, dir string, maxFiles int, maxBytes int64) error {
 	})
 }
 
-// addEntry writes an entry of a tar archive. Files are read-only.
+// addEntry writes an entry of a tar archive. Files become read-only.
 func (w *Writer) addEntry(h *tar.Header, content io.Reader) error {
 	f := File{Path: path.Clean(h.Name), Mode: fs.FileMode(h.Mode) & 0o555, Link: h.Linkname}
 	switch h.Typeflag {

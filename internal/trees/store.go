@@ -19,47 +19,52 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Store is a directory of trees, or of single files, each under a key, which is its name. The time of an entry is that
-// of its last use. Above its limits a store removes the entries that were not used for the longest time, but none in
-// use. Several goroutines, stores and processes may share the directory. An entry is there completely or not at all,
-// whenever a process ends.
+// Store is a directory of entries, each a tree or a single file, whose name is its key. The modification time
+// of an entry is the time of its last use. If a store exceeds its limits, it removes the least recently used
+// entries, but none in use. Several goroutines, stores and processes may share the directory. An entry is
+// always complete, even if a process is killed.
 //
-// The directory .trees in it has the file KEY.use for each key, on which each user of the entry has a shared lock, and
-// a directory for each entry that is being made or removed. Locks on these files are taken, and the directory is
-// changed, only under the lock of .trees/lock.
+// The subdirectory .trees has a file KEY.use for each key, on which each user of the entry holds a shared
+// lock, and a directory for each entry that is being made or removed. Locks on these files are only acquired,
+// and the directory is only changed, by a process that holds the lock .trees/lock.
 type Store struct {
 	Options
 	dir          string
-	mu           sync.Mutex // taken before .trees/lock, so that one thread of this process waits for that
-	turns        sync.Map   // for each key a channel that has an element while Add works on it
-	verifiedKeys sync.Map   // keys of the entries whose hash is right
-	sizes        sync.Map   // bytes of entries by their keys
+	mu           sync.Mutex // acquired before .trees/lock, so that only one goroutine of this process waits for it
+	turns        sync.Map   // by key: a channel of capacity 1 that is full while Add works on the entry
+	verifiedKeys sync.Map   // keys of the entries whose hash was checked
+	sizes        sync.Map   // by key: bytes of the entry
 	bytes        atomic.Int64
 }
 
-// Options are how a store keeps its entries.
+// Options configures a Store.
 type Options struct {
-	Limits                                   // applied by Add
-	IsKey  func(name string) bool            // reports whether a name can be a key. Others are left alone. If it is nil, all can.
-	Hash   func(path string) (string, error) // returns the hash of an entry, which is its key. If it is nil, entries are not checked.
-	Log    *slog.Logger                      // of damaged entries, and of those that cannot be removed. If it is nil, nothing is logged.
-	Now    func() time.Time                  // the clock. If it is nil, it is time.Now.
+	Limits // applied by Add
+	// IsKey reports whether a name can be a key. Other files in the directory are ignored. If it is nil,
+	// every name can.
+	IsKey func(name string) bool
+	// Hash returns the hash of an entry, which must be its key. If it is nil, entries are not checked.
+	Hash func(path string) (string, error)
+	// Log receives messages about damaged entries, and about entries that cannot be removed. If it is nil,
+	// nothing is logged.
+	Log *slog.Logger
+	Now func() time.Time // the clock; time.Now if nil
 }
 
-// Limits are how much a store keeps.
+// Limits bounds the content of a Store.
 type Limits struct {
-	Bytes int64         // of all entries together. If it is 0, no limit applies.
-	Age   time.Duration // since the last use. If it is 0, no limit applies.
+	Bytes int64         // size of all entries together; 0 means no limit
+	Age   time.Duration // time since the last use; 0 means no limit
 }
 
-// Entry is a tree, or a file, in a store. Its size is measured once.
+// Entry describes an entry of a Store. Its size is measured once.
 type Entry struct {
 	Key    string
 	Bytes  int64
-	UsedAt time.Time // the last time
+	UsedAt time.Time // time of the last use
 }
 
-// NewStore returns the store in a directory, which is made when it is needed.
+// NewStore returns the store in a directory. The directory is made when it is needed.
 func NewStore(dir string, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -73,10 +78,10 @@ func NewStore(dir string, o Options) *Store {
 	return &Store{Options: o, dir: dir}
 }
 
-// ErrReadOnly is the error for a directory that this user may not change.
+// ErrReadOnly is the error if this user may not change the directory of a store.
 var ErrReadOnly = errors.New("the directory is read-only")
 
-// wrap returns an error of the directory with its cause.
+// wrap adds context to an error about the directory, and ErrReadOnly if that is the cause.
 func wrap(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("trees: %w: %w", ErrReadOnly, err)
@@ -84,7 +89,7 @@ func wrap(err error) error {
 	return fmt.Errorf("trees: %w", err)
 }
 
-// Path returns the path of an entry, whether it is there or not.
+// Path returns the path that an entry has or would have.
 func (s *Store) Path(key string) string { return filepath.Join(s.dir, key) }
 
 // useLock returns the path of the file that users of an entry lock.
@@ -95,14 +100,14 @@ const useSuffix = ".use"
 // work returns the path of a file in the directory for locks and unfinished entries.
 func (s *Store) work(name string) string { return filepath.Join(s.dir, ".trees", name) }
 
-// isKey reports whether a name can be that of an entry.
+// isKey reports whether a name can be a key.
 func (s *Store) isKey(name string) bool {
 	return name != "" && name[0] != '.' && filepath.Base(name) == name && filepath.IsLocal(name) && s.IsKey(name)
 }
 
 func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermissions(0o644)) }
 
-// withLock calls do while nobody else changes the directory.
+// withLock calls do while it holds the lock of the directory.
 func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +122,8 @@ func (s *Store) withLock(do func() error) (err error) {
 	return do()
 }
 
-// isLocked reports whether somebody has a lock on a file, or may have one. It is called in locked.
+// isLocked reports whether anybody holds a lock on a file, or may hold one. The caller must hold the lock of
+// the directory.
 func isLocked(file string) bool {
 	l := flock.New(file, flock.SetFlag(os.O_RDONLY))
 	defer l.Close()
@@ -125,22 +131,22 @@ func isLocked(file string) bool {
 	return !isFree && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Hold keeps an entry from being removed, until Release or the end of the process.
+// Hold protects an entry from being removed until Release or the end of the process.
 type Hold struct {
-	Path    string // of the entry
+	Path    string // path of the entry
 	store   *Store
 	lock    *flock.Flock
 	release sync.Once
 }
 
-// holds are all holds that were not released. The system would end the lock of a hold that is garbage.
+// holds has all holds that were not released. Otherwise the garbage collector could close their locks.
 var holds sync.Map
 
 func (s *Store) newHold(key string) *Hold {
 	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLock(key))}
 }
 
-// hold locks an entry. It is called in locked.
+// hold locks an entry. The caller must hold the lock of the directory.
 func (s *Store) hold(key string) (*Hold, error) {
 	h := s.newHold(key)
 	if ok, err := h.lock.TryRLock(); err != nil || !ok {
@@ -151,13 +157,13 @@ func (s *Store) hold(key string) (*Hold, error) {
 	return h, nil
 }
 
-// touch sets the time of the last use. It fails where the entry belongs to another user.
+// touch sets the time of the last use. It does nothing if the entry belongs to another user.
 func (h *Hold) touch() {
 	now := h.store.Now()
 	os.Chtimes(h.Path, now, now)
 }
 
-// Release ends the use of an entry. All calls but the first do nothing.
+// Release ends the use of the entry. Calls after the first do nothing.
 func (h *Hold) Release() {
 	h.release.Do(func() {
 		h.touch()
@@ -166,8 +172,8 @@ func (h *Hold) Release() {
 	})
 }
 
-// Get returns an entry that is there, without a check. The error is fs.ErrNotExist if it is not there. Where this user
-// may not make the files for the locks, the entry is not locked: whoever may write in the directory can remove it.
+// Get returns an existing entry without checking its hash, or fs.ErrNotExist. If this user may not write in
+// the directory, the entry is not locked, and other users can remove it at any time.
 func (s *Store) Get(key string) (h *Hold, err error) {
 	if !s.isKey(key) {
 		return nil, fmt.Errorf("trees: %q cannot be a key", key)
@@ -189,9 +195,10 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add returns an entry. If it is not there, or is damaged, build makes it at a path that does not exist; if that has
-// another hash than its key, it is an error. If several calls want the same entry, one of them makes it and the others
-// wait. Add then removes entries until the limits hold, but none in use, which a later call may remove.
+// Add returns an entry. If the entry does not exist or is damaged, build must make it at the given path,
+// which does not exist; a hash that differs from the key is an error. If several calls want the same entry,
+// one of them makes it and the others wait. After making an entry, Add removes other entries until the limits
+// hold, except those in use.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
@@ -215,8 +222,8 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 	return h, nil
 }
 
-// getChecked returns an entry that is right. One that an earlier run has left, or that Doubt has named, is checked. A
-// damaged one is removed.
+// getChecked returns an existing entry whose hash is right. It checks the hash once in this process, and
+// again after Recheck. It removes a damaged entry and returns fs.ErrNotExist.
 func (s *Store) getChecked(key string) (*Hold, error) {
 	h, err := s.Get(key)
 	if _, checked := s.verifiedKeys.Load(key); err != nil || checked {
@@ -234,7 +241,7 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 	return nil, fs.ErrNotExist
 }
 
-// check returns an error unless the files at a path have the hash that is their key.
+// check returns an error unless the hash of the files at a path is key.
 func (s *Store) check(key, path string) error {
 	if s.Hash == nil {
 		return nil
@@ -250,10 +257,10 @@ func (s *Store) check(key, path string) error {
 	return nil
 }
 
-// Recheck makes Add check an entry again.
+// Recheck makes Add check the hash of an entry again.
 func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
-// add makes an entry.
+// add makes an entry and returns it.
 func (s *Store) add(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock
@@ -279,7 +286,7 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 		return nil, err
 	}
 	err = s.withLock(func() error {
-		if _, missing := os.Lstat(s.Path(key)); missing != nil { // else another process has made it at the same time
+		if _, missing := os.Lstat(s.Path(key)); missing != nil { // otherwise another process has made it meanwhile
 			if err := os.Rename(path, s.Path(key)); err != nil {
 				return wrap(err)
 			}
@@ -290,7 +297,7 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 	return h, err
 }
 
-// dirLock returns the path of the file that is locked while an entry is being made in a directory.
+// dirLock returns the path of the file that is locked while an entry is being made in the directory dir.
 func dirLock(dir string) string { return filepath.Join(dir, "lock") }
 
 // warn logs that something cannot be removed.
@@ -300,7 +307,8 @@ func (s *Store) warn(err error) {
 	}
 }
 
-// discard takes an entry out of the directory. Evict removes its files. It is called in locked.
+// discard moves an entry out of the directory; Evict removes its files later. The caller must hold the lock
+// of the directory.
 func (s *Store) discard(key string) error {
 	dir, err := os.MkdirTemp(s.work(""), "old-")
 	if err == nil {
@@ -313,7 +321,7 @@ func (s *Store) discard(key string) error {
 	return nil
 }
 
-// Entries returns the entries, those first that were not used for the longest time. It changes nothing in the directory.
+// Entries returns all entries, the least recently used first. It does not change the directory.
 func (s *Store) Entries() ([]Entry, error) {
 	names, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -329,7 +337,7 @@ func (s *Store) Entries() ([]Entry, error) {
 		}
 		info, err := n.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it is removed meanwhile
+			continue // the entry was removed meanwhile
 		}
 		e := Entry{Key: n.Name()}
 		if err == nil {
@@ -356,8 +364,8 @@ func (s *Store) size(key string) (int64, error) {
 	return bytes, err
 }
 
-// Surplus returns the entries, of a list in the order of Entries, that the limits do not allow. An entry that is needed
-// is none of them; needed may be nil.
+// Surplus returns the entries that exceed the limits. The list must be in the order of Entries. Entries for
+// which needed returns true are never among them; needed may be nil.
 func (l Limits) Surplus(list []Entry, now time.Time, needed func(key string) bool) (surplus []Entry) {
 	total := sum(list)
 	for _, e := range list {
@@ -377,16 +385,16 @@ func sum(list []Entry) (bytes int64) {
 	return bytes
 }
 
-// Eviction is what Evict has done.
+// Eviction is the result of Evict.
 type Eviction struct {
-	Entries        int   // that were removed
-	Bytes          int64 // of them
-	RemainingBytes int64 // bytes of those that are left
+	Entries        int   // number of removed entries
+	Bytes          int64 // bytes of removed entries
+	RemainingBytes int64 // bytes of the entries that remain
 }
 
-// Evict removes entries until the limits hold, those first that were not used for the longest time. Entries that are in
-// use or needed stay, even if the limits do not hold then; needed may be nil. It also removes what processes have left
-// that ended while they made an entry. Of what cannot be removed it returns the errors.
+// Evict removes the least recently used entries until the limits hold. Entries that are in use or needed
+// stay, even if the limits then do not hold; needed may be nil. Evict also removes unfinished entries of
+// processes that have ended. The error joins those of everything that could not be removed.
 func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, err error) {
 	var unused []string
 	err = s.withLock(func() error {
@@ -415,8 +423,8 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 	return done, err
 }
 
-// findAbandoned returns the directories of entries that nobody makes any more. It removes the locks of entries that are not
-// there. It is called in locked.
+// findAbandoned returns the directories of unfinished entries that nobody is making any more. It also removes
+// the locks of entries that do not exist. The caller must hold the lock of the directory.
 func (s *Store) findAbandoned() (dirs []string) {
 	names, _ := os.ReadDir(s.work(""))
 	for _, n := range names {
@@ -432,5 +440,5 @@ func (s *Store) findAbandoned() (dirs []string) {
 	return dirs
 }
 
-// Bytes returns the bytes of all entries, as the last Evict or Add has found them.
+// Bytes returns the size of all entries, as the last Evict or Add measured it.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }

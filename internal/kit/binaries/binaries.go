@@ -1,4 +1,4 @@
-// Package binaries gives tests the programs of this module that they start.
+// Package binaries builds the programs of this module that tests start.
 package binaries
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/timba-arena/timba/"
 
-// packages are the programs by name, and the packages that they are built from.
+// packages has the import path of each program.
 var packages = map[string]string{
 	"timba":     module + "cmd/timba",
 	"timba-lab": module + "cmd/timba-lab",
@@ -24,14 +24,14 @@ var packages = map[string]string{
 	"bot":       module + "referee/internal/script/bot",
 }
 
-// EnvBin names a directory with the programs, as script/test builds them once for all packages.
-// Its value and the sources of each program count for Go's cache of test results.
+// EnvBin is the environment variable that names a directory with the programs, which script/test builds once
+// for all packages. Go's cache of test results depends on its value and on the sources of the programs.
 const EnvBin = "TIMBA_BIN"
 
-// Program returns the path of a program without the race detector, which every user can run. It
-// is in the directory $TIMBA_BIN; without that, it is built once in this process, and Clean
-// removes it. A change to the program's sources makes the test run anew. Make check leaves out a test
-// that needs a program.
+// Program returns the path of a program, which was built without the race detector and which every user may
+// run. The program is in the directory $TIMBA_BIN. If that is not set, it is built once in this process, and
+// Clean removes it. If the sources of the program change, Go runs the test again. In `make check`, Program
+// skips the test.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -64,18 +64,18 @@ type program struct {
 var (
 	mu       sync.Mutex
 	programs = map[string]*program{}
-	built    string // the directory of what this process has built
-	cleaned  bool   // somebody removes it
+	built    string // directory of the programs that this process has built
+	cleaned  bool   // Clean was called
 )
 
-// tests are what testing.M is.
+// tests is implemented by *testing.M.
 type tests interface{ Run() int }
 
 type cleaning struct{ tests }
 
-// Clean returns the tests of a package so that what Program has built is removed after them. The
-// TestMain of each package that calls Program needs it. The programs that tests start do not ignore
-// SIGHUP, as they would in a run under nohup.
+// Clean wraps the tests of a package so that the programs that Program has built are removed after them. Each
+// package that calls Program needs a TestMain that calls Clean. It also makes sure that programs that tests
+// start do not ignore SIGHUP, as they would in a run under nohup.
 func Clean(m tests) tests {
 	cleaned = true
 	return cleaning{m}
@@ -83,7 +83,7 @@ func Clean(m tests) tests {
 
 // Run runs the tests.
 func (c cleaning) Run() int {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what is caught here is not ignored by a child
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // a child does not ignore a signal that is caught here
 	defer func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -94,7 +94,8 @@ func (c cleaning) Run() int {
 	return c.tests.Run()
 }
 
-// Dependencies returns the import paths of all packages that each package of this module depends on, by its own.
+// Dependencies returns, for each package of this module, the import paths of all packages that it depends on,
+// directly or not.
 func Dependencies(t testing.TB) map[string][]string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, module+"...").Output()
@@ -109,9 +110,9 @@ func Dependencies(t testing.TB) map[string][]string {
 	return all
 }
 
-// depend looks at the sources of a package of this module and of those that it imports. The go
-// command records which files a test looks at, and runs it anew when one of them has changed; it
-// does not see what a go command in the test reads.
+// depend reads the attributes of the sources of a package and of those in this module that it imports. The go
+// command records which files a test looks at, and runs the test again if one of them has changed. It does
+// not see what a go command in the test reads.
 func depend(pkg string) error {
 	const format = `{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.GoFiles}}|{{.}}{{end}}{{range $.EmbedFiles}}|{{.}}{{end}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, pkg)
@@ -126,7 +127,7 @@ func depend(pkg string) error {
 		if names[0] == "" {
 			continue
 		}
-		for _, name := range slices.Insert(names[1:], 0, ".") { // the directory shows new files
+		for _, name := range slices.Insert(names[1:], 0, ".") { // the directory itself shows new files
 			if _, err := os.Stat(filepath.Join(names[0], name)); err != nil {
 				return err
 			}
@@ -135,7 +136,7 @@ func depend(pkg string) error {
 	return nil
 }
 
-// provide finds or builds a program.
+// provide finds or builds a program and returns its path.
 func provide(name string) (string, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		path := filepath.Join(dir, name)

@@ -1,6 +1,6 @@
-// Package bubble runs servers and their clients in a testing/synctest bubble: connections are in
-// memory, and their deadlines, as all timers, follow the clock of the bubble, which moves only when
-// nothing else does. What a test sees of time then does not depend on the machine.
+// Package bubble runs servers and their clients in a testing/synctest bubble. Connections are in memory. All
+// timers and deadlines follow the clock of the bubble, which advances only when all goroutines wait.
+// Therefore what a test sees of time does not depend on the machine.
 package bubble
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Run runs a test in a bubble. Its cleanup functions run there, too. All goroutines have to end
-// within a minute after them, by the clock of the bubble.
+// Run runs a test, with its cleanup functions, in a bubble. After those, all goroutines must end within a
+// minute by the clock of the bubble.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,11 +25,11 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until nothing moves but by the clock: all goroutines of the bubble but the caller
-// wait for each other or for a time.
+// Settle waits until all other goroutines of the bubble wait for each other or for a time.
 func Settle() { synctest.Wait() }
 
-// Until waits until a condition holds, for at most an hour of the bubble's clock.
+// Until waits until holds returns true, and fails the test after an hour of the bubble's clock. what
+// describes the condition in the failure.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
@@ -46,14 +46,14 @@ type Listener struct {
 	closeOnce sync.Once
 }
 
-// Listen returns a listener. It closes at the end of the test.
+// Listen returns a new listener, which is closed at the end of the test.
 func Listen(t testing.TB) *Listener {
 	l := &Listener{conns: make(chan net.Conn), done: make(chan struct{})}
 	t.Cleanup(func() { l.Close() })
 	return l
 }
 
-// Serve makes a server serve until the end of the test.
+// Serve runs a server until the end of the test and returns its listener.
 func Serve(t testing.TB, s *http.Server) *Listener {
 	l := Listen(t)
 	ended := make(chan struct{})
@@ -68,7 +68,7 @@ func Serve(t testing.TB, s *http.Server) *Listener {
 	return l
 }
 
-// URL is the address of the listener, for its clients only.
+// URL is the address of every listener, for its own clients.
 const URL = "http://timba.example"
 
 // Accept implements net.Listener.
@@ -90,8 +90,7 @@ func (l *Listener) Close() error {
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// Dial connects to the listener, whatever the address. What one end writes waits until the other
-// one reads it.
+// Dial connects to the listener and ignores the address. A write blocks until the other end reads.
 func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -104,7 +103,7 @@ func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn,
 	}
 }
 
-// conn is an end of a connection, with an address that programs can parse.
+// conn is one end of a connection, with an address that programs can parse.
 type conn struct {
 	net.Conn
 	address net.Addr
@@ -113,12 +112,12 @@ type conn struct {
 func (c conn) LocalAddr() net.Addr  { return c.address }
 func (c conn) RemoteAddr() net.Addr { return c.address }
 
-// Dialer dials WebSockets at the listener.
+// Dialer returns a dialer that opens WebSockets to the listener.
 func (l *Listener) Dialer() *websocket.Dialer {
 	return &websocket.Dialer{NetDialContext: l.Dial, HandshakeTimeout: time.Minute}
 }
 
-// Client returns a client of the listener.
+// Client returns a client whose requests go to the listener.
 func (l *Listener) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: l.Dial, DisableKeepAlives: true}}
 }

@@ -1,4 +1,5 @@
-// Package source reads the Go files of a module, for the rules of its tests and for script/soak.
+// Package source parses the Go files of a module, for the rules about tests in internal/kit and for
+// script/soak.
 package source
 
 import (
@@ -13,37 +14,39 @@ import (
 	"strings"
 )
 
-// Package has the Go files of one directory, for every system, with its external tests.
+// Package has the Go files of one directory, for all systems, including external tests.
 type Package struct {
-	Dir   string // below the root, with slashes
+	Dir   string // path below the root, with slashes
 	Files []*File
 }
 
-// File is a Go file.
+// File is a parsed Go file.
 type File struct {
 	*ast.File
-	Path    string            // below the root, with slashes
-	Test    bool              // its name ends in _test.go
-	Soak    bool              // it is built with the tag soak alone
-	Quick   bool              // it is built without the tag soak alone
-	Imports map[string]string // the paths of what it imports, by name
+	Path    string            // path below the root, with slashes
+	Test    bool              // the name ends in _test.go
+	Soak    bool              // built only with the tag soak
+	Quick   bool              // built only without the tag soak
+	Imports map[string]string // import paths by package name
 	Decls   []*Decl
 	set     *token.FileSet
 }
 
-// Decl is a declaration at the top level: a function, a method, or one line of others.
+// Decl is a top-level declaration: a function, a method, a type, or a single line of variables or constants.
 type Decl struct {
-	Name     string // of a method with a dot before it
-	Receiver string // the type of a method
+	Name     string // for a method with a dot before it
+	Receiver string // receiver type of a method
 	File     *File
 	Node     ast.Node
-	Mentions map[string]bool // the names in it; those of packages as "time.Sleep", by path, what follows other dots as ".Name"
+	// Mentions has the identifiers in the declaration. Those of imported packages have the form
+	// "os/exec.Command", and other selectors the form ".Name".
+	Mentions map[string]bool
 }
 
-// Line returns the number of the line of a node.
+// Line returns the line number of a node.
 func (f *File) Line(n ast.Node) int { return f.set.Position(n.Pos()).Line }
 
-// Load reads all packages below a directory.
+// Load parses all packages below a directory, except for testdata and hidden directories.
 func Load(root string) (all []*Package, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
@@ -72,7 +75,7 @@ func Load(root string) (all []*Package, err error) {
 	return join(all), err
 }
 
-// join puts packages together that a walk has come to before and after their subdirectories.
+// join merges the files of packages that a walk has visited both before and after their subdirectories.
 func join(all []*Package) (joined []*Package) {
 	by := map[string]*Package{}
 	for _, p := range all {
@@ -86,7 +89,7 @@ func join(all []*Package) (joined []*Package) {
 	return joined
 }
 
-// Parse reads one file from a text.
+// Parse parses a test file from a text.
 func Parse(path, text string) (*File, error) {
 	f := &File{Path: path, Test: true, set: token.NewFileSet()}
 	var err error
@@ -97,7 +100,7 @@ func Parse(path, text string) (*File, error) {
 	return f, nil
 }
 
-// read finds what a file imports and declares, and its constraint.
+// read sets the imports, the declarations and the build constraint of a file.
 func (f *File) read() {
 	f.Imports = map[string]string{}
 	for _, i := range f.File.Imports {
@@ -174,8 +177,8 @@ func (f *File) declare(name, receiver string, n ast.Node) {
 	f.Decls = append(f.Decls, d)
 }
 
-// QualifiedName returns the path of a package and a name in it that an expression consists of, such as
-// "os/exec.Command"; "" if it is another expression.
+// QualifiedName returns the import path and the name that an expression of the form package.Name stands for,
+// such as "os/exec.Command". It returns "" for other expressions.
 func (f *File) QualifiedName(e ast.Expr) string {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -188,7 +191,8 @@ func (f *File) QualifiedName(e ast.Expr) string {
 	return f.Imports[id.Name] + "." + s.Sel.Name
 }
 
-// Reaching returns the declarations in tests that mention one of some names, or one that does.
+// Reaching returns the declarations in test files that mention one of the names, directly or by way of other
+// declarations in test files.
 func (p *Package) Reaching(names ...string) map[*Decl]bool {
 	reach, want := map[*Decl]bool{}, map[string]bool{}
 	for _, n := range names {
@@ -211,7 +215,7 @@ func (p *Package) Reaching(names ...string) map[*Decl]bool {
 	return reach
 }
 
-// tests goes through the declarations of files of tests.
+// tests yields the declarations in test files.
 func (p *Package) tests() iter.Seq[*Decl] {
 	return func(yield func(*Decl) bool) {
 		for _, f := range p.Files {
