@@ -2,9 +2,6 @@ package protocol
 
 import "strconv"
 
-// The referee's lines. Each function appends a whole line with its LF, unless it says
-// otherwise, and does not allocate if dst has room.
-
 // The Append functions below format the lines of the referee. Each appends a whole line including its LF,
 // unless it says otherwise, and does not allocate if dst has enough capacity.
 //

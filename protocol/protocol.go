@@ -26,7 +26,7 @@ const (
 // Code identifies the kind of a fault, the reason why a seat forfeited a game.
 type Code string
 
-// The codes.
+// The codes of faults.
 const (
 	Startup   Code = "startup"   // the bot did not print "ready" in time: it did not start, was too slow, or exited
 	Timeout   Code = "timeout"   // the bot did not answer within the time of its turn

@@ -41,7 +41,7 @@ func (s *DealResult) Add(seats []Seat) {
 			if a.Bot >= b.Bot || a.Side == b.Side {
 				continue
 			}
-			add(game, Duel{A: a.Bot, B: b.Bot, Games: 1, Points: side[a.Side] - side[b.Side]})
+			addDuel(game, Duel{A: a.Bot, B: b.Bot, Games: 1, Points: side[a.Side] - side[b.Side]})
 			ranks, ok := best[[2]int{a.Bot, b.Bot}]
 			if !ok {
 				ranks = [2]int{a.Rank, b.Rank}
@@ -54,7 +54,7 @@ func (s *DealResult) Add(seats []Seat) {
 	}
 	for key, d := range game {
 		ranks := best[key]
-		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: RankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
+		addDuel(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: RankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
 	}
 }
 
@@ -73,8 +73,8 @@ func (s *DealResult) Deal() Deal {
 	return deal
 }
 
-// add adds the counts, scores and points of d to the sum for the same two bots.
-func add(to map[[2]int]Duel, d Duel) {
+// addDuel adds the counts, scores and points of d to the sum for the same two bots.
+func addDuel(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]
 	sum.A, sum.B = d.A, d.B

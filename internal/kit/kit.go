@@ -132,7 +132,7 @@ func Tree(t testing.TB, dir string) map[string]string {
 }
 
 // Until waits until holds returns true. It fails only shortly before the deadline of the test run, so that a
-// busy machine does not fail a test. what describes the condition in the failure.
+// busy machine does not fail a test. The failure message contains what.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	last := last(t)

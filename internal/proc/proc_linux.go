@@ -81,8 +81,8 @@ func Kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// Numbers returns the entries of a directory that are numbers.
-func Numbers(dir string) (pids []int) {
+// NumericEntries returns the entries of a directory that are numbers.
+func NumericEntries(dir string) (pids []int) {
 	fd, err := open(dir, syscall.O_DIRECTORY)
 	if err != nil {
 		return nil
@@ -109,7 +109,7 @@ func Numbers(dir string) (pids []int) {
 // Children returns the child processes of all threads of a process.
 func Children(pid int) (pids []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-	for _, tid := range Numbers(dir) {
+	for _, tid := range NumericEntries(dir) {
 		pids = append(pids, ChildrenOf(dir+strconv.Itoa(tid))...)
 	}
 	return pids
@@ -139,7 +139,7 @@ func ProcessTree(pid int) []int {
 // given text, such as "NAME=VALUE".
 func FindByEnv(variable string) (pids []int) {
 	want := []byte("\x00" + variable)
-	for _, pid := range Numbers("/proc") {
+	for _, pid := range NumericEntries("/proc") {
 		// The environment is empty for a process that has ended but was not waited for.
 		env, err := Read("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err == nil && pid != os.Getpid() && bytes.Contains(append([]byte{0}, env...), want) {

@@ -27,8 +27,8 @@ type event struct {
 	Seconds                                    float64 `json:"Elapsed"`
 }
 
-// timed is a package or a test with its duration.
-type timed struct {
+// duration is a package or a test with its duration.
+type duration struct {
 	name    string
 	seconds float64
 }
@@ -36,7 +36,7 @@ type timed struct {
 // summary collects the results of all runs.
 type summary struct {
 	mu              sync.Mutex
-	packages, tests []timed
+	packages, tests []duration
 	leftOut         map[string]int // number of skipped tests by reason
 	failures        []string
 	processor       time.Duration
@@ -123,7 +123,7 @@ func (r *reader) handle(e event) {
 			return
 		}
 		if !strings.Contains(e.Test, "/") {
-			r.tests = append(r.tests, timed{e.Package + " " + e.Test, e.Seconds})
+			r.tests = append(r.tests, duration{e.Package + " " + e.Test, e.Seconds})
 		}
 		if e.Action == "fail" {
 			r.failures = append(r.failures, e.Package+" "+e.Test)
@@ -144,7 +144,7 @@ func (r *reader) handle(e event) {
 
 // printPackage prints the result line of a package, or all its output if it has failed.
 func (r *reader) printPackage(e event) {
-	r.packages = append(r.packages, timed{e.Package, e.Seconds})
+	r.packages = append(r.packages, duration{e.Package, e.Seconds})
 	for _, line := range r.output[e.Package] {
 		if e.Action == "fail" || strings.HasPrefix(line.text, "ok  \t") {
 			fmt.Print(line.text)
@@ -159,12 +159,12 @@ func (r *reader) printPackage(e event) {
 func (s *summary) print(wall time.Duration) {
 	for _, list := range []struct {
 		title string
-		most  int
-		all   []timed
+		limit int
+		all   []duration
 	}{{"slowest packages", 15, s.packages}, {"slowest tests", 30, s.tests}} {
-		slices.SortFunc(list.all, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+		slices.SortFunc(list.all, func(a, b duration) int { return cmp.Compare(b.seconds, a.seconds) })
 		fmt.Printf("\n%s, in seconds:\n", list.title)
-		for _, t := range list.all[:min(list.most, len(list.all))] {
+		for _, t := range list.all[:min(list.limit, len(list.all))] {
 			if t.seconds >= 0.1 {
 				fmt.Printf("%7.1f  %s\n", t.seconds, strings.ReplaceAll(t.name, "github.com/timba-arena/timba/", ""))
 			}

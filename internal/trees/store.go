@@ -92,13 +92,13 @@ func wrap(err error) error {
 // Path returns the path that an entry has or would have.
 func (s *Store) Path(key string) string { return filepath.Join(s.dir, key) }
 
-// useLock returns the path of the file that users of an entry lock.
-func (s *Store) useLock(key string) string { return s.work(key + useSuffix) }
+// useLockPath returns the path of the file that users of an entry lock.
+func (s *Store) useLockPath(key string) string { return s.workPath(key + useSuffix) }
 
 const useSuffix = ".use"
 
-// work returns the path of a file in the directory for locks and unfinished entries.
-func (s *Store) work(name string) string { return filepath.Join(s.dir, ".trees", name) }
+// workPath returns the path of a file in the directory for locks and unfinished entries.
+func (s *Store) workPath(name string) string { return filepath.Join(s.dir, ".trees", name) }
 
 // isKey reports whether a name can be a key.
 func (s *Store) isKey(name string) bool {
@@ -111,10 +111,10 @@ func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermiss
 func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.MkdirAll(s.work(""), 0o755); err != nil {
+	if err := os.MkdirAll(s.workPath(""), 0o755); err != nil {
 		return wrap(err)
 	}
-	l := newLock(s.work("lock"))
+	l := newLock(s.workPath("lock"))
 	if err := l.Lock(); err != nil {
 		return wrap(err)
 	}
@@ -143,7 +143,7 @@ type Hold struct {
 var holds sync.Map
 
 func (s *Store) newHold(key string) *Hold {
-	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLock(key))}
+	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLockPath(key))}
 }
 
 // hold locks an entry. The caller must hold the lock of the directory.
@@ -210,7 +210,7 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 	h, err := s.getChecked(key)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if isNew {
-		h, err = s.add(ctx, key, build)
+		h, err = s.addNew(ctx, key, build)
 	}
 	switch {
 	case err != nil:
@@ -229,7 +229,7 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 	if _, checked := s.verifiedKeys.Load(key); err != nil || checked {
 		return h, err
 	}
-	damage := s.check(key, h.Path)
+	damage := s.checkHash(key, h.Path)
 	if damage == nil {
 		return h, nil
 	}
@@ -241,8 +241,8 @@ func (s *Store) getChecked(key string) (*Hold, error) {
 	return nil, fs.ErrNotExist
 }
 
-// check returns an error unless the hash of the files at a path is key.
-func (s *Store) check(key, path string) error {
+// checkHash returns an error unless the hash of the files at a path is key.
+func (s *Store) checkHash(key, path string) error {
 	if s.Hash == nil {
 		return nil
 	}
@@ -260,15 +260,15 @@ func (s *Store) check(key, path string) error {
 // Recheck makes Add check the hash of an entry again.
 func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
-// add makes an entry and returns it.
-func (s *Store) add(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
+// addNew makes an entry and returns it.
+func (s *Store) addNew(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock
 	err = s.withLock(func() (err error) {
-		if dir, err = os.MkdirTemp(s.work(""), "new-"); err != nil {
+		if dir, err = os.MkdirTemp(s.workPath(""), "new-"); err != nil {
 			return wrap(err)
 		}
-		lock = newLock(dirLock(dir))
+		lock = newLock(dirLockPath(dir))
 		return errors.Join(lock.Lock(), os.Chmod(dir, 0o755))
 	})
 	if err != nil {
@@ -282,7 +282,7 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 	if err := build(ctx, path); err != nil {
 		return nil, err
 	}
-	if err := s.check(key, path); err != nil {
+	if err := s.checkHash(key, path); err != nil {
 		return nil, err
 	}
 	err = s.withLock(func() error {
@@ -297,8 +297,8 @@ func (s *Store) add(ctx context.Context, key string, build func(context.Context,
 	return h, err
 }
 
-// dirLock returns the path of the file that is locked while an entry is being made in the directory dir.
-func dirLock(dir string) string { return filepath.Join(dir, "lock") }
+// dirLockPath returns the path of the file that is locked while an entry is being made in the directory dir.
+func dirLockPath(dir string) string { return filepath.Join(dir, "lock") }
 
 // warn logs that something cannot be removed.
 func (s *Store) warn(err error) {
@@ -310,7 +310,7 @@ func (s *Store) warn(err error) {
 // discard moves an entry out of the directory; Evict removes its files later. The caller must hold the lock
 // of the directory.
 func (s *Store) discard(key string) error {
-	dir, err := os.MkdirTemp(s.work(""), "old-")
+	dir, err := os.MkdirTemp(s.workPath(""), "old-")
 	if err == nil {
 		err = os.Rename(s.Path(key), filepath.Join(dir, key))
 	}
@@ -403,7 +403,7 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 			return err
 		}
 		done.RemainingBytes = sum(list)
-		stays := func(key string) bool { return needed != nil && needed(key) || isLocked(s.useLock(key)) }
+		stays := func(key string) bool { return needed != nil && needed(key) || isLocked(s.useLockPath(key)) }
 		for _, e := range l.Surplus(list, s.Now(), stays) {
 			if failed := s.discard(e.Key); failed != nil {
 				err = errors.Join(err, failed)
@@ -426,14 +426,14 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 // findAbandoned returns the directories of unfinished entries that nobody is making any more. It also removes
 // the locks of entries that do not exist. The caller must hold the lock of the directory.
 func (s *Store) findAbandoned() (dirs []string) {
-	names, _ := os.ReadDir(s.work(""))
+	names, _ := os.ReadDir(s.workPath(""))
 	for _, n := range names {
-		path := s.work(n.Name())
+		path := s.workPath(n.Name())
 		if key, ok := strings.CutSuffix(n.Name(), useSuffix); ok {
 			if _, missing := os.Lstat(s.Path(key)); missing != nil && !isLocked(path) {
 				os.Remove(path)
 			}
-		} else if n.IsDir() && !isLocked(dirLock(path)) {
+		} else if n.IsDir() && !isLocked(dirLockPath(path)) {
 			dirs = append(dirs, path)
 		}
 	}

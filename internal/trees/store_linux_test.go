@@ -80,8 +80,8 @@ func TestStoreLimit(t *testing.T) {
 	e.Release() // again does nothing
 	want("a:100 d:100 e:100")
 	add("d")
-	want("a:100 d:100")                                                                      // which are in use, as e is not
-	if left, err := os.ReadDir(filepath.Dir(s.useLock("a"))); err != nil || len(left) != 3 { // the lock, and one for each entry
+	want("a:100 d:100")                                                                          // which are in use, as e is not
+	if left, err := os.ReadDir(filepath.Dir(s.useLockPath("a"))); err != nil || len(left) != 3 { // the lock, and one for each entry
 		t.Errorf("%v, %v", left, err)
 	}
 }
@@ -145,7 +145,7 @@ func TestAddFails(t *testing.T) {
 	if _, err := s.Get("a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if left := kit.Tree(t, s.work("")); len(left) != 1 {
+	if left := kit.Tree(t, s.workPath("")); len(left) != 1 {
 		t.Errorf("%v is left", left)
 	}
 	kit.Get[*Hold](t)(s.Add(t.Context(), "a", sized(10))).Release()
@@ -161,16 +161,16 @@ func TestAddFails(t *testing.T) {
 func TestRemains(t *testing.T) {
 	s := NewStore(t.TempDir(), Options{})
 	for _, name := range []string{"new-dead", "new-unlocked", "new-alive", "old-dead"} {
-		kit.Must(t, errors.Join(os.MkdirAll(s.work(""), 0o755), sized(10)(t.Context(), s.work(name))))
+		kit.Must(t, errors.Join(os.MkdirAll(s.workPath(""), 0o755), sized(10)(t.Context(), s.workPath(name))))
 	}
 	for _, name := range []string{"new-dead/lock", "gone.use"} {
-		kit.Must(t, os.WriteFile(s.work(name), nil, 0o644))
+		kit.Must(t, os.WriteFile(s.workPath(name), nil, 0o644))
 	}
-	alive := newLock(dirLock(s.work("new-alive")))
+	alive := newLock(dirLockPath(s.workPath("new-alive")))
 	kit.Must(t, alive.Lock())
 	kit.Get[Eviction](t)(s.Evict(Limits{}, nil))
 	var left []string
-	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(s.work(""))) {
+	for _, e := range kit.Get[[]os.DirEntry](t)(os.ReadDir(s.workPath(""))) {
 		left = append(left, e.Name())
 	}
 	if diff := cmp.Diff([]string{"lock", "new-alive"}, left); diff != "" {

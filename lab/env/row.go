@@ -162,7 +162,7 @@ func (r *rowWriter) table(t *baraja.Table, seat int) {
 	r.tricks(int(t.Leader), t.Trick(), seat, played[:players])
 	r.seatCards("known", 0, seat, t.KnownCards[:players])
 	r.add("trumps", int(t.Trumps()))
-	r.add("stock", t.Stock())
+	r.add("stock", t.StockSize())
 	r.add("leader", relative(int(t.Leader), seat, players))
 	r.seatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
 }
@@ -175,7 +175,7 @@ func observeTute(s *tute.State, seat int, r *rowWriter) {
 	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
 		r.add(name, int(s.SungSuits>>suit&1))
 	}
-	r.flag("choosing", s.Choice != 0)
+	r.flag("choosing", s.SongChoice != 0)
 }
 
 func observePodrida(s *podrida.State, seat int, r *rowWriter) {
@@ -186,7 +186,7 @@ func observePodrida(s *podrida.State, seat int, r *rowWriter) {
 	r.cards("turned", cardSet(s.TrumpCard()))
 	r.tricks(s.Leader(), s.Trick(), seat, played[:players])
 	r.add("trumps", int(s.Trumps()))
-	r.add("cards", s.Cards())
+	r.add("cards", s.HandSize())
 	r.add("dealer", relative(s.Dealer(), seat, players))
 	r.add("leader", relative(s.Leader(), seat, players))
 	r.flag("bidding", s.IsBidding())
@@ -199,7 +199,7 @@ func observeTebes(s *tebes.State, seat int, r *rowWriter) {
 	size := int(s.Rules().Size)
 	r.board("own", uint64(s.Pieces(seat)), size, 8)
 	r.board("other", uint64(s.Pieces(1-seat)), size, 8)
-	r.board("black", uint64(s.Black()), size, 8)
+	r.board("black", uint64(s.BlackSquares()), size, 8)
 	r.add("seat", seat)
 	r.flag("extra+0", s.HasExtra(seat))
 	r.flag("extra+1", s.HasExtra(1-seat))

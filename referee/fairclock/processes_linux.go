@@ -80,7 +80,7 @@ func (b *Processes) Ready() Threads {
 	} else if pid := b.process.Pid(); pid > 0 {
 		for _, pid := range proc.ProcessTree(pid) {
 			dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-			for _, tid := range proc.Numbers(dir) {
+			for _, tid := range proc.NumericEntries(dir) {
 				ready.add(dir + strconv.Itoa(tid))
 			}
 		}
@@ -114,7 +114,7 @@ func (t *tree) look(root int) {
 	for below := []int{root}; len(below) > 0; below = below[1:] {
 		pid := below[0]
 		p := process{pid: pid, dir: "/proc/" + strconv.Itoa(pid), childless: true}
-		for _, tid := range proc.Numbers(p.dir + "/task") {
+		for _, tid := range proc.NumericEntries(p.dir + "/task") {
 			thread := p.dir + "/task/" + strconv.Itoa(tid)
 			p.threads = append(p.threads, thread)
 			children := proc.ChildrenOf(thread)

@@ -7,8 +7,8 @@ import (
 )
 
 // FromView sets the table to a position that a seat sees, with the hidden cards in no particular order:
-// Redeal must follow. The points are only those of tricks. Each seat was dealt each cards.
-func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each int) {
+// Redeal must follow. The points are only those of tricks. Each seat was dealt perSeat cards.
+func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perSeat int) {
 	*t = Table{Players: uint8(players)}
 	hand := ReadSet(v, "hand", set40)
 	t.SetTrump(ReadCard(v, "trump", set40))
@@ -27,7 +27,7 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each
 	case o.Ply < len(trick)+len(played):
 		v.Fail("played", "has more cards than moves are made")
 	}
-	t.replayCards(append(played, trick...), each)
+	t.replayCards(append(played, trick...), perSeat)
 	t.Plies = uint16(o.Ply)
 	t.readKnown(o.Seat, v, hand)
 	if v.Err() == nil {
@@ -38,17 +38,17 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, each
 var set40 = SetOf(Pack40)
 
 // replayCards plays cards from the first trick on. It ignores the hands.
-func (t *Table) replayCards(cards []Card, each int) {
-	dealt := int(t.Players) * each
-	t.End = uint8(TableCards - (TableCards-dealt)%int(t.Players))
-	t.Next = uint8(dealt)
+func (t *Table) replayCards(cards []Card, perSeat int) {
+	dealt := int(t.Players) * perSeat
+	t.DrawEnd = uint8(TableCards - (TableCards-dealt)%int(t.Players))
+	t.NextDraw = uint8(dealt)
 	for _, c := range cards {
 		if t.Mover == rules.Over {
 			return
 		}
 		if t.PlayCard(c) {
 			t.CollectTrick(0, nil)
-			t.Next = min(t.Next+t.Players, t.End)
+			t.NextDraw = min(t.NextDraw+t.Players, t.DrawEnd)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 
 // handSize returns the number of cards that a seat must hold now.
 func (t *Table) handSize(seat int) int {
-	tricks := int(t.PlayedCount-t.InTrick) / int(t.Players)
-	size := int(t.Next)/int(t.Players) - tricks
+	tricks := int(t.PlayedCount-t.TrickSize) / int(t.Players)
+	size := int(t.NextDraw)/int(t.Players) - tricks
 	if t.trickCard(seat) != NoCard {
 		size--
 	}
@@ -116,7 +116,7 @@ func (t *Table) handSize(seat int) int {
 // trickCard returns the card of a seat in the current trick, or NoCard.
 func (t *Table) trickCard(seat int) Card {
 	n := (seat + int(t.Players) - int(t.Leader)) % int(t.Players)
-	if n >= int(t.InTrick) {
+	if n >= int(t.TrickSize) {
 		return NoCard
 	}
 	return t.Trick()[n]

@@ -5,9 +5,9 @@ import "github.com/timba-arena/timba/rules"
 // StockPlace is the place of the cards that are not dealt. Lower places are seats.
 const StockPlace = rules.MaxSeats
 
-// Hidden deals the cards that a seat does not see at random to the other hands and the stock. Reset sets the
+// HiddenCards deals the cards that a seat does not see at random to the other hands and the stock. Reset sets the
 // cards, Deal deals them, and AddToHands and ShuffleStock return the result.
-type Hidden struct {
+type HiddenCards struct {
 	// Forbidden has, for each place, the cards that it cannot hold.
 	Forbidden [StockPlace + 1]Set
 
@@ -19,7 +19,7 @@ type Hidden struct {
 
 // Reset sets the hidden cards and the number of them in each hand. The rest is the stock. It reports whether
 // there are enough cards.
-func (h *Hidden) Reset(cards Set, hands []int) bool {
+func (h *HiddenCards) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
 		h.cards[h.n], h.place[h.n] = cards.First(), StockPlace
@@ -38,14 +38,14 @@ func (h *Hidden) Reset(cards Set, hands []int) bool {
 }
 
 // AddToHands adds the dealt cards to the hands.
-func (h *Hidden) AddToHands(hands []Set) {
+func (h *HiddenCards) AddToHands(hands []Set) {
 	for i, c := range h.cards[:h.dealt] {
 		hands[h.place[i]] |= c.bit()
 	}
 }
 
 // ShuffleStock shuffles the cards of the stock and returns them.
-func (h *Hidden) ShuffleStock(r *rules.Rand) []Card {
+func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 	rest := h.cards[h.dealt:h.n]
 	for i := len(rest) - 1; i > 0; i-- {
 		j := r.Below(i + 1)
@@ -61,7 +61,7 @@ const maxShuffles = 24
 // Deal deals the cards to places that may hold them, and reports whether that is possible. All allowed deals
 // are equally likely if one of the first random deals is allowed. Otherwise it constructs a deal, which is
 // nearly uniformly distributed.
-func (h *Hidden) Deal(r *rules.Rand) bool {
+func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
 			return true
@@ -71,7 +71,7 @@ func (h *Hidden) Deal(r *rules.Rand) bool {
 }
 
 // shuffle deals at random and reports whether the deal is allowed. It stops at the first forbidden card.
-func (h *Hidden) shuffle(r *rules.Rand) bool {
+func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
 		h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
@@ -83,7 +83,7 @@ func (h *Hidden) shuffle(r *rules.Rand) bool {
 }
 
 // Construct finds an allowed deal in random order and mixes it. It reports whether there is one.
-func (h *Hidden) Construct(r *rules.Rand) bool {
+func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false
 	}
@@ -93,7 +93,7 @@ func (h *Hidden) Construct(r *rules.Rand) bool {
 
 // match assigns the cards to places that may hold them, in random order, and moves cards that were assigned
 // before where necessary.
-func (h *Hidden) match(r *rules.Rand) bool {
+func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
 		m.room[p]++
@@ -108,7 +108,7 @@ func (h *Hidden) match(r *rules.Rand) bool {
 		rest[i] = rest[n-1]
 	}
 	n := 0
-	for _, set := range m.assigned { // places keep their order
+	for _, set := range m.assignment { // places keep their order
 		for ; set != 0; set &= set - 1 {
 			h.cards[n] = set.First()
 			n++
@@ -119,10 +119,10 @@ func (h *Hidden) match(r *rules.Rand) bool {
 
 // matching is a deal under construction, by Kuhn's algorithm for bipartite matching.
 type matching struct {
-	hidden   *Hidden
-	assigned [StockPlace + 1]Set
-	room     [StockPlace + 1]int // number of cards that each place still needs
-	rand     *rules.Rand
+	hidden     *HiddenCards
+	assignment [StockPlace + 1]Set
+	room       [StockPlace + 1]int // number of cards that each place still needs
+	rand       *rules.Rand
 }
 
 // assign finds a place for a card and reports whether it could. It does not try the places in tried, which
@@ -137,12 +137,12 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 		*tried |= 1 << p
 		if m.room[p] > 0 {
 			m.room[p]--
-			m.assigned[p] = m.assigned[p].With(c)
+			m.assignment[p] = m.assignment[p].With(c)
 			return true
 		}
-		for set := m.assigned[p]; set != 0; set &= set - 1 {
+		for set := m.assignment[p]; set != 0; set &= set - 1 {
 			if d := set.First(); m.assign(d, tried) {
-				m.assigned[p] = m.assigned[p].Without(d).With(c)
+				m.assignment[p] = m.assignment[p].Without(d).With(c)
 				return true
 			}
 		}
@@ -156,7 +156,7 @@ const mixRounds = 4
 // mix swaps random cards and rotates others by threes, if that is allowed. Swaps alone would not reach all
 // deals. Each step is as likely as the one that reverts it, so in the long run all deals are equally likely.
 // That requires that a swap and a rotation do not use the same random number.
-func (h *Hidden) mix(r *rules.Rand) {
+func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {
 			if j := r.Below(h.n); h.canPlace(i, j) && h.canPlace(j, i) {
@@ -171,7 +171,7 @@ func (h *Hidden) mix(r *rules.Rand) {
 }
 
 // canPlace reports whether the card at index j may go to the place of index i.
-func (h *Hidden) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
+func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
 // maxRedeals is the maximum number of deals that Redeal tries.
 const maxRedeals = 1000
@@ -191,7 +191,7 @@ func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r
 			sizes[other] = hidden.Len()
 		}
 	}
-	var h Hidden
+	var h HiddenCards
 	copy(h.Forbidden[:], cannot[:])
 	h.Reset(unseen, sizes[:])
 	for range maxRedeals {
@@ -221,14 +221,14 @@ func (t *Table) stock() []Card {
 	if !t.TrumpOnTable() {
 		return nil
 	}
-	return t.Pack[t.Next : TableCards-1]
+	return t.Pack[t.NextDraw : TableCards-1]
 }
 
 // writeDeal writes the hands of all seats but one to the part of Pack from which LogDeal reads them. The
 // cards in kept stay in their places.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
-	for n, c := range t.Pack[:t.Next] {
+	for n, c := range t.Pack[:t.NextDraw] {
 		seat := n % int(t.Players)
 		if seat == except || kept[seat].Has(c) {
 			continue

@@ -35,10 +35,10 @@ type Table struct {
 	Winner      uint8 // the seat that is winning the current trick
 	Best        Card  // the card that is winning the current trick
 	Pot         uint8 // points of the cards in the current trick
-	InTrick     uint8 // number of cards in the current trick
+	TrickSize   uint8 // number of cards in the current trick
 	PlayedCount uint8 // number of cards played in the game
-	Next        uint8 // index in Pack of the next card to draw
-	End         uint8 // index after the last card that will be drawn: 40, or 39 if the trump card is never drawn
+	NextDraw    uint8 // index in Pack of the next card to draw
+	DrawEnd     uint8 // index after the last card that will be drawn: 40, or 39 if the trump card is never drawn
 	Trump       Card  // the trump card, also after it was drawn
 	trumps      Suit  // suit of the trump card
 }
@@ -51,11 +51,12 @@ func (t *Table) Shuffle(src *rules.Stream) {
 
 var pack40 = [TableCards]Card(Pack40)
 
-// Deal deals each seat its cards from Pack, one at a time from seat 0, and turns up the trump card. All other
-// fields must be zero. The trump card is drawn last, or never if the remaining cards cannot be drawn evenly.
-func (t *Table) Deal(players, each int) {
+// Deal deals perSeat cards to each seat from Pack, one at a time from seat 0, and turns up the trump card.
+// All other fields must be zero. The trump card is drawn last, or never if the remaining cards cannot be
+// drawn evenly.
+func (t *Table) Deal(players, perSeat int) {
 	n := 0
-	for range each {
+	for range perSeat {
 		for seat := range players {
 			t.Hands[seat] |= t.Pack[n].bit()
 			n++
@@ -64,8 +65,8 @@ func (t *Table) Deal(players, each int) {
 	t.SetTrump(t.Pack[n])
 	copy(t.Pack[n:], t.Pack[n+1:])
 	t.Pack[TableCards-1] = t.Trump
-	t.Players, t.Next = uint8(players), uint8(n)
-	t.End = uint8(TableCards - (TableCards-n)%players)
+	t.Players, t.NextDraw = uint8(players), uint8(n)
+	t.DrawEnd = uint8(TableCards - (TableCards-n)%players)
 }
 
 // SetTrump sets the trump card and the suit of trumps.
@@ -75,10 +76,10 @@ func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
 func (t *Table) Trumps() Suit { return t.trumps }
 
 // TrumpOnTable reports whether the trump card still lies on the table.
-func (t *Table) TrumpOnTable() bool { return t.Next < TableCards }
+func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
 
 // Trick returns the cards of the current trick, that of the leader first.
-func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.InTrick : t.PlayedCount] }
+func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
 
 // Play is a card that was played, with the state of its trick before it.
 type Play struct {
@@ -117,8 +118,8 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// Stock returns the number of cards that will still be drawn.
-func (t *Table) Stock() int { return int(t.End - t.Next) }
+// StockSize returns the number of cards that will still be drawn.
+func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 
 // Unseen returns the cards that a seat has never seen, without the trump card. They include cards that all
 // seats know to be in another hand.
@@ -149,12 +150,12 @@ func (t *Table) PlayCard(c Card) bool {
 	t.KnownCards[seat%TableSeats] &^= c.bit()
 	t.Pack[t.PlayedCount] = c
 	t.PlayedCount++
-	t.InTrick++
+	t.TrickSize++
 	t.Pot += values[c&63]
-	if t.InTrick == 1 || beats[t.trumps%4][t.Best&63].Has(c&63) {
+	if t.TrickSize == 1 || beats[t.trumps%4][t.Best&63].Has(c&63) {
 		t.Best, t.Winner = c, seat
 	}
-	if t.InTrick == t.Players {
+	if t.TrickSize == t.Players {
 		return true
 	}
 	if seat++; seat == t.Players {
@@ -165,7 +166,7 @@ func (t *Table) PlayCard(c Card) bool {
 }
 
 // IsLastTrick reports whether the complete trick is the last of the game.
-func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.End }
+func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.DrawEnd }
 
 // CollectTrick gives the points of the complete trick to its winner, who leads the next trick. After the last
 // trick it adds the bonus and ends the game.
@@ -176,7 +177,7 @@ func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	}
 	t.Points[t.Winner%TableSeats] += won
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
-	t.InTrick, t.Pot = 0, 0
+	t.TrickSize, t.Pot = 0, 0
 	if log != nil {
 		log.Add(rules.AllSeats, "trick", int(t.Winner), int(won))
 	}
@@ -195,18 +196,18 @@ func (t *Table) IsHunt3() bool {
 
 // DrawCards makes every seat draw a card, the leader first, if the stock is not empty.
 func (t *Table) DrawCards(log *rules.Log) {
-	if t.Next >= t.End {
+	if t.NextDraw >= t.DrawEnd {
 		return
 	}
 	seat := t.Leader
 	for range t.Players {
-		c := t.Pack[t.Next]
-		t.Next++
+		c := t.Pack[t.NextDraw]
+		t.NextDraw++
 		t.Hands[seat%TableSeats] |= c.bit()
 		if log != nil {
 			t.logDraw(int(seat), c, log)
 		}
-		if t.Next == TableCards {
+		if t.NextDraw == TableCards {
 			t.KnownCards[seat%TableSeats] |= c.bit()
 		}
 		if seat++; seat == t.Players {

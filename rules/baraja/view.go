@@ -14,7 +14,7 @@ func (t *Table) LogDeal(log *rules.Log) {
 	players := int(t.Players)
 	for seat := range players {
 		var hand []Card
-		for n := seat; n < int(t.Next); n += players {
+		for n := seat; n < int(t.NextDraw); n += players {
 			hand = append(hand, t.Pack[n])
 		}
 		log.Add(rules.OneSeat(seat), "deal", string(Text(nil, hand)))
@@ -29,7 +29,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, " trump="...)
 	dst = append(dst, t.Trump.String()...)
 	dst = append(dst, " stock="...)
-	dst = strconv.AppendInt(dst, int64(t.Stock()), 10)
+	dst = strconv.AppendInt(dst, int64(t.StockSize()), 10)
 	dst = append(dst, " leader="...)
 	dst = strconv.AppendInt(dst, int64(t.Leader), 10)
 	dst = append(dst, " trick="...)
@@ -39,7 +39,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 		dst = strconv.AppendInt(dst, int64(p), 10)
 	}
 	dst = append(dst, " played="...)
-	dst = Text(dst, t.Pack[:t.PlayedCount-t.InTrick])
+	dst = Text(dst, t.Pack[:t.PlayedCount-t.TrickSize])
 	dst = t.leaders(append(dst, " leaders="...))
 	for i, known := range t.KnownCards[:t.Players] {
 		dst = append(dst, separator(i, " known=", "/")...)
@@ -50,7 +50,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 
 // leaders appends the seats that led the finished tricks, in order, or "-".
 func (t *Table) leaders(dst []byte) []byte {
-	finished := int(t.PlayedCount-t.InTrick) / int(t.Players)
+	finished := int(t.PlayedCount-t.TrickSize) / int(t.Players)
 	if finished == 0 {
 		return append(dst, '-')
 	}

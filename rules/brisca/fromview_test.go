@@ -71,8 +71,8 @@ func arrangements(s *State, seat int) (n int) {
 	}
 	stock := 0
 	if s.TrumpOnTable() {
-		stock = baraja.TableCards - 1 - int(s.Next)
-		free |= baraja.SetOf(s.Pack[s.Next : baraja.TableCards-1])
+		stock = baraja.TableCards - 1 - int(s.NextDraw)
+		free |= baraja.SetOf(s.Pack[s.NextDraw : baraja.TableCards-1])
 	}
 	var give func(free baraja.Set, stock, ways int)
 	give = func(free baraja.Set, stock, ways int) {

@@ -423,7 +423,7 @@ func TestBriscaRedeal(t *testing.T) {
 			t.Fatalf("hands %v become %v", before.Hands, s.Hands)
 		}
 		all := s.Hands[0] | s.Hands[1] | s.Hands[2]
-		for _, c := range s.Pack[s.Next:] {
+		for _, c := range s.Pack[s.NextDraw:] {
 			all = all.With(c)
 		}
 		if all.Len() != 39 || s.Trump != before.Trump || all.Has(baraja.CardOf(2, 0)) {

@@ -17,18 +17,18 @@ type State struct {
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
-	s.begin()
+	s.dealPack()
 }
 
 // Layout sets the state to the first position of a pack that is already shuffled.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
-	s.begin()
+	s.dealPack()
 }
 
-// begin deals from the shuffled pack.
-func (s *State) begin() {
+// dealPack deals from the shuffled pack.
+func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.checkBlackHand(nil)
 }

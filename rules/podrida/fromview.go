@@ -38,7 +38,7 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 }
 
 // takeHidden removes the cards that a seat does not know from the other hands and returns them.
-func (s *State) takeHidden(seat int, k Knowledge) baraja.Hidden {
+func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
 	if k != OwnHand {
@@ -48,7 +48,7 @@ func (s *State) takeHidden(seat int, k Knowledge) baraja.Hidden {
 		sizes[p] = (s.hands[p] &^ seen).Len()
 		s.hands[p] &= seen
 	}
-	var h baraja.Hidden
+	var h baraja.HiddenCards
 	if k == Failures {
 		h.Forbidden = s.cannotHold()
 	}
@@ -104,7 +104,7 @@ func (s *State) plays(yield func(play) bool) {
 
 // fromView implements rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
-	s := &State{rules: r, last: uint8(r.Rounds()), stream: rules.FastStream(rand)}
+	s := &State{rules: r, lastRound: uint8(r.Rounds()), stream: rules.FastStream(rand)}
 	reader := o.Reader(name, int(r.Players))
 	s.readRound(&reader)
 	s.readPlay(&reader, baraja.ReadSet(&reader, "hand", r.packSet()), o.Seat)
@@ -117,7 +117,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 // readRound reads what is known when a round begins.
 func (s *State) readRound(v *rules.ViewReader) {
 	players := int(s.rules.Players)
-	s.round = uint8(v.Int("round", 1, int(s.last)))
+	s.round = uint8(v.Int("round", 1, int(s.lastRound)))
 	s.ply = s.rules.plies(int(s.round))
 	s.dealer = int8((int(s.round) + players - 2) % players)
 	s.startRound(baraja.ReadCard(v, "trump", s.rules.packSet()))
@@ -131,14 +131,14 @@ func (s *State) readRound(v *rules.ViewReader) {
 // readPlay makes the bids and plays the cards of the round, without checking the rules.
 func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	var bids [maxSeats]int
-	v.Ints("bids", bids[:s.rules.Players], 0, int(s.cards), noBid)
+	v.Ints("bids", bids[:s.rules.Players], 0, int(s.handSize), noBid)
 	var memory, latest [baraja.Cards]baraja.Card
 	played := baraja.ReadCards(v, "played", memory[:0], s.rules.packSet()&^hand)
 	trick := baraja.ReadCards(v, "trick", latest[:0], s.rules.packSet()&^hand&^baraja.SetOf(played))
 	if v.Err() != nil {
 		return
 	}
-	for s.toBid > 0 && bids[s.turn] != noBid {
+	for s.missingBids > 0 && bids[s.turn] != noBid {
 		if bids[s.turn] == s.ForbiddenBid() {
 			v.Fail("bids", "has a last bid that makes them add up to the cards")
 			return
@@ -146,7 +146,7 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 		s.Apply(bidMove+rules.Move(bids[s.turn]), nil)
 	}
 	cards := append(played, trick...)
-	if s.toBid > 0 && len(cards) > 0 || len(cards) >= int(s.cards)*int(s.rules.Players) {
+	if s.missingBids > 0 && len(cards) > 0 || len(cards) >= int(s.handSize)*int(s.rules.Players) {
 		v.Fail("played", "has more cards than can be played by now")
 		return
 	}
@@ -162,13 +162,13 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 
 // dealHidden deals the cards that a seat does not see.
 func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
-	h := baraja.Hidden{Forbidden: s.cannotHold()}
+	h := baraja.HiddenCards{Forbidden: s.cannotHold()}
 	hand, seen := s.hands[seat], s.hands[seat]|s.ShownCards()
 	if h.Forbidden[seat]&hand != 0 {
 		v.Fail("hand", "has a card that had to be played before")
 	}
 	players := int(s.rules.Players)
-	used := players*int(s.cards) == int(s.rules.Deck) // the dealer was dealt the trump card
+	used := players*int(s.handSize) == int(s.rules.Deck) // the dealer was dealt the trump card
 	played := baraja.SetOf(s.playedCards[:s.playedCount]).Has(s.trumpCard)
 	switch holds := used && !played; {
 	case hand.Has(s.trumpCard) != (holds && seat == int(s.dealer)), played && !used:
@@ -178,7 +178,7 @@ func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 	}
 	var sizes [maxSeats]int
 	for p := range players {
-		sizes[p] = int(s.cards) - s.playedBy(p) - s.hands[p].Len()
+		sizes[p] = int(s.handSize) - s.playedBy(p) - s.hands[p].Len()
 	}
 	if sizes[seat] != 0 {
 		v.Fail("hand", "is not of as many cards as are due by now")
@@ -192,8 +192,8 @@ func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 // playedBy returns the number of cards that a seat has played in this round.
 func (s *State) playedBy(seat int) int {
 	players := int(s.rules.Players)
-	n := (int(s.playedCount) - int(s.inTrick)) / players
-	if (seat+players-int(s.leader))%players < int(s.inTrick) {
+	n := (int(s.playedCount) - int(s.trickSize)) / players
+	if (seat+players-int(s.leader))%players < int(s.trickSize) {
 		n++
 	}
 	return n

@@ -69,8 +69,8 @@ func (r Rules) Rounds() int {
 	return r.MaxHand()
 }
 
-// Cards returns the size of the hands in a round. Rounds are counted from 1.
-func (r Rules) Cards(round int) int {
+// HandSize returns the size of the hands in a round. Rounds are counted from 1.
+func (r Rules) HandSize(round int) int {
 	if largest := r.MaxHand(); round > largest {
 		return 2*largest - round
 	}
@@ -80,7 +80,7 @@ func (r Rules) Cards(round int) int {
 // plies returns the number of moves before a round.
 func (r Rules) plies(round int) (n uint16) {
 	for earlier := 1; earlier < round; earlier++ {
-		n += uint16(r.Players) * uint16(1+r.Cards(earlier))
+		n += uint16(r.Players) * uint16(1+r.HandSize(earlier))
 	}
 	return n
 }

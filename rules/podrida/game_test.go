@@ -60,7 +60,7 @@ func TestPodridaRounds(t *testing.T) {
 	} {
 		var got []int
 		for round := 1; round <= c.rules.Rounds(); round++ {
-			got = append(got, c.rules.Cards(round))
+			got = append(got, c.rules.HandSize(round))
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: got %v, want %s", c.rules, got, c.want)
@@ -98,7 +98,7 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 
 // dealRound starts a game at one of its rounds, and makes that the last one.
 func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
-	*s = State{rules: r, round: uint8(round - 1), last: uint8(round), stream: *src, ply: r.plies(round)}
+	*s = State{rules: r, round: uint8(round - 1), lastRound: uint8(round), stream: *src, ply: r.plies(round)}
 	s.dealer = int8((round + int(r.Players) - 3) % int(r.Players)) // the seat before
 	s.nextRound(nil)
 	*src = s.stream

@@ -32,7 +32,9 @@ func (s *State) TrumpCard() baraja.Card { return s.trumpCard }
 func (s *State) Dealer() int { return int(s.dealer) }
 
 // Trick returns the cards of the current trick, that of the leader first.
-func (s *State) Trick() []baraja.Card { return s.playedCards[s.playedCount-s.inTrick : s.playedCount] }
+func (s *State) Trick() []baraja.Card {
+	return s.playedCards[s.playedCount-s.trickSize : s.playedCount]
+}
 
 // Leader returns the seat that leads the current trick or, during the bids, the first one.
 func (s *State) Leader() int { return int(s.leader) }
@@ -46,24 +48,24 @@ func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks
 
 // EndWithRound makes this round the last of the game, for a search that looks no further. MissingTricks still
 // returns the final numbers when the round is over.
-func (s *State) EndWithRound() { s.last = s.round }
+func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.
 func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 
-// Cards returns the number of cards that each seat was dealt in this round.
-func (s *State) Cards() int { return int(s.cards) }
+// HandSize returns the number of cards that each seat was dealt in this round.
+func (s *State) HandSize() int { return int(s.handSize) }
 
 // BidOf returns the bid of a seat in this round, or a negative number if it has not bid yet.
 func (s *State) BidOf(seat int) int { return int(s.bids[seat]) }
 
 // Bids returns the number of seats that have bid in this round, and the sum of their bids.
 func (s *State) Bids() (seats, sum int) {
-	return int(s.rules.Players - s.toBid), int(s.bidSum)
+	return int(s.rules.Players - s.missingBids), int(s.bidSum)
 }
 
 // IsBidding reports whether the next move is a bid.
-func (s *State) IsBidding() bool { return s.toBid > 0 }
+func (s *State) IsBidding() bool { return s.missingBids > 0 }
 
 // Playable returns the cards that the seat to move may play. The bids must have been made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }

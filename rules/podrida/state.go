@@ -74,12 +74,12 @@ type State struct {
 	rules       Rules
 	ply         uint16
 	playedCount uint8 // number of cards in playedCards
-	inTrick     uint8 // number of cards in the current trick
-	toBid       uint8 // number of seats that still have to bid
+	trickSize   uint8 // number of cards in the current trick
+	missingBids uint8 // number of seats that still have to bid
 	bidSum      uint8
 	round       uint8 // counted from 1
-	last        uint8 // the last round of the game
-	cards       uint8 // number of cards dealt to each seat in this round
+	lastRound   uint8 // the last round of the game
+	handSize    uint8 // number of cards dealt to each seat in this round
 	dealer      int8
 	leader      int8 // the seat that leads the current trick
 	winner      int8 // the seat that is winning the current trick
@@ -92,7 +92,7 @@ type State struct {
 // Deal sets the state to the first position. It leaves src after the shuffle of the first round; the state
 // continues with a copy.
 func (s *State) Deal(r Rules, src *rules.Stream) {
-	*s = State{rules: r, last: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
+	*s = State{rules: r, lastRound: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
 	s.stream = *src
 	s.nextRound(nil)
 	*src = s.stream
@@ -115,7 +115,7 @@ func (s *State) nextRound(log *rules.Log) {
 	copy(pack, s.rules.pack())
 	rules.Shuffle(&s.stream, pack)
 
-	dealt := s.rules.Cards(int(s.round)) * int(s.rules.Players)
+	dealt := s.rules.HandSize(int(s.round)) * int(s.rules.Players)
 	seat := s.dealer
 	for _, c := range pack[:dealt] {
 		seat = s.next(seat)
@@ -129,14 +129,14 @@ func (s *State) nextRound(log *rules.Log) {
 
 // startRound begins the bids of a round. The card turned determines the suit of trumps.
 func (s *State) startRound(turned baraja.Card) {
-	s.cards = uint8(s.rules.Cards(int(s.round)))
+	s.handSize = uint8(s.rules.HandSize(int(s.round)))
 	s.trumpCard = turned
 	s.table = emptyTable(everyCard.OfSuit(turned.Suit()))
 	s.tricks = [maxSeats]int8{}
 	for i := range s.bids {
 		s.bids[i] = noBid
 	}
-	s.playedCount, s.inTrick, s.bidSum, s.toBid = 0, 0, 0, s.rules.Players
+	s.playedCount, s.trickSize, s.bidSum, s.missingBids = 0, 0, 0, s.rules.Players
 	s.leader = s.next(s.dealer)
 	s.turn, s.winner = s.leader, s.leader
 }
@@ -149,8 +149,8 @@ func (s *State) Ply() int { return int(s.ply) }
 
 // ForbiddenBid returns the bid that the seat to move may not make, or a negative number if all are allowed.
 func (s *State) ForbiddenBid() int {
-	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
-		return int(s.cards - s.bidSum)
+	if s.missingBids == 1 && s.round >= strictRound && s.bidSum <= s.handSize {
+		return int(s.handSize - s.bidSum)
 	}
 	return noBid
 }
@@ -160,11 +160,11 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn < 0 {
 		return dst
 	}
-	if s.toBid == 0 {
+	if s.missingBids == 0 {
 		return s.table.playable(s.hands[s.turn]).Moves(dst)
 	}
 	refused := s.ForbiddenBid()
-	for n := range int(s.cards) + 1 {
+	for n := range int(s.handSize) + 1 {
 		if n != refused {
 			dst = append(dst, bidMove+rules.Move(n))
 		}
@@ -177,7 +177,7 @@ func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
 		return phrase.Errorf("podrida: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
-	case s.toBid > 0:
+	case s.missingBids > 0:
 		return s.checkBid(m)
 	}
 	hand := s.hands[s.turn]
@@ -205,11 +205,11 @@ func (s *State) checkBid(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	switch {
 	case m < bidMove:
-		return phrase.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
-	case m > bidMove+rules.Move(s.cards):
-		return phrase.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
+		return phrase.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.handSize)
+	case m > bidMove+rules.Move(s.handSize):
+		return phrase.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.handSize)
 	case int(m-bidMove) == s.ForbiddenBid():
-		return phrase.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
+		return phrase.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.handSize)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (s *State) bid(n int8, log *rules.Log) {
 	}
 	s.bids[s.turn] = n
 	s.bidSum += uint8(n)
-	s.toBid--
+	s.missingBids--
 	s.turn = s.next(s.turn)
 }
 
@@ -244,7 +244,7 @@ func (s *State) play(c baraja.Card, log *rules.Log) {
 	if s.table.put(c) {
 		s.winner = s.turn
 	}
-	if s.inTrick++; s.inTrick < s.rules.Players {
+	if s.trickSize++; s.trickSize < s.rules.Players {
 		s.turn = s.next(s.turn)
 		return
 	}
@@ -257,7 +257,7 @@ func (s *State) endTrick(log *rules.Log) {
 	}
 	s.tricks[s.winner]++
 	s.leader, s.turn = s.winner, s.winner
-	s.inTrick = 0
+	s.trickSize = 0
 	s.table = emptyTable(s.table.trumps)
 	if s.hands[s.winner] == 0 {
 		s.endRound(log)
@@ -275,7 +275,7 @@ func (s *State) endRound(log *rules.Log) {
 	if log != nil {
 		log.Add(rules.AllSeats, "score", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
 	}
-	if s.round == s.last {
+	if s.round == s.lastRound {
 		s.turn = rules.Over
 		return
 	}

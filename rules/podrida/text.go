@@ -23,7 +23,7 @@ func (s *State) LogStart(log *rules.Log) {
 
 // logRound logs the deal of a round. dealt has the cards in the order in which they were dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
-	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.cards, s.dealer))
+	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.handSize, s.dealer))
 	players := int(s.rules.Players)
 	first := int(s.next(s.dealer))
 	var hand []baraja.Card
@@ -40,14 +40,14 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 // View implements rules.State.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
-	dst = number(dst, " cards=", int(s.cards))
+	dst = number(dst, " cards=", int(s.handSize))
 	dst = number(dst, " dealer=", int(s.dealer))
 	dst = append(append(dst, " trump="...), s.trumpCard.String()...)
 	dst = s.hands[seat].Text(append(dst, " hand="...))
 	dst = bySeat(append(dst, " bids="...), s.bids[:s.rules.Players], noBid)
 	dst = bySeat(append(dst, " tricks="...), s.tricks[:s.rules.Players], noBid)
 	dst = number(dst, " leader=", int(s.leader))
-	earlier := s.playedCount - s.inTrick
+	earlier := s.playedCount - s.trickSize
 	dst = baraja.Text(append(dst, " trick="...), s.Trick())
 	dst = baraja.Text(append(dst, " played="...), s.playedCards[:earlier])
 	dst = s.leaders(append(dst, " leaders="...))
@@ -56,7 +56,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 
 // leaders appends the seats that led the finished tricks of this round, in order, or "-".
 func (s *State) leaders(dst []byte) []byte {
-	finished := int(s.playedCount-s.inTrick) / int(s.rules.Players)
+	finished := int(s.playedCount-s.trickSize) / int(s.rules.Players)
 	if finished == 0 {
 		return append(dst, '-')
 	}

@@ -110,9 +110,9 @@ func winsAtOnce(s rules.State) bool {
 	})
 }
 
-// WithoutGoodOpening tests a game for which no good opening was found, from its first position. It plays
+// CheckWithoutOpening tests a game for which no good opening was found, from its first position. It plays
 // random moves and checks that FromView returns every position from the view of each seat.
-func WithoutGoodOpening(t *testing.T, v *rules.Variant, s rules.State) {
+func CheckWithoutOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log
 	s.LogStart(&log)

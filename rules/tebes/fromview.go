@@ -12,7 +12,7 @@ import (
 // bring back now: the moves that are missing from the list of legal moves. They stay forbidden, as in the
 // real game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
+	s := &State{rules: r, lastPly: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
 	s.readBoard(&reader)
 	s.readTurn(&reader)

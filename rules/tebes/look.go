@@ -11,14 +11,14 @@ import (
 // Rules returns the values of the options.
 func (s *State) Rules() Rules { return s.rules }
 
-// Count returns the number of pieces of a seat.
-func (s *State) Count(seat int) int { return bits.OnesCount64(uint64(s.pieces[seat])) }
+// PieceCount returns the number of pieces of a seat.
+func (s *State) PieceCount(seat int) int { return bits.OnesCount64(uint64(s.pieces[seat])) }
 
 // Pieces returns the squares on which the pieces of a seat stand.
 func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
 
-// Black returns the black squares.
-func (s *State) Black() Board { return s.black }
+// BlackSquares returns the black squares.
+func (s *State) BlackSquares() Board { return s.black }
 
 // Goal returns the two corners that a seat must occupy to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
@@ -26,8 +26,8 @@ func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 // Flip returns the squares turned upside down, as the other side sees the board.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
-// Captures returns the number of captures that a seat would have if it were to move.
-func (s *State) Captures(seat int) (n int) {
+// CaptureCount returns the number of captures that a seat would have if it were to move.
+func (s *State) CaptureCount(seat int) (n int) {
 	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
 	if seat == white {
 		mine, theirs, near = theirs.flip(), mine.flip(), s.black.flip()
@@ -46,8 +46,8 @@ func (s *State) MoveCells(m rules.Move) (from, to int) {
 	return int(move.start), int(move.end)
 }
 
-// Corners returns the number of goal corners that a seat occupies.
-func (s *State) Corners(seat int) int {
+// CornerCount returns the number of goal corners that a seat occupies.
+func (s *State) CornerCount(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
@@ -57,8 +57,8 @@ func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 // IsExtraMove reports whether the next move is an extra move.
 func (s *State) IsExtraMove() bool { return s.bonus }
 
-// Row returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.
-func (s *State) Row(seat, row int) int {
+// RowCount returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.
+func (s *State) RowCount(seat, row int) int {
 	return bits.OnesCount8(uint8(s.pieces[seat] >> (8 * row)))
 }
 

@@ -151,7 +151,7 @@ func TestTebesOpeningsOfLostBoards(t *testing.T) {
 		if s.Winner() != black || s.Ply() != 0 {
 			t.Errorf("seed %d: winner %d at ply %d", n, s.Winner(), s.Ply())
 		}
-		rulestest.WithoutGoodOpening(t, newVariant(Game, nil, v), &s)
+		rulestest.CheckWithoutOpening(t, newVariant(Game, nil, v), &s)
 	}
 	if lost == 0 {
 		t.Error("white could begin on every board")
@@ -164,7 +164,7 @@ func TestTebesOpeningsRejected(t *testing.T) {
 		v := Rules{Size: 4, Limit: defaultLimit, Opening: plies}
 		var s State
 		s.setUp(v, nil)
-		begin(&s, rules.Opening{})
-		rulestest.WithoutGoodOpening(t, newVariant(Game, nil, v), &s)
+		startAfterOpening(&s, rules.Opening{})
+		rulestest.CheckWithoutOpening(t, newVariant(Game, nil, v), &s)
 	}
 }

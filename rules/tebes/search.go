@@ -41,8 +41,8 @@ const limitHorizon = 64
 // during a game, and earlier positions.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
-	if s.last-s.ply < limitHorizon {
-		rest |= uint64(s.last-s.ply+1) << 4
+	if s.lastPly-s.ply < limitHorizon {
+		rest |= uint64(s.lastPly-s.ply+1) << 4
 	}
 	hi, lo := bits.Mul64(uint64(s.pieces[white])^0xa0761d6478bd642f, uint64(s.pieces[black])^0xe7037ed1a0b428db)
 	hi, lo = bits.Mul64(hi^lo^0x8ebc6af09c88c6e3, rest^0x589965cc75374cc3)

@@ -19,7 +19,7 @@ type State struct {
 	black           Board    // the black squares
 	rules           Rules
 	ply             uint16
-	last            uint16 // the ply at which the game is over
+	lastPly         uint16 // the ply at which the game is over
 	irreversiblePly uint16 // the ply after the last move that can never be undone
 	turn            int8
 	winner          int8  // a seat or draw; only valid when the game is over
@@ -41,22 +41,22 @@ type step struct{ start, end uint8 }
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
-		s.last = rules.MaxPlies
-		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
+		s.lastPly = rules.MaxPlies
+		*s = *rules.DrawOpening(s, int(r.Opening), src, startAfterOpening).(*State)
 	}
 }
 
-// begin makes the position after an opening the first of the game.
-func begin(first rules.State, o rules.Opening) {
+// startAfterOpening makes the position after an opening the first of the game.
+func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
-	s.last, s.opening = s.rules.lastPly(), o
+	s.lastPly, s.opening = s.rules.lastPly(), o
 }
 
 // setUp sets the state to the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
-	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), extra: 1<<white | 1<<black}
+	*s = State{pieces: g.start, black: g.chequer, rules: r, lastPly: r.lastPly(), extra: 1<<white | 1<<black}
 	if !r.Random {
 		return
 	}
@@ -241,7 +241,7 @@ func (s *State) move(m step) (captured bool) {
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)
-	} else if s.ply >= s.last {
+	} else if s.ply >= s.lastPly {
 		s.endGame(draw)
 	}
 }

@@ -116,7 +116,7 @@ func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
 	}
-	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, extra: 1<<white | 1<<black}
+	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, lastPly: rules.MaxPlies, extra: 1<<white | 1<<black}
 	s.opening.Log(log, func(m rules.Move) { bare.Apply(m, log) })
 }
 

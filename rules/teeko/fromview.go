@@ -8,7 +8,7 @@ import (
 
 // fromView implements rules.Variant.FromView. Nothing is hidden in Teeko.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	s := &State{rules: r, last: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
+	s := &State{rules: r, lastPly: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
 	s.readBoard(&reader)
 	return reader.Finish(s)
@@ -35,7 +35,7 @@ func (s *State) readBoard(v *rules.ViewReader) {
 			v.Fail("board", "is won already")
 		}
 	}
-	if s.ply >= s.last {
+	if s.ply >= s.lastPly {
 		s.turn = rules.Over
 	}
 }

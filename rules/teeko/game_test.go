@@ -149,7 +149,7 @@ func TestTeekoEnd(t *testing.T) {
 		{"a large square in the standard game", "b...b/...../...../...../b..b.", Rules{}, 0, "23-24", white, "[0 0]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := State{board: diagram(c.rows), rules: c.rules, last: c.rules.lastPly(), winner: noOne, ply: c.ply, turn: int8(c.ply % 2)}
+			s := State{board: diagram(c.rows), rules: c.rules, lastPly: c.rules.lastPly(), winner: noOne, ply: c.ply, turn: int8(c.ply % 2)}
 			for word := range strings.FieldsSeq(c.moves) {
 				m, err := s.ParseMove(word)
 				if err == nil {
@@ -166,7 +166,7 @@ func TestTeekoEnd(t *testing.T) {
 
 // Without a limit a game that nobody wins ends at rules.MaxPlies.
 func TestTeekoNoLimit(t *testing.T) {
-	s := State{board: diagram("b..../b..../..b../b..../w.w.w"), last: Rules{}.lastPly(), winner: noOne}
+	s := State{board: diagram("b..../b..../..b../b..../w.w.w"), lastPly: Rules{}.lastPly(), winner: noOne}
 	s.board[white] |= 1 << 4
 	cycle := []rules.Move{move(0, 1), move(4, 3), move(1, 0), move(3, 4)}
 	for s.Turn() >= 0 {
@@ -181,8 +181,8 @@ func TestTeekoNoLimit(t *testing.T) {
 
 // Refusals say what is wrong and what to do.
 func TestTeekoErrors(t *testing.T) {
-	moving := State{board: diagram("b.w../bb.../...../....w/b.w.w"), last: 200, winner: noOne}
-	placing := State{board: diagram("bw.../...../...../...../....."), rules: Rules{Drop: true}, ply: 2, last: 200, winner: noOne}
+	moving := State{board: diagram("b.w../bb.../...../....w/b.w.w"), lastPly: 200, winner: noOne}
+	placing := State{board: diagram("bw.../...../...../...../....."), rules: Rules{Drop: true}, ply: 2, lastPly: 200, winner: noOne}
 	over := moving
 	over.turn = rules.Over
 	for _, c := range []struct {

@@ -18,8 +18,8 @@ func (s *State) Key() uint64 {
 	if s.IsPlacing() {
 		rest |= 4
 	}
-	if s.last-s.ply < limitHorizon {
-		rest |= uint64(s.last-s.ply+1) << 3
+	if s.lastPly-s.ply < limitHorizon {
+		rest |= uint64(s.lastPly-s.ply+1) << 3
 	}
 	board := uint64(s.board[black]) | uint64(s.board[white])<<32
 	hi, lo := bits.Mul64(board^0xa0761d6478bd642f, rest^0xe7037ed1a0b428db)

@@ -293,8 +293,8 @@ func TestTeekoOpeningsRejected(t *testing.T) {
 			src := rules.FastStream(rules.NewRand(uint64(plies)))
 			var s State
 			s.setUp(r, &src)
-			begin(&s, rules.Opening{})
-			rulestest.WithoutGoodOpening(t, newVariant(Game, nil, r), &s)
+			startAfterOpening(&s, rules.Opening{})
+			rulestest.CheckWithoutOpening(t, newVariant(Game, nil, r), &s)
 		}
 	}
 }

@@ -103,12 +103,12 @@ func (r Rules) wins(b Board) bool {
 
 // State is a position of Teeko. It can be copied and compared.
 type State struct {
-	board  [2]Board // pieces of black and white
-	ply    uint16
-	last   uint16 // the ply at which the game is over
-	rules  Rules
-	turn   int8
-	winner int8 // noOne until a seat has won
+	board   [2]Board // pieces of black and white
+	ply     uint16
+	lastPly uint16 // the ply at which the game is over
+	rules   Rules
+	turn    int8
+	winner  int8 // noOne until a seat has won
 
 	opening rules.Opening
 }
@@ -117,20 +117,20 @@ type State struct {
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
-		s.last = rules.MaxPlies
-		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
+		s.lastPly = rules.MaxPlies
+		*s = *rules.DrawOpening(s, int(r.Opening), src, startAfterOpening).(*State)
 	}
 }
 
-// begin makes the position after an opening the first of the game.
-func begin(first rules.State, o rules.Opening) {
+// startAfterOpening makes the position after an opening the first of the game.
+func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
-	s.ply, s.last, s.opening = 0, s.rules.lastPly(), o
+	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o
 }
 
 // setUp sets the state to the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
-	*s = State{rules: r, last: r.lastPly(), winner: noOne}
+	*s = State{rules: r, lastPly: r.lastPly(), winner: noOne}
 	if r.Drop {
 		return
 	}
@@ -255,7 +255,7 @@ func (s *State) change(flip Board) {
 	case s.rules.wins(s.board[side]):
 		s.winner = side
 		s.turn = rules.Over
-	case s.ply == s.last:
+	case s.ply == s.lastPly:
 		s.turn = rules.Over
 	}
 }

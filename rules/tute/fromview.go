@@ -19,18 +19,18 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	}
 	known := s.KnownCards
 	for suit := range baraja.Suit(suits) {
-		if s.Choice>>suit&1 != 0 {
+		if s.SongChoice>>suit&1 != 0 {
 			s.KnownCards[s.Mover] |= Pair(suit)
 		}
 	}
-	s.redeal(seat, s.Choice, r)
+	s.redeal(seat, s.SongChoice, r)
 	s.KnownCards = known
 }
 
 // redeal reports whether it found a deal. If choice is not 0, the deal must give the seat to move that
 // choice.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
-	possible := func() bool { return s.possible() && (choice == 0 || s.Choice == choice) }
+	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
@@ -40,10 +40,10 @@ func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
 	}
-	s.Choice, s.askedCount = 0, s.Players
+	s.SongChoice, s.askedCount = 0, s.Players
 	for i := range s.Players {
 		seat := int(s.Leader+i) % int(s.Players)
-		if s.Choice != 0 { // the seats after the one that is choosing were not asked
+		if s.SongChoice != 0 { // the seats after the one that is choosing were not asked
 			if s.DeclaredSuits[seat] != 0 {
 				return false
 			}
@@ -56,13 +56,13 @@ func (s *State) possible() bool {
 		case trumps != 0 && !s.mayHaveSwapped(seat):
 			return false
 		case pairs == trumps || s.DeclaredSuits[seat] != 0:
-		case s.InTrick == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
-			s.Choice, s.askedCount = pairs, i
+		case s.TrickSize == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
+			s.SongChoice, s.askedCount = pairs, i
 		default:
 			return false
 		}
 	}
-	return s.InTrick > 0 || s.Choice != 0 || s.Mover == int8(s.Leader)
+	return s.TrickSize > 0 || s.SongChoice != 0 || s.Mover == int8(s.Leader)
 }
 
 // mayHaveSwapped reports whether a seat may have completed the pair of trumps by an exchange in this trick,
@@ -83,7 +83,7 @@ func (s *State) publicCards(seat int) baraja.Set {
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
-		if n/int(s.Players) >= draws || n >= int(s.PlayedCount-s.InTrick) {
+		if n/int(s.Players) >= draws || n >= int(s.PlayedCount-s.TrickSize) {
 			cannot[seat] |= lacked
 		}
 	})
@@ -91,7 +91,7 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 }
 
 // draws returns the number of cards that each seat draws in a game.
-func (s *State) draws() int { return (int(s.End) - handCards*int(s.Players)) / int(s.Players) }
+func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
 // eachLack calls tell for the cards that a seat evidently lacked when card n of the game was played.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
@@ -121,7 +121,7 @@ type Lack struct {
 // others. They may have drawn some of the lacked cards since; MaxUnknown allows for that. Redeal respects
 // only what was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
-	players, tricks := int(s.Players), int(s.PlayedCount-s.InTrick)/int(s.Players)
+	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
 		if seat == observer {
@@ -160,7 +160,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	s.readSongs(&reader)
 	s.readPoints(&reader)
 	if reader.Err() == nil {
-		if s.InTrick == 0 {
+		if s.TrickSize == 0 {
 			s.Mover = int8(o.Turn) // this seat may be choosing a song
 		}
 		if s.Hands[o.Seat]&^s.KnownCards[o.Seat]&s.cannotHold()[o.Seat] != 0 { // publicly known cards may have been taken since

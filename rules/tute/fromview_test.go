@@ -86,7 +86,7 @@ func TestTuteFromViewReach(t *testing.T) {
 			legal := s.Legal(nil)
 			s.Apply(legal[rand.Below(len(legal))], nil)
 		}
-		if s.Turn() < 0 || s.Choice != 0 {
+		if s.Turn() < 0 || s.SongChoice != 0 {
 			continue
 		}
 		if !canBe(s) {
@@ -198,7 +198,7 @@ func TestTuteFromViewOrder(t *testing.T) {
 		"played=1b,5b,3o,6o leaders=0,0 known=-/11c,12c declared=-,c sung=-")}
 	r := rules.NewRand(1)
 	for range 2000 {
-		if s := kit.Get[rules.State](t)(v.FromView(o, r)).(*State); s.Choice != 0 {
+		if s := kit.Get[rules.State](t)(v.FromView(o, r)).(*State); s.SongChoice != 0 {
 			t.Fatalf("seat 0 is choosing: %s", s.View(nil, 0))
 		}
 	}

@@ -347,7 +347,7 @@ func TestTuteRedeal(t *testing.T) {
 	hands := map[baraja.Set]bool{}
 	for range 200 {
 		s.Redeal(2, r)
-		if got := legal(s); got != want || s.pairs(s.Hands[1])&s.Choice != s.Choice {
+		if got := legal(s); got != want || s.pairs(s.Hands[1])&s.SongChoice != s.SongChoice {
 			t.Fatalf("legal %s in %s, was %s", got, s.Hands[1].Text(nil), want)
 		}
 		if Pair(3)&^s.Hands[0] != 0 {

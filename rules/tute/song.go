@@ -47,17 +47,17 @@ func (s *State) declareAll(log *rules.Log) {
 		case pairs&(pairs-1) == 0:
 			s.announce(baraja.Suit(bits.TrailingZeros8(pairs)), log)
 		default:
-			s.Choice = pairs
+			s.SongChoice = pairs
 			return
 		}
 	}
 	s.Mover = int8(s.Leader)
 }
 
-// declare makes the seat to move declare the suit that it has chosen.
-func (s *State) declare(suit baraja.Suit, log *rules.Log) {
+// chooseSong makes the seat to move declare the suit that it has chosen.
+func (s *State) chooseSong(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
-	s.Choice = 0
+	s.SongChoice = 0
 	s.askedCount++
 }
 

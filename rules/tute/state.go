@@ -20,9 +20,9 @@ type State struct {
 	DeclaredSuits [baraja.TableSeats]uint8
 	// SungSuits has the suits whose song was scored, one bit each.
 	SungSuits uint8
-	// Choice has the suits, one bit each, from which the seat to move must choose its song. It is 0 if that
+	// SongChoice has the suits, one bit each, from which the seat to move must choose its song. It is 0 if that
 	// seat is to play a card.
-	Choice     uint8
+	SongChoice uint8
 	askedCount uint8 // number of seats, from the leader, that have declared or had nothing to declare
 	rules      Rules
 }
@@ -31,18 +31,18 @@ type State struct {
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
-	s.begin()
+	s.dealPack()
 }
 
 // Layout sets the state to the first position of a pack that is already shuffled.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
-	s.begin()
+	s.dealPack()
 }
 
-// begin deals from the shuffled pack.
-func (s *State) begin() {
+// dealPack deals from the shuffled pack.
+func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.beginTrick(nil)
 }
@@ -53,7 +53,7 @@ func (s *State) Rules() Rules { return s.rules }
 // Playable returns the cards that the seat to move may play.
 func (s *State) Playable() baraja.Set {
 	led := baraja.NoCard
-	if s.InTrick > 0 {
+	if s.TrickSize > 0 {
 		led = s.Trick()[0]
 	}
 	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
@@ -83,9 +83,9 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Mover < 0 {
 		return dst
 	}
-	if s.Choice != 0 {
+	if s.SongChoice != 0 {
 		for suit := range rules.Move(suits) {
-			if s.Choice>>suit&1 != 0 {
+			if s.SongChoice>>suit&1 != 0 {
 				dst = append(dst, SingMove+suit)
 			}
 		}
@@ -108,14 +108,14 @@ func (s *State) Check(m rules.Move) error {
 	case m >= SingMove+suits:
 		return phrase.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
 	case m >= SingMove:
-		if s.Choice == 0 {
+		if s.SongChoice == 0 {
 			return phrase.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
 		}
-		if s.Choice>>(m-SingMove)&1 == 0 {
+		if s.SongChoice>>(m-SingMove)&1 == 0 {
 			return phrase.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
 		}
 		return nil
-	case s.Choice != 0:
+	case s.SongChoice != 0:
 		return phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice())
 	case m >= baraja.SwapMove:
 		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
@@ -132,7 +132,7 @@ func (s *State) Check(m rules.Move) error {
 
 // advice returns the legal cards or songs as text.
 func (s *State) advice() []byte {
-	if s.Choice == 0 {
+	if s.SongChoice == 0 {
 		return s.Playable().Text(nil)
 	}
 	var dst []byte
@@ -150,7 +150,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {
 	case m >= SingMove:
-		s.declare(baraja.Suit(m-SingMove), log)
+		s.chooseSong(baraja.Suit(m-SingMove), log)
 		s.declareAll(log)
 	case m >= baraja.SwapMove:
 		s.Swap(baraja.Card(m-baraja.SwapMove), log)

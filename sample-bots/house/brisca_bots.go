@@ -125,7 +125,7 @@ func (a *studyAppraiser) read(s rules.State, seat int) {
 }
 
 func (a *studyAppraiser) worth(c baraja.Card) float64 {
-	if a.table.InTrick == 0 {
+	if a.table.TrickSize == 0 {
 		return a.leadWorth(c)
 	}
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))

@@ -164,9 +164,9 @@ func endgamesAreExact(t *testing.T, games int) {
 		x := tuteTree{shared: &cardsShared{}}
 		x.Deal(rest, &stream)
 		for x.Turn() != rules.Over {
-			if openHands(&x.Table) && (x.Hands[x.Turn()].Len() <= 5 || x.Choice != 0 && x.Hands[x.Turn()].Len() <= 7) {
+			if openHands(&x.Table) && (x.Hands[x.Turn()].Len() <= 5 || x.SongChoice != 0 && x.Hands[x.Turn()].Len() <= 7) {
 				solvedAt["tute"]++
-				if x.Choice != 0 {
+				if x.SongChoice != 0 {
 					solvedAt["a song to choose"]++
 				}
 				solved(t, s, &x, r)
@@ -193,11 +193,11 @@ func TestBriscaMinimaxEndsExactly(t *testing.T) {
 	for range 200 {
 		stream := rules.FastStream(r)
 		s := tb.variant.Deal(&stream).(*brisca.State)
-		for s.Stock() > 0 {
+		for s.StockSize() > 0 {
 			legal := s.Legal(nil)
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
-		if s.Turn() == rules.Over || s.InTrick > 0 {
+		if s.Turn() == rules.Over || s.TrickSize > 0 {
 			continue
 		}
 		positions++

@@ -48,17 +48,17 @@ func newPlayoutValues(w weights) *playoutValues {
 func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0
-	if t.Next >= t.End {
+	if t.NextDraw >= t.DrawEnd {
 		late = 1
 	}
 	best, top := baraja.NoCard, int32(-1<<30)
 	winning := baraja.BeatingCards(trumps, t.Best)
 	partner := teams && t.Winner&1 == uint8(t.Mover)&1
-	last := t.InTrick+1 == t.Players
+	last := t.TrickSize+1 == t.Players
 	for ; playable != 0; playable &= playable - 1 {
 		c := playable.First()
 		var worth int32
-		if t.InTrick == 0 {
+		if t.TrickSize == 0 {
 			worth = -p.leadCost[trumps][c&63] >> late
 		} else {
 			worth = hundredths * (int32(t.Pot) + int32(baraja.Value(c)))
@@ -91,7 +91,7 @@ const keptPairValue = keptPairShare * 20 * hundredths
 func (t *briscaTree) Playout(r *rules.Rand) {
 	duel := t.Players == 2
 	for t.Mover >= 0 {
-		if duel && t.Next >= t.End {
+		if duel && t.NextDraw >= t.DrawEnd {
 			t.solve()
 			return
 		}
@@ -126,7 +126,7 @@ func (t *tuteTree) Playout(r *rules.Rand) {
 	var memory [8]rules.Move
 	for t.Mover >= 0 {
 		var m rules.Move
-		if t.Choice != 0 {
+		if t.SongChoice != 0 {
 			m = t.Guess(t.Legal(memory[:0]))
 		} else if m = rules.Move(pickRandom(t.Playable(), r)); m == rules.Move(baraja.NoCard) {
 			m = t.Guess(nil)
@@ -137,7 +137,7 @@ func (t *tuteTree) Playout(r *rules.Rand) {
 
 // Guess returns a sensible move: an exchange is always one, and songs to choose from are alike.
 func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
-	if t.Choice != 0 {
+	if t.SongChoice != 0 {
 		return legal[0]
 	}
 	options := t.Rules()

@@ -94,7 +94,7 @@ func TestBriscaPlusDraws(t *testing.T) {
 		stream := rules.FastStream(r)
 		var s brisca.State
 		s.Deal(brisca.Rules{Players: 2}, &stream)
-		for s.Stock() > 2 || s.InTrick == 0 {
+		for s.StockSize() > 2 || s.TrickSize == 0 {
 			legal := s.Legal(nil)
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}

@@ -78,7 +78,7 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 
 // openHands reports whether both players of two know both hands: the stock is used up, so a card that
 // one does not hold is in the other hand.
-func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
+func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() == 0 }
 
 // maxRedeals is how many deals are tried for one that fits all that was shown.
 const maxRedeals = 16
@@ -116,11 +116,11 @@ func (t *briscaTree) Key() uint64 { return 0 }
 
 // Key returns a hash of a position between tricks.
 func (t *tuteTree) Key() uint64 {
-	if t.InTrick > 0 {
+	if t.TrickSize > 0 {
 		return 0
 	}
 	r := t.Rules()
-	songs := uint64(t.DeclaredSuits[0])<<16 | uint64(t.DeclaredSuits[1])<<12 | uint64(t.SungSuits)<<4 | uint64(t.Choice)
+	songs := uint64(t.DeclaredSuits[0])<<16 | uint64(t.DeclaredSuits[1])<<12 | uint64(t.SungSuits)<<4 | uint64(t.SongChoice)
 	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
 	h |= uint64(b2i(r.Last10)<<2 | b2i(r.Hunt3)<<1 | b2i(r.FollowOnly))
 	h = mixBits(h)
@@ -157,7 +157,7 @@ func rankCard(t *baraja.Table, m rules.Move) int32 {
 		cost += 10
 	}
 	wins := false
-	if t.InTrick > 0 {
+	if t.TrickSize > 0 {
 		wins = baraja.BeatingCards(t.Trumps(), t.Best).Has(c)
 		value += int32(t.Pot)
 	} else {

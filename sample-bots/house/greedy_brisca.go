@@ -28,7 +28,7 @@ func (j *briscaJudge) read(state rules.State, seat int) {
 // readTable reads the view of a table of Brisca or Tute.
 func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 	j.trickView = trickView{seat, int(t.Players), t.Hands[seat], t.Unseen(seat), t.Trumps(), t.Trick()}
-	j.teams, j.stock, j.pot, j.best = teams, t.Stock(), int(t.Pot), t.Best
+	j.teams, j.stock, j.pot, j.best = teams, t.StockSize(), int(t.Pot), t.Best
 	j.isPartnerWinning = len(j.trick) > 0 && teams && int(t.Winner)%2 == seat%2
 }
 

@@ -55,8 +55,8 @@ func (j *tebesJudge) value(s *tebes.State) float64 {
 
 // sideValue returns what one side has: pieces, corners, and rows gone by.
 func sideValue(s *tebes.State, seat int) float64 {
-	sum := tebesPiece * float64(s.Count(seat))
-	if s.Corners(seat) > 0 {
+	sum := tebesPiece * float64(s.PieceCount(seat))
+	if s.CornerCount(seat) > 0 {
 		sum += tebesCorner
 	}
 	last := int(s.Rules().Size) - 1
@@ -65,7 +65,7 @@ func sideValue(s *tebes.State, seat int) float64 {
 		if seat == 0 {
 			gone = last - row
 		}
-		for range s.Row(seat, row) {
+		for range s.RowCount(seat, row) {
 			sum += tebesStep * float64(gone)
 		}
 	}

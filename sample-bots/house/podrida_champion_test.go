@@ -86,7 +86,7 @@ func TestPodridaEstimate(t *testing.T) {
 			src := rules.FastStream(r)
 			var s podrida.State
 			s.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
-			for s.Cards() < cards {
+			for s.HandSize() < cards {
 				legal := s.Legal(nil)
 				s.Apply(legal[r.Below(len(legal))], nil)
 			}

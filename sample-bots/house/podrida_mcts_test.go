@@ -26,7 +26,7 @@ type podridaTruth struct {
 }
 
 func (tr *podridaTruth) newRound() {
-	tr.cards = tr.state.Cards()
+	tr.cards = tr.state.HandSize()
 	tr.seen, tr.void, tr.below = tr.state.ShownCards(), [rules.MaxSeats][4]bool{}, [rules.MaxSeats]baraja.Set{}
 }
 
@@ -151,7 +151,7 @@ func TestMCTSBest(t *testing.T) {
 		src := rules.FastStream(rules.NewRand(seed))
 		var world podridaTree
 		world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
-		for r := rules.NewRand(seed); world.Cards() < 5; {
+		for r := rules.NewRand(seed); world.HandSize() < 5; {
 			legal := world.Legal(nil)
 			world.Apply(legal[r.Below(len(legal))], nil)
 		}
@@ -270,7 +270,7 @@ func TestPodridaMCTSFindsCertainBids(t *testing.T) {
 		src := rules.FastStream(r)
 		var world podridaTree
 		world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
-		for world.Cards() < 3 || world.IsBidding() {
+		for world.HandSize() < 3 || world.IsBidding() {
 			legal := world.Legal(nil)
 			world.Apply(legal[r.Below(len(legal))], nil)
 		}

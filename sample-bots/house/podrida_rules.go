@@ -25,7 +25,7 @@ func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 	hand := s.Hand(seat)
 	trumps := hand.OfSuit(s.Trumps())
 	honours := hand & podridaHonours
-	f := podridaFacts{cards: s.Cards(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
+	f := podridaFacts{cards: s.HandSize(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
 	f.good = honours.Len() - f.goodT
 	f.bidCount, f.bidSum = s.Bids()
 	var memory [rules.MaxMoves]rules.Move

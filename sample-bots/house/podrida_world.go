@@ -40,7 +40,7 @@ const (
 
 // prepare prepares for a search of a position in which a seat is to move.
 func (p *podridaRound) prepare(s *podrida.State, seat int) {
-	p.players, p.cards, p.trumps = int(s.Rules().Players), s.Cards(), s.Trumps()
+	p.players, p.cards, p.trumps = int(s.Rules().Players), s.HandSize(), s.Trumps()
 	s.PlayedBy(&p.playedCards)
 	p.nBidders = 0
 	for other := range p.players {

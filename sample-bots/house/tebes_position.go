@@ -24,7 +24,7 @@ func (e *tebesEval) value(s *tebes.State) int32 {
 		return hundredths * (place + perPiece*(have-has))
 	}
 	pieces := e.weights.c[1] * hundredths * (have - has) / (have + has)
-	threats := int32(s.Captures(e.seat) - s.Captures(1-e.seat))
+	threats := int32(s.CaptureCount(e.seat) - s.CaptureCount(1-e.seat))
 	return hundredths*(e.weights.c[0]*place+e.weights.c[2]*threats) + pieces
 }
 

@@ -45,8 +45,8 @@ func Program(t testing.TB, name string) string {
 	p := programs[name]
 	if p == nil {
 		p = &program{}
-		if p.err = depend(packages[name]); p.err == nil {
-			p.path, p.err = provide(name)
+		if p.err = statSources(packages[name]); p.err == nil {
+			p.path, p.err = findOrBuild(name)
 		}
 		programs[name] = p
 	}
@@ -64,19 +64,19 @@ type program struct {
 var (
 	mu       sync.Mutex
 	programs = map[string]*program{}
-	built    string // directory of the programs that this process has built
+	builtDir string // directory of the programs that this process has built
 	cleaned  bool   // Clean was called
 )
 
-// tests is implemented by *testing.M.
-type tests interface{ Run() int }
+// testRunner is implemented by *testing.M.
+type testRunner interface{ Run() int }
 
-type cleaning struct{ tests }
+type cleaning struct{ testRunner }
 
 // Clean wraps the tests of a package so that the programs that Program has built are removed after them. Each
 // package that calls Program needs a TestMain that calls Clean. It also makes sure that programs that tests
 // start do not ignore SIGHUP, as they would in a run under nohup.
-func Clean(m tests) tests {
+func Clean(m testRunner) testRunner {
 	cleaned = true
 	return cleaning{m}
 }
@@ -87,11 +87,11 @@ func (c cleaning) Run() int {
 	defer func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if built != "" {
-			os.RemoveAll(built)
+		if builtDir != "" {
+			os.RemoveAll(builtDir)
 		}
 	}()
-	return c.tests.Run()
+	return c.testRunner.Run()
 }
 
 // Dependencies returns, for each package of this module, the import paths of all packages that it depends on,
@@ -110,10 +110,10 @@ func Dependencies(t testing.TB) map[string][]string {
 	return all
 }
 
-// depend reads the attributes of the sources of a package and of those in this module that it imports. The go
+// statSources reads the attributes of the sources of a package and of those in this module that it imports. The go
 // command records which files a test looks at, and runs the test again if one of them has changed. It does
 // not see what a go command in the test reads.
-func depend(pkg string) error {
+func statSources(pkg string) error {
 	const format = `{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.GoFiles}}|{{.}}{{end}}{{range $.EmbedFiles}}|{{.}}{{end}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, pkg)
 	var failure strings.Builder
@@ -136,8 +136,8 @@ func depend(pkg string) error {
 	return nil
 }
 
-// provide finds or builds a program and returns its path.
-func provide(name string) (string, error) {
+// findOrBuild finds or builds a program and returns its path.
+func findOrBuild(name string) (string, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		path := filepath.Join(dir, name)
 		_, err := os.Stat(path)
@@ -146,19 +146,19 @@ func provide(name string) (string, error) {
 	if !cleaned {
 		return "", fmt.Errorf("binaries.Program(%q): the package's TestMain does not call binaries.Clean", name)
 	}
-	if built == "" {
+	if builtDir == "" {
 		dir, err := os.MkdirTemp("", "programs-")
 		if err != nil {
 			return "", err
 		}
-		built = dir
+		builtDir = dir
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return "", err
 		}
 	}
-	path := filepath.Join(built, name)
+	path := filepath.Join(builtDir, name)
 	cmd := exec.Command("go", "build", "-race=false", "-o", path, packages[name])
-	cmd.Env = append(os.Environ(), "TMPDIR="+built, "CGO_ENABLED=0") // as script/test builds it
+	cmd.Env = append(os.Environ(), "TMPDIR="+builtDir, "CGO_ENABLED=0") // as script/test builds it
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, out)
 	}

@@ -28,8 +28,8 @@ func Run(t *testing.T, f func(t *testing.T)) {
 // Settle waits until all other goroutines of the bubble wait for each other or for a time.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true, and fails the test after an hour of the bubble's clock. what
-// describes the condition in the failure.
+// Until waits until holds returns true, and fails the test after an hour of the bubble's clock. The failure
+// message contains what.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {

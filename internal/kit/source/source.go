@@ -63,7 +63,7 @@ func Load(root string) (all []*Package, err error) {
 		if f.File, err = parser.ParseFile(f.set, path, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return err
 		}
-		f.read()
+		f.analyze()
 		dir := filepath.ToSlash(filepath.Dir(text))
 		if len(all) == 0 || all[len(all)-1].Dir != dir {
 			all = append(all, &Package{Dir: dir})
@@ -96,12 +96,12 @@ func Parse(path, text string) (*File, error) {
 	if f.File, err = parser.ParseFile(f.set, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 		return nil, err
 	}
-	f.read()
+	f.analyze()
 	return f, nil
 }
 
-// read sets the imports, the declarations and the build constraint of a file.
-func (f *File) read() {
+// analyze sets the imports, the declarations and the build constraint of a file.
+func (f *File) analyze() {
 	f.Imports = map[string]string{}
 	for _, i := range f.File.Imports {
 		path, _ := strconv.Unquote(i.Path.Value)

@@ -115,7 +115,7 @@ func randomGames(c *Config) GenerateFunc {
 // SetDeal sets the rules and the pack to those of a first position.
 func (g *Game) SetDeal(ruleBits int, t *baraja.Table) {
 	// The trump card lay behind the cards that were dealt.
-	n := int(t.Next)
+	n := int(t.NextDraw)
 	copy(g.Pack[:n], t.Pack[:n])
 	g.Pack[n] = t.Trump
 	copy(g.Pack[n+1:], t.Pack[n:])

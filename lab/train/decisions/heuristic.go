@@ -70,7 +70,7 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 func (h *Heuristic) SetPosition(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
-	*h = Heuristic{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.InTrick == 0}
+	*h = Heuristic{tute: m.Tute, legal: p.Playable(), trumps: t.Trumps(), trumpSet: suitSets[t.Trumps()], leading: t.TrickSize == 0}
 	h.hasCheapPlain = h.legal&^h.trumpSet&cheapSet != 0
 	if h.leading {
 		h.setLead(p, seat)
@@ -90,7 +90,7 @@ func (h *Heuristic) SetPosition(p *cards.Position) {
 	}
 	h.isThreeBest = t.Best == baraja.CardOf(3, h.trumps)
 	h.isPartnerWinning = m.Teams && int(t.Winner)%2 == seat%2
-	h.playsLastForPartner = h.isPartnerWinning && t.InTrick == t.Players-1
+	h.playsLastForPartner = h.isPartnerWinning && t.TrickSize == t.Players-1
 }
 
 func (h *Heuristic) setLead(p *cards.Position, seat int) {

@@ -43,7 +43,7 @@ func (f *Follower) Step(m rules.Move) {
 		f.heuristic.SetPosition(p)
 		d.Heuristic = int16(f.heuristic.Worth(c))
 		points = int16(t.Pot) + int16(baraja.Value(c))
-		complete = t.InTrick == t.Players-1
+		complete = t.TrickSize == t.Players-1
 	}
 	f.Decisions = append(f.Decisions, d)
 	p.Play(m)

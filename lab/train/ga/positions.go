@@ -86,7 +86,7 @@ func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r
 // won it.
 func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	p, side := &w.end, w.mode.Side(seat)
-	for p.Turn() >= 0 && p.Board().InTrick > 0 {
+	for p.Turn() >= 0 && p.Board().TrickSize > 0 {
 		legal := p.Legal(w.next[:0])
 		p.Apply(legal[r.Below(len(legal))], nil)
 	}

@@ -22,7 +22,7 @@ func TestPositions(t *testing.T) {
 		r := rules.NewRand(seed)
 		before := *r
 		d.reachDecision(r)
-		if d.position.Board().Next < baraja.TableCards {
+		if d.position.Board().NextDraw < baraja.TableCards {
 			continue
 		}
 		found++
@@ -86,7 +86,7 @@ func TestTrickValue(t *testing.T) {
 		legal := d.reachDecision(rules.NewRand(seed))
 		s := d.position
 		board := s.Board()
-		if board.InTrick == 0 || s.Options() != (baraja.TableRules{Players: 2}) {
+		if board.TrickSize == 0 || s.Options() != (baraja.TableRules{Players: 2}) {
 			continue
 		}
 		found++

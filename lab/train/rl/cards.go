@@ -45,7 +45,7 @@ func (g *cardGame) Observe(s *policy.View) {
 
 func (g *cardGame) TricksEnded() int {
 	t := g.position.Board()
-	return int(t.PlayedCount-t.InTrick) / int(t.Players)
+	return int(t.PlayedCount-t.TrickSize) / int(t.Players)
 }
 
 func (g *cardGame) Play(s *policy.View, action uint8) {

@@ -47,13 +47,13 @@ func Suit(card string) string { return card[len(card)-1:] }
 // Strength returns the strength of a card within its suit.
 func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 
-// NewNaive deals each seat each cards from a shuffled pack.
-func NewNaive(option map[string]string, pack []string, each int) *Naive {
+// NewNaive deals perSeat cards to each seat from a shuffled pack.
+func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
 	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
 	g.Hands, g.KnownCards = make([][]string, n), make([][]string, n)
 	g.Score, g.unread = make([]int, n), make([][]string, n)
-	for range each {
+	for range perSeat {
 		for seat := range n {
 			g.Hands[seat] = append(g.Hands[seat], pack[0])
 			pack = pack[1:]

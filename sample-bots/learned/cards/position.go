@@ -100,7 +100,7 @@ func (p *Position) Playable() baraja.Set {
 // Songs returns what has been sung: nothing in Brisca.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
-		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.Choice}
+		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}
 	}
 	return Songs{}
 }

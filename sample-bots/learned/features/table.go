@@ -94,7 +94,7 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 	for i := 1; i < players; i++ {
 		a.addCards(cards.Bits40(t.KnownCards[(seat+i)%players]))
 	}
-	a.addOneHot(min(t.Stock()/players, maxDraws), maxDraws+1)
+	a.addOneHot(min(t.StockSize()/players, maxDraws), maxDraws+1)
 	for i := range players {
 		a.addOneHot(min(max(0, int(t.Points[(seat+i)%players]))/pointsStep, e.steps-1), e.steps)
 	}
@@ -119,7 +119,7 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 // winningCards returns the cards that would take the trick, or of a lead those that no unseen card of
 // their suit beats.
 func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
-	if t.InTrick > 0 {
+	if t.TrickSize > 0 {
 		return baraja.BeatingCards(t.Trumps(), t.Best)
 	}
 	unseen := t.Unseen(seat)
@@ -157,7 +157,7 @@ func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 		weight[suit] = uint32(strengthBits[hand>>(suit*ranks)%suitSetCount])<<ranks | uint32(strengthBits[seen>>(suit*ranks)%suitSetCount])
 	}
 	weight[t.Trumps()] |= 1 << 31
-	if t.InTrick > 0 {
+	if t.TrickSize > 0 {
 		weight[t.Trick()[0].Suit()] |= 1 << 30
 	}
 	for suit := range suits {

@@ -33,7 +33,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
 	var winning baraja.Set // the cards that have the flag
-	if t.InTrick > 0 {
+	if t.TrickSize > 0 {
 		winning = baraja.BeatingCards(t.Trumps(), t.Best)
 	}
 	unseen := t.Unseen(seat)
@@ -49,7 +49,7 @@ func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 		}
 		c := baraja.Card(m)
 		flag := winning.Has(c)
-		if t.InTrick == 0 {
+		if t.TrickSize == 0 {
 			flag = baraja.BeatingCards(t.Trumps(), c).OfSuit(c.Suit())&unseen == 0
 		}
 		kind := 4 * worth(c, pairs, p.Mode.Tute)
@@ -107,14 +107,14 @@ func situation(p *cards.Position) uint64 {
 	x := uint64(min(most, t.Hands[t.Mover].OfSuit(t.Trumps()).Len()))
 	x = x<<2 | phase(t)
 	x = x<<2 | detail(t)
-	if t.InTrick == 0 {
+	if t.TrickSize == 0 {
 		return x << 1
 	}
 	x = x<<2 | potClass(t.Pot)
 	for _, fact := range [...]bool{
 		t.Best.Suit() == t.Trumps(),
 		p.Mode.Teams && int(t.Winner)%2 == int(t.Mover)%2,
-		t.InTrick+1 < t.Players,
+		t.TrickSize+1 < t.Players,
 		true, // no lead
 	} {
 		x <<= 1
@@ -122,7 +122,7 @@ func situation(p *cards.Position) uint64 {
 			x |= 1
 		}
 	}
-	if t.InTrick+2 < t.Players {
+	if t.TrickSize+2 < t.Players {
 		x |= severalBehind
 	}
 	return x
@@ -135,9 +135,9 @@ const severalBehind = 1 << 20
 // phase returns 0 while cards are drawn, 1 when the next draw is the last, 2 after it.
 func phase(t *baraja.Table) uint64 {
 	switch {
-	case t.Stock() == 0:
+	case t.StockSize() == 0:
 		return 2
-	case t.Stock() <= int(t.Players):
+	case t.StockSize() <= int(t.Players):
 		return 1
 	}
 	return 0

@@ -57,7 +57,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 
 // otherProcesses returns the PIDs in init's own /proc, except init.
 func otherProcesses() (pids []int) {
-	for _, pid := range proc.Numbers("/proc") {
+	for _, pid := range proc.NumericEntries("/proc") {
 		if pid != 1 {
 			pids = append(pids, pid)
 		}
@@ -69,7 +69,7 @@ func otherProcesses() (pids []int) {
 func userThreads() int {
 	n := 0
 	uid := uint32(os.Getuid())
-	for _, pid := range proc.Numbers("/proc") {
+	for _, pid := range proc.NumericEntries("/proc") {
 		dir := "/proc/" + strconv.Itoa(pid)
 		var st syscall.Stat_t
 		if syscall.Stat(dir, &st) == nil && st.Uid == uid {
