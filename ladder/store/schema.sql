@@ -1,5 +1,5 @@
--- Times are microseconds since 1970, UTC; NULL stands for never. JSON is text. Reasons, summaries and what no machine
--- has are texts in JSON, as phrase.Text writes them; '' stands for none.
+-- Times are in microseconds since 1970, UTC; NULL means never. JSON is stored as TEXT. Reasons, summaries and the column
+-- unplayable are texts in the JSON form of phrase.Text; '' means none.
 
 CREATE TABLE people (
   id      INTEGER PRIMARY KEY,
@@ -7,11 +7,11 @@ CREATE TABLE people (
   admin   INTEGER NOT NULL CHECK (admin IN (0, 1)),
   created INTEGER NOT NULL,
   blocked INTEGER,
-  served  INTEGER -- when a submission of theirs was last begun: who has waited longest comes first
+  served  INTEGER -- when a submission of the person last started; the longest ago comes first in the queue
 ) STRICT;
 CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
 
--- A token is found by its public part; of the whole only the SHA-256 is kept.
+-- A token is found by its public part. Of the whole text only the SHA-256 is stored.
 CREATE TABLE tokens (
   id        INTEGER PRIMARY KEY,
   person_id INTEGER NOT NULL REFERENCES people (id),
@@ -26,13 +26,13 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_person ON tokens (person_id);
 
--- Browsers of people who have signed in, by a token, and of guests who play. A session is found by its
--- public part; of its key only the SHA-256 is kept. One that ends is deleted, and no other gets its ID.
+-- Browser sessions of people who have signed in with a token, and of guests who play. A session is found by its public
+-- part; of its key only the SHA-256 is stored. A session that ends is deleted, and its ID is never used again.
 CREATE TABLE sessions (
   id        INTEGER PRIMARY KEY AUTOINCREMENT,
   public    TEXT    NOT NULL UNIQUE,
   hash      BLOB    NOT NULL CHECK (length(hash) = 32),
-  person_id INTEGER REFERENCES people (id), -- NULL: a guest
+  person_id INTEGER REFERENCES people (id), -- NULL for a guest
   token_id  INTEGER REFERENCES tokens (id),
   created   INTEGER NOT NULL,
   used      INTEGER NOT NULL,
@@ -47,21 +47,21 @@ CREATE TABLE invites (
   id         INTEGER PRIMARY KEY,
   public     TEXT    NOT NULL UNIQUE,
   hash       BLOB    NOT NULL CHECK (length(hash) = 32),
-  name       TEXT    NOT NULL, -- that it is bound to, '' for any
+  name       TEXT    NOT NULL, -- that the account must have; '' for any
   invited_by INTEGER REFERENCES people (id),
   created    INTEGER NOT NULL,
   expires    INTEGER,
-  person_id  INTEGER REFERENCES people (id) -- who came by it
+  person_id  INTEGER REFERENCES people (id) -- who joined with it
 ) STRICT;
 CREATE INDEX invites_by ON invites (invited_by);
 CREATE INDEX invites_person ON invites (person_id);
 
 CREATE TABLE bots (
   id        INTEGER PRIMARY KEY,
-  person_id INTEGER REFERENCES people (id), -- NULL: a house bot
+  person_id INTEGER REFERENCES people (id), -- NULL for a house bot
   name      TEXT    NOT NULL UNIQUE,
   created   INTEGER NOT NULL,
-  withdrawn INTEGER, -- since when the owner keeps it from playing
+  withdrawn INTEGER, -- when the owner withdrew it from play
   CHECK ((person_id IS NULL) = (name GLOB '@*'))
 ) STRICT;
 CREATE INDEX bots_person ON bots (person_id);
@@ -74,16 +74,16 @@ CREATE TABLE versions (
   bundle   TEXT    NOT NULL,
   hash     TEXT    NOT NULL,
   language TEXT    NOT NULL,
-  games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names, [] for all
+  games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names; [] means all
   command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
   state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'suspended')),
   reason   TEXT    NOT NULL,
   created  INTEGER NOT NULL,
   began    INTEGER,
   ended    INTEGER,
-  remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- a program on its owner's machine: it plays while it is connected
-  needs    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(needs)), -- of the build, from a machine; see ladder.Needs
-  unplayable TEXT  NOT NULL DEFAULT '', -- what no machine has that the version needs; '': it can be played
+  remote   INTEGER NOT NULL DEFAULT 0 CHECK (remote IN (0, 1)), -- runs on its owner's machine and plays while connected
+  needs    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(needs)), -- what the build needs from a machine: see ladder.Needs
+  unplayable TEXT  NOT NULL DEFAULT '', -- what the version needs that no machine has; '' if it can be played
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),
   CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
@@ -114,7 +114,7 @@ CREATE TABLE messages (
   person_id  INTEGER NOT NULL REFERENCES people (id),
   version_id INTEGER REFERENCES versions (id),
   kind       TEXT    NOT NULL CHECK (kind IN ('failed', 'suspended', 'unplayable', 'playable', 'dropped')),
-  bot        TEXT    NOT NULL, -- of the version, also when it is forgotten; '' for a match
+  bot        TEXT    NOT NULL, -- of the version, even if that was deleted; '' for a match
   number     INTEGER NOT NULL,
   match_id   INTEGER REFERENCES matches (id),
   reason     TEXT    NOT NULL,
@@ -131,17 +131,17 @@ CREATE TABLE ladders (
   name     TEXT    NOT NULL UNIQUE,
   title    TEXT    NOT NULL,
   game     TEXT    NOT NULL,
-  options  TEXT    NOT NULL CHECK (json_valid(options)), -- {name: value}, every one
+  options  TEXT    NOT NULL CHECK (json_valid(options)), -- {name: value}, with every option
   clock    TEXT    NOT NULL CHECK (json_valid(clock)),
   deals    INTEGER NOT NULL CHECK (deals > 0),
   slots    INTEGER NOT NULL CHECK (slots > 1),
   house    TEXT    NOT NULL CHECK (json_valid(house)),
-  position INTEGER NOT NULL, -- in which they are shown
+  position INTEGER NOT NULL, -- in the order of the configuration
   active   INTEGER NOT NULL CHECK (active IN (0, 1)),
-  finished INTEGER NOT NULL DEFAULT 0 -- matches: the order of the last one
+  finished INTEGER NOT NULL DEFAULT 0 -- number of finished matches, which is the ord of the last one
 ) STRICT;
 
--- Its only row has the fingerprint of the formula by which all ratings were computed: see rating.Formula.
+-- The only row has the fingerprint of the formula that computed all ratings: see rating.Formula.
 CREATE TABLE formula (
   fingerprint TEXT NOT NULL
 ) STRICT;
@@ -156,7 +156,7 @@ CREATE TABLE settings (
   UNIQUE (game, options, clock, deals)
 ) STRICT;
 
--- A match is rated just when it has a ladder.
+-- A match is rated if and only if it has a ladder.
 CREATE TABLE matches (
   id          INTEGER PRIMARY KEY,
   ladder_id   INTEGER REFERENCES ladders (id),
@@ -177,17 +177,17 @@ CREATE INDEX matches_state ON matches (state);
 CREATE INDEX matches_ladder_state ON matches (ladder_id, state);
 CREATE INDEX matches_asked ON matches (asked_by, state) WHERE asked_by IS NOT NULL;
 
--- The results of finished matches. id is the order in which they finished; that of a game is 100,000
--- times as much, and its place in the match.
+-- The results of finished matches. IDs are in the order in which the matches finished. The ID of a game is the ID of the
+-- result times 100,000 plus the index of the game in the match.
 CREATE TABLE results (
   id        INTEGER PRIMARY KEY,
   match_id  INTEGER NOT NULL UNIQUE REFERENCES matches (id),
-  ladder_id INTEGER REFERENCES ladders (id), -- the match's
-  ord       INTEGER CHECK (ord > 0), -- of the finished matches of its ladder, from 1
-  distinct_deals INTEGER CHECK (distinct_deals >= 0), -- deals of a rated match that do not repeat games played before
+  ladder_id INTEGER REFERENCES ladders (id), -- of the match
+  ord       INTEGER CHECK (ord > 0), -- position among the finished matches of its ladder, from 1
+  distinct_deals INTEGER CHECK (distinct_deals >= 0), -- deals of a rated match that do not repeat earlier games
   games     INTEGER NOT NULL,
-  took      INTEGER NOT NULL, -- microseconds, the sum of its games
-  data      BLOB    NOT NULL, -- zstd: the games and their seats, as ladder.Game has them in JSON
+  took      INTEGER NOT NULL, -- microseconds, sum of all games
+  data      BLOB    NOT NULL, -- zstd: JSON list of ladder.Game
   CHECK ((ord IS NOT NULL) = (ladder_id IS NOT NULL)),
   CHECK ((distinct_deals IS NOT NULL) = (ladder_id IS NOT NULL))
 ) STRICT;
@@ -202,10 +202,10 @@ FROM matches CROSS JOIN settings ON settings.id = matches.settings_id LEFT JOIN 
 CREATE VIEW result_rows AS
 SELECT results.*, coalesce(ladders.name, '') AS ladder FROM results LEFT JOIN ladders ON ladders.id = results.ladder_id;
 
--- The rated games of variants in which deals can be alike, and the order of the first match that had each.
+-- The rated games of variants in which deals can repeat. ord is the order of the first match with that game.
 CREATE TABLE fingerprints (
   ladder_id   INTEGER NOT NULL REFERENCES ladders (id),
-  fingerprint INTEGER NOT NULL, -- its first eight bytes
+  fingerprint INTEGER NOT NULL, -- first eight bytes
   ord         INTEGER NOT NULL,
   PRIMARY KEY (ladder_id, fingerprint)
 ) STRICT, WITHOUT ROWID;
@@ -215,7 +215,7 @@ CREATE TABLE match_slots (
   slot       INTEGER NOT NULL CHECK (slot >= 0),
   version_id INTEGER NOT NULL,
   bot_id     INTEGER NOT NULL,
-  faulty     INTEGER NOT NULL DEFAULT 0 CHECK (faulty IN (0, 1)), -- has a game that was forfeited there
+  faulty     INTEGER NOT NULL DEFAULT 0 CHECK (faulty IN (0, 1)), -- has a fault in some game
   PRIMARY KEY (match_id, slot),
   UNIQUE (match_id, version_id),
   FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id)
@@ -224,20 +224,20 @@ CREATE INDEX match_slots_bot ON match_slots (bot_id, match_id);
 CREATE INDEX match_slots_version ON match_slots (version_id, match_id);
 CREATE INDEX match_slots_faulty ON match_slots (bot_id, match_id) WHERE faulty = 1;
 
--- The seed is nobody's to read before the attempt has ended.
+-- The seed is secret until the attempt has ended.
 CREATE TABLE attempts (
   match_id   INTEGER NOT NULL REFERENCES matches (id),
   number     INTEGER NOT NULL CHECK (number > 0),
   seed       BLOB    NOT NULL CHECK (length(seed) = 32),
   began      INTEGER NOT NULL,
   ended      INTEGER,
-  reason     TEXT    NOT NULL,                           -- why it was broken off
-  failed     INTEGER NOT NULL CHECK (failed IN (0, 1)), -- the referee's failure, not a stop of the server
-  machine    TEXT    NOT NULL, -- that plays it
+  reason     TEXT    NOT NULL,                           -- why it was interrupted
+  failed     INTEGER NOT NULL CHECK (failed IN (0, 1)), -- whether the referee failed; 0 if the server stopped
+  machine    TEXT    NOT NULL, -- name of the machine that plays it
   PRIMARY KEY (match_id, number)
 ) STRICT, WITHOUT ROWID;
 
--- What a finished match moved. number counts the matches of the version on the ladder.
+-- The rating changes by finished matches. number counts the matches of the version on the ladder.
 CREATE TABLE changes (
   match_id   INTEGER NOT NULL,
   slot       INTEGER NOT NULL,
@@ -256,18 +256,18 @@ CREATE TABLE changes (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX changes_history ON changes (ladder_id, version_id, number);
 
--- A version on a ladder: its Elo and its sums over its rated matches there.
+-- A version on a ladder, with its Elo and its totals over the rated matches there.
 CREATE TABLE entries (
   ladder_id   INTEGER NOT NULL REFERENCES ladders (id),
   version_id  INTEGER NOT NULL REFERENCES versions (id),
   predecessor INTEGER,          -- the version whose Elo it started with
-  since       INTEGER NOT NULL, -- matches that the ladder had finished when it came
+  since       INTEGER NOT NULL, -- matches that the ladder had finished when the version entered it
   start       REAL    NOT NULL,
   elo         REAL    NOT NULL,
-  uncertainty REAL    NOT NULL, -- of the Elo, as package rating has it
-  held        INTEGER NOT NULL CHECK (held IN (0, 1)), -- the anchor
+  uncertainty REAL    NOT NULL, -- of the Elo: see package rating
+  held        INTEGER NOT NULL CHECK (held IN (0, 1)), -- 1 for the anchor, whose Elo is fixed
   active      INTEGER NOT NULL CHECK (active IN (0, 1)),
-  last        INTEGER NOT NULL, -- the order of its last match; since, before the first
+  last        INTEGER NOT NULL, -- ord of its last match; equal to since before the first
   last_at     INTEGER,
   matches     INTEGER NOT NULL DEFAULT 0,
   games       INTEGER NOT NULL DEFAULT 0,
@@ -277,16 +277,16 @@ CREATE TABLE entries (
   faults      INTEGER NOT NULL DEFAULT 0,
   fit         REAL,
   plus_minus  REAL,
-  settled     INTEGER NOT NULL AS ((matches > 0) * (1 + coalesce(plus_minus < 100 AND (plus_minus > 0 OR matches >= 40), 0))), -- see ladder.Standing
+  settled     INTEGER NOT NULL AS ((matches > 0) * (1 + coalesce(plus_minus < 100 AND (plus_minus > 0 OR matches >= 40), 0))), -- see ladder.Standing.Tier
   PRIMARY KEY (ladder_id, version_id),
   FOREIGN KEY (ladder_id, predecessor) REFERENCES entries (ladder_id, version_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit, elo)); -- the order of the standings: the provisional and those without a match last
+CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit, elo)); -- the order of the standings: provisional versions and those without a match come last
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 
--- Of every version and ladder, whether the version plays there: it is live and plays the game, its owner is not
--- blocked and the ladder is played; a house bot has to be one of the ladder's.
+-- For every version and ladder, whether the version must be active there: it is live and plays the game, its owner is not
+-- blocked, and the ladder is active. A house bot must also be listed by the ladder.
 CREATE VIEW dues AS
 SELECT ladders.id AS ladder_id, versions.id AS version_id,
   versions.state = 'live' AND ladders.active AND people.blocked IS NULL
@@ -303,16 +303,16 @@ JOIN bots ON bots.id = versions.bot_id
 JOIN ladders ON ladders.id = entries.ladder_id
 LEFT JOIN people ON people.id = bots.person_id;
 
--- The counts of two opponents on a ladder, a < b, for fits and matchmaking.
+-- The results of two versions against each other on a ladder, for fitting ratings and for matchmaking.
 CREATE TABLE pairs (
   ladder_id INTEGER NOT NULL,
   a         INTEGER NOT NULL,
   b         INTEGER NOT NULL,
   matches   INTEGER NOT NULL,
   deals     REAL    NOT NULL,
-  score     REAL    NOT NULL, -- of a
-  squares   REAL    NOT NULL,
-  wins      INTEGER NOT NULL DEFAULT 0, -- games in which a was ahead of b
+  score     REAL    NOT NULL, -- of a: the sum over the deals
+  squares   REAL    NOT NULL, -- of the scores: their sum over the deals
+  wins      INTEGER NOT NULL DEFAULT 0, -- games in which a had the better rank
   draws     INTEGER NOT NULL DEFAULT 0,
   losses    INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (ladder_id, a, b),
@@ -322,20 +322,20 @@ CREATE TABLE pairs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pairs_other ON pairs (ladder_id, b, a, matches);
 
--- Games of people, alone or several, with bots at the other seats. They do not move the ratings of bots.
+-- Games with at least one person; bots may have the other seats. They do not change the ratings of bots.
 CREATE TABLE plays (
-  id         TEXT    PRIMARY KEY, -- cannot be guessed
+  id         TEXT    PRIMARY KEY, -- random text that cannot be guessed
   game       TEXT    NOT NULL,
-  options    TEXT    NOT NULL CHECK (json_valid(options)), -- name to value, all of them
+  options    TEXT    NOT NULL CHECK (json_valid(options)), -- {name: value}, with every option
   opener     INTEGER NOT NULL, -- the seat of the person who opened the table
-  bank       INTEGER NOT NULL, -- milliseconds of each person for the game; 0: they have no clock
-  state      TEXT    NOT NULL CHECK (state IN ('open', 'finished', 'broken')), -- broken: the server ended it, for nobody
-  commitment TEXT    NOT NULL, -- of the seed, which the replay tells
+  bank       INTEGER NOT NULL, -- milliseconds of each person for the whole game; 0 means no clock
+  state      TEXT    NOT NULL CHECK (state IN ('open', 'finished', 'broken')), -- broken: ended by the server without a result
+  commitment TEXT    NOT NULL, -- hash of the seed, which the replay reveals
   began      INTEGER NOT NULL,
   ended      INTEGER,
   replay     BLOB,
-  broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.Play
-  rated      INTEGER UNIQUE CHECK (rated > 0), -- the order of those that move ratings of people, from 1; NULL: it moves none
+  broken     TEXT    NOT NULL DEFAULT '', -- why the server ended it: see ladder.BreakReason
+  rated      INTEGER UNIQUE CHECK (rated > 0), -- position among the games that changed ratings of people, from 1; NULL for other games
   CHECK (rated IS NULL OR state = 'finished'),
   CHECK ((ended IS NULL) = (state = 'open')),
   CHECK ((replay IS NULL) = (state <> 'finished')),
@@ -343,21 +343,21 @@ CREATE TABLE plays (
 ) STRICT;
 CREATE INDEX plays_open ON plays (state) WHERE state = 'open';
 
--- The people and bots of such games. A bot that sits at several seats has a row for each; only the first
--- counts in its record, as of rules.Records.
+-- The people and bots of these games. A bot at several seats has a row for each, of which only the first counts in its
+-- record: see rules.Records.
 CREATE TABLE play_seats (
   play_id    TEXT    NOT NULL REFERENCES plays (id),
   seat       INTEGER NOT NULL,
-  version_id INTEGER, -- NULL: a person
+  version_id INTEGER, -- NULL for a person
   bot_id     INTEGER,
-  person_id  INTEGER REFERENCES people (id), -- NULL: a bot or a guest
-  session    INTEGER NOT NULL DEFAULT 0, -- in which the person sat down; it may have ended
-  sat        INTEGER, -- when the person sat down; NULL: a bot
+  person_id  INTEGER REFERENCES people (id), -- NULL for a bot or a guest
+  session    INTEGER NOT NULL DEFAULT 0, -- ID of the session in which the person sat down; it may have ended
+  sat        INTEGER, -- when the person sat down; NULL for a bot
   wins       INTEGER NOT NULL DEFAULT 0,
   draws      INTEGER NOT NULL DEFAULT 0,
   losses     INTEGER NOT NULL DEFAULT 0,
-  ended      INTEGER, -- of a seat that counts in the record of the person or bot
-  rating_before REAL, -- of the person, in a game that moves it
+  ended      INTEGER, -- set if the seat counts in the record of the person or bot
+  rating_before REAL, -- of the person, in a game that changes it
   rating_after  REAL,
   PRIMARY KEY (play_id, seat),
   FOREIGN KEY (version_id, bot_id) REFERENCES versions (id, bot_id),
@@ -370,7 +370,7 @@ CREATE INDEX play_seats_version ON play_seats (version_id);
 CREATE INDEX play_seats_ended ON play_seats (bot_id, ended) WHERE ended IS NOT NULL;
 CREATE INDEX play_seats_person ON play_seats (person_id, sat);
 
--- The ratings of people, which their games against each other move, with the record of these games.
+-- The ratings of people, from their games against each other, with the results of these games.
 CREATE TABLE person_ratings (
   game        TEXT    NOT NULL,
   person_id   INTEGER NOT NULL REFERENCES people (id),
@@ -383,10 +383,10 @@ CREATE TABLE person_ratings (
   provisional INTEGER NOT NULL AS (deviation > 110),
   PRIMARY KEY (game, person_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX person_ratings_order ON person_ratings (game, provisional, rating DESC); -- the provisional last
+CREATE INDEX person_ratings_order ON person_ratings (game, provisional, rating DESC); -- provisional ratings come last
 CREATE INDEX person_ratings_person ON person_ratings (person_id);
 
--- The games of people without an account, for a day.
+-- The games that guests started within the last 24 hours, for the limit per address.
 CREATE TABLE guest_plays (
   address TEXT    NOT NULL,
   began   INTEGER NOT NULL
@@ -394,24 +394,23 @@ CREATE TABLE guest_plays (
 CREATE INDEX guest_plays_address ON guest_plays (address, began);
 CREATE INDEX guest_plays_began ON guest_plays (began);
 
--- Documents of old matches are moved to files.
+-- Archive files, to which the documents of old matches are moved.
 CREATE TABLE archives (
   id      INTEGER PRIMARY KEY,
-  hash    BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the file, which is its name
+  hash    BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the file, which is also its name
   size    INTEGER NOT NULL,
   created INTEGER NOT NULL
 ) STRICT;
 
--- The replays of a match are compressed together, and so are its logs: what its games have in common is
--- kept once.
+-- All replays of a match are compressed together, and so are all its logs, because games of a match have much in common.
 CREATE TABLE documents (
   match_id   INTEGER NOT NULL REFERENCES matches (id),
   kind       TEXT    NOT NULL CHECK (kind IN ('replays', 'logs')),
-  size       INTEGER NOT NULL, -- before it was compressed
+  size       INTEGER NOT NULL, -- before compression
   hash       BLOB    NOT NULL CHECK (length(hash) = 32), -- SHA-256 of data
-  data       BLOB,             -- zstd; NULL: it is in an archive
+  data       BLOB,             -- zstd; NULL if it is in an archive file
   archive_id INTEGER REFERENCES archives (id),
-  start      INTEGER,          -- in the archive, in bytes, as length
+  start      INTEGER,          -- position in the archive file, in bytes
   length     INTEGER,
   PRIMARY KEY (match_id, kind),
   CHECK ((data IS NULL) = (archive_id IS NOT NULL)),

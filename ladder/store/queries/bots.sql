@@ -8,12 +8,12 @@ SELECT * FROM bots WHERE id = ?;
 SELECT * FROM bots WHERE name = ?;
 
 -- name: CountBots :one
--- A bot of which nothing but failures is left takes no place.
+-- Bots without a version that has not failed do not count.
 SELECT count(*) FROM bots WHERE person_id = ?
   AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed');
 
 -- name: CountKept :one
--- The versions of a bot that are more than a failure, and when its last one came.
+-- The number of versions of a bot that have not failed, and when its last version was added.
 SELECT count(*) FILTER (WHERE state <> 'failed') AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
 FROM versions WHERE bot_id = ?;
 
@@ -57,7 +57,7 @@ FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AN
 SELECT * FROM version_rows WHERE id = ?;
 
 -- name: LastVersions :many
--- One page needs only the last version of each bot.
+-- The last version of each of the given bots; bots is a JSON list of IDs.
 SELECT version_rows.* FROM json_each(CAST(sqlc.arg(bots) AS TEXT)) AS wanted
 CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
   AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value);
@@ -75,7 +75,7 @@ WHERE version_rows.state IN ('queued', 'building', 'checking', 'trial') AND peop
 SELECT * FROM version_rows WHERE bot_id = ? AND number = ?;
 
 -- name: RetiredSince :one
--- The version of a bot that rests since a moment.
+-- The version of a bot that was retired at a given time.
 SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?;
 
 -- name: LiveVersion :one
@@ -94,14 +94,14 @@ UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ?, n
 UPDATE versions SET needs = ? WHERE hash = ?;
 
 -- name: CountBundle :one
--- The versions that need an upload: one that has failed before it was built needs none.
+-- The number of versions that need an upload. A version that failed before it was built needs none.
 SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '');
 
 -- name: Bundles :many
 SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle;
 
 -- name: NeededBuilds :many
--- The hashes of versions that play or are on their way, or are in a match that waits or runs or in a game of a person.
+-- The hashes of live and pending versions, and of versions in waiting or running matches and in open games of people.
 SELECT hash FROM versions WHERE state IN ('queued', 'building', 'checking', 'trial', 'live') AND hash > ''
 UNION
 SELECT versions.hash FROM matches JOIN match_slots ON match_slots.match_id = matches.id JOIN versions ON versions.id = match_slots.version_id
@@ -125,7 +125,7 @@ SELECT * FROM stages WHERE version_id = ? ORDER BY began, rowid;
 DELETE FROM stages WHERE version_id = ?;
 
 -- name: OpenVersionsOf :many
--- The versions of a person that are on their way and have begun.
+-- The pending versions of a person of which a stage has started.
 SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
   AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id;

@@ -208,7 +208,7 @@ SELECT count(*) FROM bots WHERE person_id = ?
   AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed')
 `
 
-// A bot of which nothing but failures is left takes no place.
+// Bots without a version that has not failed do not count.
 func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countBots, personID)
 	var count int64
@@ -220,7 +220,7 @@ const countBundle = `-- name: CountBundle :one
 SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '')
 `
 
-// The versions that need an upload: one that has failed before it was built needs none.
+// The number of versions that need an upload. A version that failed before it was built needs none.
 func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countBundle, bundle)
 	var count int64
@@ -238,7 +238,7 @@ type CountKeptRow struct {
 	Newest int64
 }
 
-// The versions of a bot that are more than a failure, and when its last one came.
+// The number of versions of a bot that have not failed, and when its last version was added.
 func (q *Queries) CountKept(ctx context.Context, botID int64) (CountKeptRow, error) {
 	row := q.db.QueryRowContext(ctx, countKept, botID)
 	var i CountKeptRow
@@ -386,7 +386,7 @@ CROSS JOIN version_rows ON version_rows.bot_id = wanted.value
   AND version_rows.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = wanted.value)
 `
 
-// One page needs only the last version of each bot.
+// The last version of each of the given bots; bots is a JSON list of IDs.
 func (q *Queries) LastVersions(ctx context.Context, bots string) ([]VersionRow, error) {
 	rows, err := q.db.QueryContext(ctx, lastVersions, bots)
 	if err != nil {
@@ -472,7 +472,7 @@ WHERE plays.state = 'open' AND versions.hash > ''
 ORDER BY hash
 `
 
-// The hashes of versions that play or are on their way, or are in a match that waits or runs or in a game of a person.
+// The hashes of live and pending versions, and of versions in waiting or running matches and in open games of people.
 func (q *Queries) NeededBuilds(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, neededBuilds)
 	if err != nil {
@@ -513,7 +513,7 @@ WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking'
   AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id
 `
 
-// The versions of a person that are on their way and have begun.
+// The pending versions of a person of which a stage has started.
 func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([]int64, error) {
 	rows, err := q.db.QueryContext(ctx, openVersionsOf, personID)
 	if err != nil {
@@ -599,7 +599,7 @@ const retiredSince = `-- name: RetiredSince :one
 SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?
 `
 
-// The version of a bot that rests since a moment.
+// The version of a bot that was retired at a given time.
 func (q *Queries) RetiredSince(ctx context.Context, botID int64, ended sql.NullInt64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, retiredSince, botID, ended)
 	var id int64

@@ -7,7 +7,7 @@ FROM documents LEFT JOIN archives ON archives.id = documents.archive_id
 WHERE documents.match_id = ? AND documents.kind = ?;
 
 -- name: KeptMatchesAfter :many
--- The matches after one whose documents are in the database, and that finished before a time.
+-- Matches with an ID above a given one that finished before a given time and whose documents are in the database.
 SELECT DISTINCT documents.match_id FROM documents JOIN matches ON matches.id = documents.match_id
 WHERE documents.archive_id IS NULL AND documents.match_id > sqlc.arg(after) AND matches.finished < sqlc.arg(before)
 ORDER BY documents.match_id LIMIT sqlc.arg(n);
@@ -16,7 +16,7 @@ ORDER BY documents.match_id LIMIT sqlc.arg(n);
 SELECT kind, hash, data FROM documents WHERE match_id = ? AND archive_id IS NULL ORDER BY kind DESC;
 
 -- name: KeptBefore :one
--- The matches that finished before a time and whose documents are in the database, and the bytes of these.
+-- The number of matches that finished before a given time and whose documents are in the database, and the bytes of these.
 SELECT count(DISTINCT documents.match_id) AS matches, CAST(coalesce(sum(length(documents.data)), 0) AS INTEGER) AS bytes
 FROM documents JOIN matches ON matches.id = documents.match_id
 WHERE documents.archive_id IS NULL AND matches.finished < sqlc.arg(before);

@@ -147,7 +147,7 @@ type KeptBeforeRow struct {
 	Bytes   int64
 }
 
-// The matches that finished before a time and whose documents are in the database, and the bytes of these.
+// The number of matches that finished before a given time and whose documents are in the database, and the bytes of these.
 func (q *Queries) KeptBefore(ctx context.Context, before sql.NullInt64) (KeptBeforeRow, error) {
 	row := q.db.QueryRowContext(ctx, keptBefore, before)
 	var i KeptBeforeRow
@@ -194,7 +194,7 @@ WHERE documents.archive_id IS NULL AND documents.match_id > ?1 AND matches.finis
 ORDER BY documents.match_id LIMIT ?3
 `
 
-// The matches after one whose documents are in the database, and that finished before a time.
+// Matches with an ID above a given one that finished before a given time and whose documents are in the database.
 func (q *Queries) KeptMatchesAfter(ctx context.Context, after int64, before sql.NullInt64, n int64) ([]int64, error) {
 	rows, err := q.db.QueryContext(ctx, keptMatchesAfter, after, before, n)
 	if err != nil {

@@ -32,7 +32,7 @@ VALUES (sqlc.arg(ladder_id), sqlc.arg(version_id), sqlc.arg(predecessor), sqlc.a
 SELECT * FROM entries WHERE ladder_id = ? AND version_id = ?;
 
 -- name: LastEntryOfBot :one
--- By the bot, whose versions are few, and not by the ladder.
+-- The join starts with the bot, which has few versions, and not with the ladder.
 SELECT entries.version_id, entries.elo FROM versions CROSS JOIN entries ON entries.version_id = versions.id
 WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.began DESC, versions.number DESC LIMIT 1;
 
@@ -53,13 +53,13 @@ SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_
 SELECT * FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id;
 
 -- name: OpenOnLadder :many
--- The slots of rated matches of a ladder that are not over.
+-- The slots of unfinished matches of a ladder.
 SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
 WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running');
 
 -- name: Met :many
--- The opponents of a version.
+-- The opponents of a version on a ladder, with the number of matches against each.
 SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id = sqlc.arg(ladder_id) AND above.a = sqlc.arg(version_id)
 UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = sqlc.arg(ladder_id) AND below.b = sqlc.arg(version_id);
 
@@ -93,7 +93,7 @@ INSERT INTO changes (match_id, slot, ladder_id, version_id, number, elo_before, 
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: History :many
--- Every step-th match of a version, and its last one.
+-- The changes by every step-th match of a version on a ladder. phase is chosen such that they include the last one.
 SELECT sqlc.embed(changes), coalesce(results.distinct_deals, 0) AS deals
 FROM changes JOIN results ON results.match_id = changes.match_id
 WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(version_id)

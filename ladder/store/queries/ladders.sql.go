@@ -329,7 +329,7 @@ type HistoryRow struct {
 	Deals  int64
 }
 
-// Every step-th match of a version, and its last one.
+// The changes by every step-th match of a version on a ladder. phase is chosen such that they include the last one.
 func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow, error) {
 	rows, err := q.db.QueryContext(ctx, history,
 		arg.LadderID,
@@ -469,7 +469,7 @@ type LastEntryOfBotRow struct {
 	Elo       float64
 }
 
-// By the bot, whose versions are few, and not by the ladder.
+// The join starts with the bot, which has few versions, and not with the ladder.
 func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int64) (LastEntryOfBotRow, error) {
 	row := q.db.QueryRowContext(ctx, lastEntryOfBot, botID, ladderID)
 	var i LastEntryOfBotRow
@@ -599,7 +599,7 @@ type MetRow struct {
 	Matches int64
 }
 
-// The opponents of a version.
+// The opponents of a version on a ladder, with the number of matches against each.
 func (q *Queries) Met(ctx context.Context, ladderID int64, versionID int64) ([]MetRow, error) {
 	rows, err := q.db.QueryContext(ctx, met, ladderID, versionID)
 	if err != nil {
@@ -673,7 +673,7 @@ type OpenOnLadderRow struct {
 	VersionID int64
 }
 
-// The slots of rated matches of a ladder that are not over.
+// The slots of unfinished matches of a ladder.
 func (q *Queries) OpenOnLadder(ctx context.Context, ladderID sql.NullInt64) ([]OpenOnLadderRow, error) {
 	rows, err := q.db.QueryContext(ctx, openOnLadder, ladderID)
 	if err != nil {

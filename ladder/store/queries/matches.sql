@@ -40,7 +40,7 @@ WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < s
 ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
 
 -- name: MatchesOfIn :many
--- The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+-- The matches of a bot or a version in a given state. It reads all matches in that state, so these must be few.
 SELECT * FROM match_rows WHERE state = ? AND id < sqlc.arg(before)
   AND (CAST(sqlc.narg(ladder_id) AS INTEGER) IS NULL OR ladder_id = CAST(sqlc.narg(ladder_id) AS INTEGER))
   AND EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = match_rows.id
@@ -54,7 +54,7 @@ WHERE own.version_id = sqlc.arg(version_id) AND other.version_id = sqlc.arg(agai
 ORDER BY own.match_id DESC LIMIT sqlc.arg(n);
 
 -- name: WaitingMatches :many
--- Those that nobody asked for come first.
+-- Matches that nobody requested come first.
 SELECT * FROM match_rows WHERE state = 'waiting' ORDER BY asked_by IS NOT NULL, id LIMIT ?;
 
 -- name: CountAsked :one
@@ -102,8 +102,8 @@ UPDATE matches SET state = 'finished', finished = ?, reason = ?, result_id = (SE
 WHERE matches.id = ?;
 
 -- name: IdleWaiting :many
--- Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
--- withdrawn, or for a remote version which rests.
+-- Waiting matches that cannot be played: rated ones with a version that is no longer active on the ladder, and others
+-- with a withdrawn bot or with a remote version that is not live.
 SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
@@ -115,7 +115,7 @@ WHERE matches.state = 'waiting' AND (entries.active = 0
 ORDER BY matches.id, match_slots.slot;
 
 -- name: OpenOfPerson :many
--- Matches that are not over which a person asked for, or in which a bot of theirs plays.
+-- Unfinished matches that a person requested or in which a bot of the person plays.
 SELECT * FROM match_rows WHERE state IN ('waiting', 'running') AND (
   asked_by = CAST(sqlc.arg(person_id) AS INTEGER) OR EXISTS (
     SELECT 1 FROM match_slots JOIN bots ON bots.id = match_slots.bot_id

@@ -269,8 +269,8 @@ type IdleWaitingRow struct {
 	Number    int64
 }
 
-// Rated matches that wait for a version which does not play there any more, and others that wait for a bot which is
-// withdrawn, or for a remote version which rests.
+// Waiting matches that cannot be played: rated ones with a version that is no longer active on the ladder, and others
+// with a withdrawn bot or with a remote version that is not live.
 func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 	rows, err := q.db.QueryContext(ctx, idleWaiting)
 	if err != nil {
@@ -508,7 +508,7 @@ type MatchesOfInParams struct {
 	N         int64
 }
 
-// The matches of a bot, or of a version, in a state in which few are: it reads all that are.
+// The matches of a bot or a version in a given state. It reads all matches in that state, so these must be few.
 func (q *Queries) MatchesOfIn(ctx context.Context, arg MatchesOfInParams) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, matchesOfIn,
 		arg.State,
@@ -778,7 +778,7 @@ SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, crea
 ) ORDER BY id
 `
 
-// Matches that are not over which a person asked for, or in which a bot of theirs plays.
+// Unfinished matches that a person requested or in which a bot of the person plays.
 func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, openOfPerson, personID)
 	if err != nil {
@@ -933,7 +933,7 @@ const waitingMatches = `-- name: WaitingMatches :many
 SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, distinct_deals FROM match_rows WHERE state = 'waiting' ORDER BY asked_by IS NOT NULL, id LIMIT ?
 `
 
-// Those that nobody asked for come first.
+// Matches that nobody requested come first.
 func (q *Queries) WaitingMatches(ctx context.Context, limit int64) ([]MatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, waitingMatches, limit)
 	if err != nil {

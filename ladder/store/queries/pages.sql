@@ -1,9 +1,9 @@
--- Queries of the pages about bots and people. Each reads a bounded number of rows, but for the
--- lists of names, of which a search without a find reads an index.
+-- Queries of the pages about bots and people. Each reads a bounded number of rows, except a search for names: if it
+-- finds nothing, it has read a whole index.
 
 -- name: ListBots :many
--- Bots before an ID, the last one first, with the version that is live or else the last. A ladder
--- keeps those that play there.
+-- Bots with an ID below a given one, the last one first, with the live version or, if none is live, the last one. If a
+-- ladder is given, only bots that play on it.
 SELECT sqlc.embed(bots), coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
@@ -26,7 +26,7 @@ WHERE bots.person_id = ? AND bots.id < ? ORDER BY bots.id DESC LIMIT ?;
 SELECT language FROM versions WHERE language > ? ORDER BY language LIMIT 1;
 
 -- name: BotsWith :many
--- The names with a text, those that begin with it first.
+-- The names that contain a text. Names that begin with it come first.
 SELECT name FROM (SELECT name, instr(name, CAST(sqlc.arg(part) AS TEXT)) AS at FROM bots WHERE name > '') AS found
 WHERE at > 0 ORDER BY at > 1, name LIMIT sqlc.arg(n);
 
@@ -52,7 +52,7 @@ SELECT standing_rows.* FROM versions CROSS JOIN standing_rows ON standing_rows.v
 WHERE versions.bot_id = ? AND standing_rows.ladder_id = ? AND standing_rows.matches > 0 ORDER BY versions.number DESC LIMIT ?;
 
 -- name: RatingPoints :many
--- Changes by matches with certain numbers; wanted is a JSON list of [version, number].
+-- The changes by given matches; wanted is a JSON list of pairs of a version ID and the number of a match of the version.
 SELECT changes.version_id, changes.number, changes.elo_after, changes.match_id, matches.finished
 FROM json_each(CAST(sqlc.arg(wanted) AS TEXT)) AS want
 CROSS JOIN changes ON changes.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER)
@@ -60,8 +60,8 @@ CROSS JOIN changes ON changes.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER)
 CROSS JOIN matches ON matches.id = changes.match_id;
 
 -- name: Opponents :many
--- The record of versions against each opponent on a ladder, those with most games first; versions
--- is a JSON list of IDs.
+-- The record of versions against each opponent on a ladder, ordered by the number of games, the most first. versions is
+-- a JSON list of IDs.
 SELECT bots.name, CAST(sum(met.matches) AS INTEGER) AS matches, CAST(sum(met.wins) AS INTEGER) AS wins, CAST(sum(met.draws) AS INTEGER) AS draws,
   CAST(sum(met.losses) AS INTEGER) AS losses, CAST(sum(met.deals) AS REAL) AS deals, CAST(sum(met.score) AS REAL) AS score, count(*) OVER () AS total
 FROM (
@@ -78,7 +78,7 @@ CROSS JOIN bots ON bots.id = versions.bot_id
 GROUP BY bots.id ORDER BY sum(met.wins + met.draws + met.losses) DESC, bots.id LIMIT sqlc.arg(n) OFFSET sqlc.arg(skip);
 
 -- name: FaultsOfBot :many
--- The last matches in which a bot forfeited games.
+-- The last matches in which a bot forfeited a game.
 SELECT match_slots.slot, versions.number, settings.game, matches.finished, sqlc.embed(result_rows)
 FROM match_slots
 CROSS JOIN matches ON matches.id = match_slots.match_id
@@ -93,7 +93,7 @@ SELECT messages.* FROM versions CROSS JOIN messages ON messages.version_id = ver
 WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?;
 
 -- name: PairsAmong :many
--- The counts of versions with each other; versions is a JSON list of IDs.
+-- The results of versions against each other; versions is a JSON list of IDs.
 SELECT pairs.*
 FROM json_each(CAST(sqlc.arg(versions) AS TEXT)) AS x
 CROSS JOIN json_each(CAST(sqlc.arg(versions) AS TEXT)) AS y

@@ -63,7 +63,7 @@ SELECT name FROM (SELECT name, instr(name, CAST(?1 AS TEXT)) AS at FROM bots WHE
 WHERE at > 0 ORDER BY at > 1, name LIMIT ?2
 `
 
-// The names with a text, those that begin with it first.
+// The names that contain a text. Names that begin with it come first.
 func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, botsWith, part, n)
 	if err != nil {
@@ -161,7 +161,7 @@ type FaultsOfBotRow struct {
 	ResultRow ResultRow
 }
 
-// The last matches in which a bot forfeited games.
+// The last matches in which a bot forfeited a game.
 func (q *Queries) FaultsOfBot(ctx context.Context, botID int64, limit int64) ([]FaultsOfBotRow, error) {
 	rows, err := q.db.QueryContext(ctx, faultsOfBot, botID, limit)
 	if err != nil {
@@ -245,10 +245,10 @@ type ListBotsRow struct {
 	Label    string
 }
 
-// Queries of the pages about bots and people. Each reads a bounded number of rows, but for the
-// lists of names, of which a search without a find reads an index.
-// Bots before an ID, the last one first, with the version that is live or else the last. A ladder
-// keeps those that play there.
+// Queries of the pages about bots and people. Each reads a bounded number of rows, except a search for names: if it
+// finds nothing, it has read a whole index.
+// Bots with an ID below a given one, the last one first, with the live version or, if none is live, the last one. If a
+// ladder is given, only bots that play on it.
 func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsRow, error) {
 	rows, err := q.db.QueryContext(ctx, listBots,
 		arg.Before,
@@ -376,8 +376,8 @@ type OpponentsRow struct {
 	Total   int64
 }
 
-// The record of versions against each opponent on a ladder, those with most games first; versions
-// is a JSON list of IDs.
+// The record of versions against each opponent on a ladder, ordered by the number of games, the most first. versions is
+// a JSON list of IDs.
 func (q *Queries) Opponents(ctx context.Context, arg OpponentsParams) ([]OpponentsRow, error) {
 	rows, err := q.db.QueryContext(ctx, opponents,
 		arg.Versions,
@@ -422,7 +422,7 @@ CROSS JOIN json_each(CAST(?1 AS TEXT)) AS y
 CROSS JOIN pairs ON pairs.ladder_id = CAST(?2 AS INTEGER) AND pairs.a = x.value AND pairs.b = y.value
 `
 
-// The counts of versions with each other; versions is a JSON list of IDs.
+// The results of versions against each other; versions is a JSON list of IDs.
 func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int64) ([]Pair, error) {
 	rows, err := q.db.QueryContext(ctx, pairsAmong, versions, ladderID)
 	if err != nil {
@@ -501,7 +501,7 @@ type RatingPointsRow struct {
 	Finished  sql.NullInt64
 }
 
-// Changes by matches with certain numbers; wanted is a JSON list of [version, number].
+// The changes by given matches; wanted is a JSON list of pairs of a version ID and the number of a match of the version.
 func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int64) ([]RatingPointsRow, error) {
 	rows, err := q.db.QueryContext(ctx, ratingPoints, wanted, ladderID)
 	if err != nil {

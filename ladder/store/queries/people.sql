@@ -29,7 +29,7 @@ UPDATE tokens SET used = ? WHERE id = ?;
 SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
 
 -- name: CountTokens :one
--- The valid tokens of a person.
+-- The number of valid tokens of a person.
 SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?);
 
 -- name: RevokeTokensOf :exec
@@ -45,7 +45,7 @@ INSERT INTO invites (public, hash, name, invited_by, created, expires) VALUES (?
 SELECT * FROM invites WHERE public = ?;
 
 -- name: Invites :many
--- Those that can still be used.
+-- The invites that can still be used.
 SELECT sqlc.embed(invites), coalesce(people.name, '') AS inviter FROM invites LEFT JOIN people ON people.id = invites.invited_by
 WHERE invites.person_id IS NULL AND (invites.expires IS NULL OR invites.expires > sqlc.arg(now)) ORDER BY invites.id;
 

@@ -181,7 +181,7 @@ const countTokens = `-- name: CountTokens :one
 SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
 `
 
-// The valid tokens of a person.
+// The number of valid tokens of a person.
 func (q *Queries) CountTokens(ctx context.Context, personID int64, expires sql.NullInt64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countTokens, personID, expires)
 	var count int64
@@ -230,7 +230,7 @@ type InvitesRow struct {
 	Inviter string
 }
 
-// Those that can still be used.
+// The invites that can still be used.
 func (q *Queries) Invites(ctx context.Context, now sql.NullInt64) ([]InvitesRow, error) {
 	rows, err := q.db.QueryContext(ctx, invites, now)
 	if err != nil {

@@ -30,13 +30,13 @@ UPDATE play_seats SET person_id = ? WHERE play_id = ? AND seat = ? AND sat IS NO
   AND EXISTS (SELECT 1 FROM plays WHERE plays.id = play_seats.play_id AND plays.state = 'open');
 
 -- name: ForgetGuestPlay :exec
--- A game is counted no longer as one from an address.
+-- Removes a game from the count of an address.
 DELETE FROM guest_plays WHERE rowid = (
   SELECT g.rowid FROM play_seats JOIN guest_plays AS g ON g.address = sqlc.arg(address) AND g.began = play_seats.sat
   WHERE play_seats.play_id = sqlc.arg(id) AND play_seats.seat = sqlc.arg(seat) LIMIT 1);
 
 -- name: DeleteGuestPlays :exec
--- Those that count no more.
+-- Removes games that started before a given time from the counts of addresses.
 DELETE FROM guest_plays WHERE began < ?;
 
 -- name: FinishPlay :execrows
@@ -57,7 +57,7 @@ SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws)
 FROM play_seats WHERE bot_id = ?;
 
 -- name: PlaysOf :many
--- The last games in which a person sat down before a time: of finished ones those that were not broken off.
+-- The last games in which a person sat down before a given time. If only finished ones are wanted, games without a result are omitted.
 SELECT plays.id, plays.game, plays.opener, plays.state, plays.began, plays.ended
 FROM play_seats JOIN plays ON plays.id = play_seats.play_id
 WHERE play_seats.person_id = sqlc.arg(person_id) AND play_seats.sat < sqlc.arg(before)
@@ -72,7 +72,7 @@ LEFT JOIN play_seats AS opener ON opener.play_id = plays.id AND opener.seat = pl
 WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?;
 
 -- name: PersonRecords :many
--- The finished games of a person by game and by who else sat there: other people, with the mean of their ratings, one bot (its ID) or several (0).
+-- The results of a person by game and by opponents: other people, with the mean of their ratings, one bot (its ID) or several bots (0).
 SELECT game, CAST(people > 0 AS INTEGER) AS people, CAST(CASE WHEN people = 0 AND lowest = highest THEN lowest ELSE 0 END AS INTEGER) AS bot_id,
   CAST(sum(wins) AS INTEGER) AS wins, CAST(sum(draws) AS INTEGER) AS draws, CAST(sum(losses) AS INTEGER) AS losses, CAST(coalesce(avg(rating), 0) AS REAL) AS rating
 FROM (
@@ -100,7 +100,7 @@ ON CONFLICT (game, person_id) DO UPDATE SET rating = excluded.rating, deviation 
 SELECT * FROM person_ratings WHERE person_id = ? ORDER BY game;
 
 -- name: CountRated :many
--- The people with ratings who are not blocked, by game.
+-- The number of rated people who are not blocked, by game.
 SELECT game, count(*) AS people FROM person_ratings JOIN people ON people.id = person_ratings.person_id
 WHERE people.blocked IS NULL GROUP BY game;
 
@@ -119,5 +119,5 @@ SELECT version_rows.* FROM bots CROSS JOIN version_rows ON version_rows.bot_id =
 WHERE bots.name = ? AND version_rows.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL;
 
 -- name: LastRated :one
--- The order of the last game that has moved ratings of people.
+-- The order of the last game that changed ratings of people.
 SELECT CAST(coalesce(max(plays.rated), 0) AS INTEGER) AS rated FROM plays;

@@ -129,7 +129,7 @@ type CountRatedRow struct {
 	People int64
 }
 
-// The people with ratings who are not blocked, by game.
+// The number of rated people who are not blocked, by game.
 func (q *Queries) CountRated(ctx context.Context) ([]CountRatedRow, error) {
 	rows, err := q.db.QueryContext(ctx, countRated)
 	if err != nil {
@@ -157,7 +157,7 @@ const deleteGuestPlays = `-- name: DeleteGuestPlays :exec
 DELETE FROM guest_plays WHERE began < ?
 `
 
-// Those that count no more.
+// Removes games that started before a given time from the counts of addresses.
 func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
 	_, err := q.db.ExecContext(ctx, deleteGuestPlays, began)
 	return err
@@ -181,7 +181,7 @@ DELETE FROM guest_plays WHERE rowid = (
   WHERE play_seats.play_id = ?2 AND play_seats.seat = ?3 LIMIT 1)
 `
 
-// A game is counted no longer as one from an address.
+// Removes a game from the count of an address.
 func (q *Queries) ForgetGuestPlay(ctx context.Context, address string, iD string, seat int64) error {
 	_, err := q.db.ExecContext(ctx, forgetGuestPlay, address, iD, seat)
 	return err
@@ -204,7 +204,7 @@ const lastRated = `-- name: LastRated :one
 SELECT CAST(coalesce(max(plays.rated), 0) AS INTEGER) AS rated FROM plays
 `
 
-// The order of the last game that has moved ratings of people.
+// The order of the last game that changed ratings of people.
 func (q *Queries) LastRated(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, lastRated)
 	var rated int64
@@ -336,7 +336,7 @@ type PersonRecordsRow struct {
 	Rating float64
 }
 
-// The finished games of a person by game and by who else sat there: other people, with the mean of their ratings, one bot (its ID) or several (0).
+// The results of a person by game and by opponents: other people, with the mean of their ratings, one bot (its ID) or several bots (0).
 func (q *Queries) PersonRecords(ctx context.Context, personID sql.NullInt64) ([]PersonRecordsRow, error) {
 	rows, err := q.db.QueryContext(ctx, personRecords, personID)
 	if err != nil {
@@ -543,7 +543,7 @@ type PlaysOfRow struct {
 	Ended  sql.NullInt64
 }
 
-// The last games in which a person sat down before a time: of finished ones those that were not broken off.
+// The last games in which a person sat down before a given time. If only finished ones are wanted, games without a result are omitted.
 func (q *Queries) PlaysOf(ctx context.Context, arg PlaysOfParams) ([]PlaysOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, playsOf,
 		arg.PersonID,

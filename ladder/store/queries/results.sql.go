@@ -50,7 +50,7 @@ const firstPlayed = `-- name: FirstPlayed :one
 SELECT ord FROM fingerprints WHERE ladder_id = ? AND fingerprint = ?
 `
 
-// The order of the first match of a ladder that had a game.
+// The order of the first match of a ladder with a game of the given fingerprint.
 func (q *Queries) FirstPlayed(ctx context.Context, ladderID int64, fingerprint int64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, firstPlayed, ladderID, fingerprint)
 	var ord int64
@@ -153,7 +153,7 @@ WHERE match_slots.bot_id = ?1 AND results.id >= ?2
 GROUP BY results.id ORDER BY results.id
 `
 
-// The results of a bot from one on.
+// The IDs of the results of a bot, beginning with a given ID.
 func (q *Queries) ResultsOfBot(ctx context.Context, botID int64, first int64, ladderID sql.NullInt64) ([]int64, error) {
 	rows, err := q.db.QueryContext(ctx, resultsOfBot, botID, first, ladderID)
 	if err != nil {

@@ -1,5 +1,5 @@
 -- name: SetSession :one
--- Adds a session, or makes a guest's another one with a new key.
+-- Adds a session, or replaces the session of a guest by one with a new key.
 INSERT OR REPLACE INTO sessions (id, public, hash, person_id, token_id, created, used, expires)
 VALUES (sqlc.narg(id), sqlc.arg(public), sqlc.arg(hash), sqlc.arg(person_id), sqlc.arg(token_id), sqlc.arg(now), sqlc.arg(now), sqlc.arg(expires)) RETURNING id;
 
@@ -19,18 +19,18 @@ SELECT * FROM sessions WHERE person_id = ? AND expires > ? ORDER BY used DESC;
 DELETE FROM sessions WHERE id = ? AND person_id = ?;
 
 -- name: EndSessionsOf :exec
--- Ends the sessions of a person, but one.
+-- Ends all sessions of a person except one.
 DELETE FROM sessions WHERE person_id = sqlc.arg(person_id) AND id <> sqlc.arg(but);
 
 -- name: EndSessionsBy :exec
--- Ends the sessions that a token has begun.
+-- Ends the sessions that were started with a token.
 DELETE FROM sessions WHERE token_id = ?;
 
 -- name: ExpireSessions :exec
 DELETE FROM sessions WHERE expires <= ?;
 
 -- name: LimitSessions :execrows
--- Leaves a person, or with NULL all guests, the sessions that were used last.
+-- Ends all sessions of a person, or with NULL of all guests, except the most recently used ones.
 DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id IS sqlc.narg(person_id) ORDER BY s.used DESC, s.id DESC LIMIT -1 OFFSET sqlc.arg(most));
 
 -- name: Token :one

@@ -26,7 +26,7 @@ const endSessionsBy = `-- name: EndSessionsBy :exec
 DELETE FROM sessions WHERE token_id = ?
 `
 
-// Ends the sessions that a token has begun.
+// Ends the sessions that were started with a token.
 func (q *Queries) EndSessionsBy(ctx context.Context, tokenID sql.NullInt64) error {
 	_, err := q.db.ExecContext(ctx, endSessionsBy, tokenID)
 	return err
@@ -36,7 +36,7 @@ const endSessionsOf = `-- name: EndSessionsOf :exec
 DELETE FROM sessions WHERE person_id = ?1 AND id <> ?2
 `
 
-// Ends the sessions of a person, but one.
+// Ends all sessions of a person except one.
 func (q *Queries) EndSessionsOf(ctx context.Context, personID sql.NullInt64, but int64) error {
 	_, err := q.db.ExecContext(ctx, endSessionsOf, personID, but)
 	return err
@@ -55,7 +55,7 @@ const limitSessions = `-- name: LimitSessions :execrows
 DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id IS ?1 ORDER BY s.used DESC, s.id DESC LIMIT -1 OFFSET ?2)
 `
 
-// Leaves a person, or with NULL all guests, the sessions that were used last.
+// Ends all sessions of a person, or with NULL of all guests, except the most recently used ones.
 func (q *Queries) LimitSessions(ctx context.Context, personID sql.NullInt64, most int64) (int64, error) {
 	result, err := q.db.ExecContext(ctx, limitSessions, personID, most)
 	if err != nil {
@@ -155,7 +155,7 @@ type SetSessionParams struct {
 	Expires  int64
 }
 
-// Adds a session, or makes a guest's another one with a new key.
+// Adds a session, or replaces the session of a guest by one with a new key.
 func (q *Queries) SetSession(ctx context.Context, arg SetSessionParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, setSession,
 		arg.ID,

@@ -1,6 +1,6 @@
 -- name: UsageByGame :many
--- The finished matches of each game and the bytes of their documents, compressed and before. Of age 0 are those since
--- a day, of age 1 others since a week.
+-- The finished matches of each game, and the bytes of their documents before and after compression. The age is 0 for
+-- matches of the last day, 1 for others of the last week, and 2 for the rest.
 SELECT settings.game, CAST((matches.finished < CAST(sqlc.arg(day) AS INTEGER)) + (matches.finished < CAST(sqlc.arg(week) AS INTEGER)) AS INTEGER) AS age,
   count(*) AS matches, CAST(sum(results.games) AS INTEGER) AS games, CAST(min(matches.finished) AS INTEGER) AS earliest,
   CAST(sum(coalesce(replays.length, length(replays.data), 0)) AS INTEGER) AS replays, CAST(sum(coalesce(logs.length, length(logs.data), 0)) AS INTEGER) AS logs,
@@ -12,5 +12,5 @@ LEFT JOIN documents AS logs ON logs.match_id = results.match_id AND logs.kind = 
 GROUP BY settings.game, age ORDER BY settings.game, age;
 
 -- name: UploadsSince :many
--- The uploads that came first at a time or later.
+-- The uploads that were first received at a given time or later.
 SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(sqlc.arg(since) AS INTEGER);

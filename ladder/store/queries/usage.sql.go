@@ -13,7 +13,7 @@ const uploadsSince = `-- name: UploadsSince :many
 SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(?1 AS INTEGER)
 `
 
-// The uploads that came first at a time or later.
+// The uploads that were first received at a given time or later.
 func (q *Queries) UploadsSince(ctx context.Context, since int64) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, uploadsSince, since)
 	if err != nil {
@@ -61,8 +61,8 @@ type UsageByGameRow struct {
 	Unpacked int64
 }
 
-// The finished matches of each game and the bytes of their documents, compressed and before. Of age 0 are those since
-// a day, of age 1 others since a week.
+// The finished matches of each game, and the bytes of their documents before and after compression. The age is 0 for
+// matches of the last day, 1 for others of the last week, and 2 for the rest.
 func (q *Queries) UsageByGame(ctx context.Context, day int64, week int64) ([]UsageByGameRow, error) {
 	rows, err := q.db.QueryContext(ctx, usageByGame, day, week)
 	if err != nil {

@@ -15,7 +15,7 @@ const countFinished = `-- name: CountFinished :one
 SELECT count(*) FROM matches WHERE state = 'finished'
 `
 
-// Queries that read everything: only to verify a database.
+// Queries that read whole tables. They are only for verifying a database.
 func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countFinished)
 	var count int64
@@ -39,7 +39,7 @@ type PlayersOfMatchRow struct {
 	PersonID sql.NullInt64
 }
 
-// The versions of a match by slot.
+// The versions of a match, by slot.
 func (q *Queries) PlayersOfMatch(ctx context.Context, matchID int64) ([]PlayersOfMatchRow, error) {
 	rows, err := q.db.QueryContext(ctx, playersOfMatch, matchID)
 	if err != nil {
@@ -89,7 +89,7 @@ type PlayersOfPlayRow struct {
 	Owner    sql.NullInt64
 }
 
-// The people and bots of a game of people by seat.
+// The people and bots of a game of people, by seat.
 func (q *Queries) PlayersOfPlay(ctx context.Context, playID string) ([]PlayersOfPlayRow, error) {
 	rows, err := q.db.QueryContext(ctx, playersOfPlay, playID)
 	if err != nil {
