@@ -8,17 +8,16 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Every worker has an account of its own, which imports from the server's what it may use and
-// nothing else. Permissions alone would not do: NATS sends its answer to any subject that the
-// asker names, with the rights of the account. In the account of a worker there is nothing that such an
-// answer could reach.
+// Every worker has an account of its own, which imports only the subjects that the worker may use. Permissions alone
+// would not suffice: NATS sends an answer to any subject that the requester names, with the rights of the account. In
+// the account of a worker no other client can receive this answer.
 
-// requestSubjects returns the subjects on which a worker asks; "*" for all workers.
+// requestSubjects returns the subjects on which a worker sends requests; name is "*" for all workers.
 func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}
 }
 
-// workerPermissions are those of a worker in its account.
+// workerPermissions returns the permissions of a worker in its account.
 func workerPermissions(name string) jwt.UserPermissionLimits {
 	var p jwt.UserPermissionLimits
 	p.Limits = jwt.Limits{
@@ -31,14 +30,14 @@ func workerPermissions(name string) jwt.UserPermissionLimits {
 	return p
 }
 
-// serverPermissions are those of the server: all.
+// serverPermissions returns the permissions of the server, which may do everything.
 func serverPermissions() (p jwt.UserPermissionLimits) {
 	p.NatsLimits = jwt.NatsLimits{Subs: jwt.NoLimit, Data: jwt.NoLimit, Payload: jwt.NoLimit}
 	return p
 }
 
-// serverAccount returns the account of the server. Only accounts that it vouches for can import what it
-// exports.
+// serverAccount returns the account of the server. Only accounts that the same operator has signed can import
+// its exports.
 func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.publicKey)
 	c.Name = "timba"
@@ -49,7 +48,7 @@ func (k *Keys) serverAccount() *jwt.AccountClaims {
 	return c
 }
 
-// workerAccount returns the account of a worker. That of one that was removed has no users.
+// workerAccount returns the account of a worker. After w was removed the account has no valid users.
 func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(w.Account)
 	c.Name = w.Name
@@ -67,10 +66,10 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	return c
 }
 
-// NewGuestCredential makes a credential for a worker in a NATS cluster that exists, in the account of the
-// server, whose credentials are the content of the file creds. seed is the key of that account, or a key that may
-// sign for it. AddGuest returns the text of the worker's file, which is kept nowhere, and the public key
-// of the user, by which the cluster's tools can revoke it.
+// NewGuestCredential makes a credential for a worker in an existing NATS cluster. creds is the content of the
+// server's credentials file; the worker gets a user in the same account. seed is the key of that account, or
+// a key that may sign for it. It returns the content of the worker's file, which is not stored, and the
+// public key of the user, with which the tools of the cluster can revoke it.
 func NewGuestCredential(creds, seed []byte, name string) (text []byte, public string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err
@@ -86,7 +85,7 @@ func NewGuestCredential(creds, seed []byte, name string) (text []byte, public st
 	if server.IssuerAccount != "" {
 		account = server.IssuerAccount
 	}
-	// A file of the cluster's tools has the key alone, or between lines that say what it is.
+	// The tools of the cluster write the key alone, or between lines that describe it.
 	key, err := jwt.ParseDecoratedNKey(seed)
 	if err != nil {
 		return nil, "", errors.New("account-key: it is not a file with the key of an account: nsc export keys writes one")

@@ -6,31 +6,32 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// attemptState is how far an attempt is on its way to a result.
+// attemptState says how far an attempt is on its way to a result.
 type attemptState int
 
 const (
-	preparing    attemptState = iota // its bots are packed: its machine does not know of it, and it cannot be lost
-	sent                             // its job is sent to the machine, again until a heartbeat names it
-	acknowledged                     // a heartbeat has named it, or an earlier server has handed it out
-	received                         // its result is complete, and is checked and stored
-	lost                             // no heartbeat has named it for AckTime, unless its result came in the same moment
+	preparing    attemptState = iota // its bots are being packed; the machine does not know it, and it cannot be lost
+	sent                             // its job was sent, and is sent again until a heartbeat names it
+	acknowledged                     // a heartbeat has named it, or an earlier server has sent it
+	received                         // its result is complete, and is being checked and stored
+	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt that the hub waits for, until its result is stored or refused, it is cancelled, or it is lost. Then
-// it is over, and a result that still comes is refused. An attempt that is detached instead is left to the next server.
+// awaitedAttempt is an attempt whose result the hub waits for. It is over after its result was stored or
+// refused, or after the attempt was cancelled or lost; later results are then refused. A detached attempt is
+// left to the next server instead.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string
 	expectation Expectation
 	hashes      []string // of the bots that the machine fetches
-	job         []byte   // as it goes to the machine; nil where it is not to be sent again
+	job         []byte   // the encoded command; nil if it is not to be sent again
 	state       attemptState
-	sentAt      time.Time // last
-	namedAt     time.Time // last, by a heartbeat, or when it was sent
+	sentAt      time.Time // when the job was last sent
+	namedAt     time.Time // when a heartbeat last named it, or when it was sent
 	upload      upload
-	lastPart    *nats.Msg     // of the result: its answer says that the machine may forget it
-	result      chan Delivery // has room for one
+	lastPart    *nats.Msg     // last part of the result; the answer to it says that the machine may forget the result
+	result      chan Delivery // has a buffer for one
 	loss        chan struct{} // closed when the attempt is lost
 }
 
@@ -40,12 +41,12 @@ func (a *awaitedAttempt) lose() {
 	close(a.loss)
 }
 
-// awaitedAttempts has the attempts that a hub waits for, and remembers others whose results may still come. The lock of the hub
-// guards it.
+// awaitedAttempts has the attempts whose results a hub waits for, and remembers others whose results may
+// still come. The lock of the hub guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
-	byMachine map[string]map[attemptKey]*awaitedAttempt // the same attempts
-	// adoptionEnd is when this server waits for all attempts of an earlier one that it will ever adopt.
+	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
+	// adoptionEnd is the time after which this server adopts no more attempts of an earlier server.
 	adoptionEnd      time.Time
 	detachedAttempts map[attemptKey]bool // left to the next server
 	endedAttempts    map[attemptKey]bool // ended before adoptionEnd
@@ -66,7 +67,7 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove removes an attempt that is over, or else detached.
+// remove removes an attempt, which is over or, otherwise, detached.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	of := s.byMachine[a.machine]
@@ -83,13 +84,13 @@ func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	}
 }
 
-// mayCome reports whether somebody may still wait for an attempt that nobody waits for: this server in a moment, or the
-// next one.
+// mayCome reports whether this server or the next one may still wait for an attempt that is not in s.all.
 func (s *awaitedAttempts) mayCome(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 
-// uploadSize returns how many bytes the results have that a machine hands in.
+// uploadSize returns the total size, in bytes, of the results that a machine is sending or that wait to be
+// stored.
 func (s *awaitedAttempts) uploadSize(machine string) (bytes int) {
 	for _, a := range s.byMachine[machine] {
 		bytes += a.upload.Size

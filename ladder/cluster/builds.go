@@ -16,33 +16,34 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// builds are the built files of bots that the server has for its machines: each packed into one file, whose name is the
-// hash of the files.
+// builds has the built files of bots on the server, packed for other machines. Each bot is one file, named by
+// the hash of its files.
 type builds struct {
 	*trees.Store
-	trees sync.Map // trees.Hash of the built files by Bot.Hash, of this run
+	trees sync.Map // hash of the built files by Bot.Hash, computed once in a run
 }
 
-// build names the packed files of a bot.
+// build identifies the packed files of a bot.
 type build struct {
-	Tree string `json:"tree"` // trees.Hash of the files
-	Size int64  `json:"size"` // of the packed files
+	Tree string `json:"tree"` // trees.Hash of the built files
+	Size int64  `json:"size"` // of the packed files, in bytes
 }
 
-// openBuilds opens a directory. What an earlier server has packed stays for the machines that fetch it.
+// openBuilds opens the builds in dir. Files that an earlier server has packed stay for the machines that
+// fetch them.
 func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	s, err := openStore(dir, MaxBotBytes, trees.HashPacked, log)
 	return &builds{Store: s}, err
 }
 
-// ensurePacked makes sure that a bot is packed, and stays so until the context has ended. built returns the directory with its
-// files.
+// ensurePacked packs a bot unless it is packed already, and protects it from removal until ctx ends. built
+// returns the directory with its files.
 func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {
 		packed, err = b.pack(ctx, hash, dir)
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%w: %w", attempt.ErrUnavailable, err) // it is not the bot's fault
+			err = fmt.Errorf("%w: %w", attempt.ErrUnavailable, err) // not the fault of the bot
 		}
 	}
 	if err != nil {
@@ -64,7 +65,7 @@ func (b *builds) pack(ctx context.Context, hash, dir string) (packed build, err 
 	return packed, err
 }
 
-// tree returns the trees.Hash of a bot's built files, which are hashed once in a run.
+// tree returns the trees.Hash of a bot's built files.
 func (b *builds) tree(hash, dir string) (string, error) {
 	if tree, ok := b.trees.Load(hash); ok {
 		return tree.(string), nil
@@ -85,14 +86,14 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// doubt makes put check the packed files of a bot: a machine could not use what it fetched.
+// doubt makes ensurePacked check the packed files of a bot again, because a machine could not use them.
 func (b *builds) doubt(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
 	}
 }
 
-// read returns the bytes of packed files from an offset on, at most PartSize.
+// read returns up to PartSize bytes of packed files, from offset.
 func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	if !datadir.IsHash(tree) {
 		return nil, fmt.Errorf("%q is not a hash of files", tree)
@@ -105,13 +106,13 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	part := make([]byte, PartSize)
 	n, err := f.ReadAt(part, offset)
 	if n > 0 {
-		err = nil // it is the last one
+		err = nil // a short part is the last one
 	}
 	return part[:n], err
 }
 
-// handleFile takes a message in which a machine asks for a part of a bot's packed files. The answer is empty where
-// there is none. Each machine gets one part at a time: what else it asks meanwhile is not answered.
+// handleFile handles the request of a machine for a part of a bot's packed files. The answer is empty if
+// there is no such part. Each machine gets one part at a time: another request meanwhile gets no answer.
 func (h *Hub) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// openStore opens a directory with the built files of bots, each under the hash of its files. What an earlier run has
-// left is checked before it is used.
+// openStore opens a directory with the built files of bots, each under the hash of its files. It checks the
+// files of an earlier run before they are used.
 func openStore(dir string, maxBytes int64, hash func(path string) (string, error), log *slog.Logger) (*trees.Store, error) {
 	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: maxBytes}, IsKey: datadir.IsHash, Hash: hash, Log: log})
 	if _, err := s.Evict(s.Limits, nil); err != nil {
@@ -24,12 +24,13 @@ func openStore(dir string, maxBytes int64, hash func(path string) (string, error
 // errNoBot is the error for a bot that is not packed on the server.
 var errNoBot = errors.New("the server does not have it")
 
-// reader returns the packed files of a bot, which come from the server a part at a time. After a cut they go on where
-// they were.
+// reader returns a reader of the packed files of a bot, which calls part for each part. After an error
+// reading can go on where it stopped.
 func (b build) reader(part func(filePart) ([]byte, error)) io.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(packedBot{b.Tree, part}, 0, b.Size), PartSize)
 }
 
+// packedBot reads the packed files of a bot, part by part.
 type packedBot struct {
 	tree string
 	part func(filePart) ([]byte, error)

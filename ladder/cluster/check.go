@@ -21,29 +21,30 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// No worker is trusted: a result is stored only after its games were played again by the rules. A worker that lies
-// can still give its bots a fault or other legal moves, because no other machine saw what the bot answered.
+// Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
+// still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
 // Expectation is what the result of an attempt is checked against.
 type Expectation struct {
 	attempt.Job
-	Commitment referee.Hex // to the seed, which a later server does not know
+	Commitment referee.Hex // to the seed, because a later server does not know the seed
 }
 
-// maxText is how many bytes of a text are kept that a machine may have made up.
+// maxText limits the bytes of a text from a machine that are stored and shown.
 const maxText = 300
 
 func newContradiction(format string, args ...any) error {
 	return &attempt.Contradiction{Text: printableText(fmt.Sprintf(format, args...))}
 }
 
-// printableText returns a text so that people can be shown it.
+// printableText returns a text that can be shown to people: it shortens text and removes what is not
+// printable.
 func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check unpacks the games and plays each again by the rules. If one cannot be of the attempt, the error is a
-// *Contradiction; any other error is of this machine.
+// Check decodes the games and replays each by the rules. If one cannot belong to the attempt, the error is an
+// *attempt.Contradiction; any other error is a failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
@@ -52,7 +53,7 @@ func (d *Delivery) Check(e Expectation) (err error) {
 		return nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // in the rules, at what no game can be
+		if v := recover(); v != nil { // the rules panicked at an impossible game
 			err = newContradiction("it cannot be played again: %v", v)
 		}
 	}()
@@ -71,10 +72,10 @@ func (d *Delivery) Check(e Expectation) (err error) {
 	return nil
 }
 
-// unpack unpacks the games and appends those that the checker allows. It returns an error at the first other one, and
-// if the time ends.
+// unpack decodes the games and appends those that c accepts. It returns an error at the first other one, and
+// after end.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
-	// It keeps no more of what it reads than a window.
+	// The decoder buffers one window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MaxPacked))
 	if err != nil {
@@ -109,20 +110,20 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 		d.Games = append(d.Games, g)
 	}
 	in.game = c.maxGameBytes()
-	_, err = games.Token() // the end of the list: More is false after an error, too
+	_, err = games.Token() // read the end of the list, because More is false after an error as well
 	if err == nil {
-		if _, err = games.Token(); err == io.EOF { // else the checksum differs, or something follows
+		if _, err = games.Token(); err == io.EOF { // otherwise the checksum differs, or data follow
 			return nil
 		}
 	}
 	return newContradiction("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
-// maxPadding is how many times longer than its JSON the text of a game may be. A worker writes the JSON itself. Spaces,
-// unknown fields and fields that come again would take as long to read as games, and leave nothing.
+// maxPadding limits how many times longer than its canonical JSON the text of a game may be. Spaces, unknown
+// fields and repeated fields would take as long to read as games, and leave no trace.
 const maxPadding = 2
 
-// checkPadding returns an error if the text of a game, which has n bytes, is too long for what is in it.
+// checkPadding returns an error if the text of a game, which has n bytes, is too long for its content.
 func checkPadding(g *referee.Result, n int64) error {
 	text, err := json.Marshal(g)
 	if err != nil {
@@ -134,8 +135,8 @@ func checkPadding(g *referee.Result, n int64) error {
 	return nil
 }
 
-// gameReader reads the games of a result within bounds. It fills each buffer: json.Decoder looks at all spaces again after
-// each read, and one read of zstd may give a single byte.
+// gameReader reads the games of a result within limits. It fills each buffer completely, because json.Decoder
+// scans all spaces again after each read, and one read of zstd may return a single byte.
 type gameReader struct {
 	source io.Reader
 	game   int // bytes that may be read for the next game
@@ -143,7 +144,7 @@ type gameReader struct {
 	end    time.Time
 }
 
-// Read fills p as far as the bounds allow. The error of the next call names the bound.
+// Read fills p as far as the limits allow. The next call returns an error that names the limit.
 func (r *gameReader) Read(p []byte) (n int, err error) {
 	room := min(len(p), r.game, r.all)
 	if room == 0 {
@@ -162,13 +163,14 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame is a game whose faults are bounded as they are read: in memory they are some hundred times
-// as large.
+// boundedGame decodes a game with a limit for the number of faults, which need some hundred times more memory
+// than text.
 type boundedGame struct {
 	*referee.Result
 	Faults *boundedFaults `json:"faults"`
 }
 
+// boundedFaults is a list of faults that fails to decode if it has more than rules.MaxSeats.
 type boundedFaults []referee.Fault
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -196,7 +198,7 @@ type checker struct {
 	variant      *rules.Variant
 	clock        referee.ClockMS
 	checkedGames map[referee.ReplayMatch]bool
-	info         int // size of the info of all games until now
+	info         int // size of the info of all games so far
 }
 
 func newChecker(e Expectation) (*checker, error) {
@@ -204,15 +206,15 @@ func newChecker(e Expectation) (*checker, error) {
 	return &checker{Expectation: e, variant: v, clock: e.Clock.InReplay(), checkedGames: map[referee.ReplayMatch]bool{}}, err
 }
 
-// maxFault is how many bytes a fault may have.
+// maxFault limits the bytes of the text of a fault.
 const maxFault = 16 << 10
 
-// maxGameBytes returns an upper bound for the bytes of one game. JSON may write a byte of a bot's info as six, and a game
-// has at most two logs of each bot.
+// maxGameBytes returns an upper bound for the JSON of one game, in bytes. JSON may write a byte of a bot's
+// info as six, and a game has at most two logs of each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	most := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
-	for _, b := range c.Bots { // they are in some faults
+	for _, b := range c.Bots { // some faults contain the command
 		for _, word := range b.Command {
 			most += 6 * len(word)
 		}
@@ -220,7 +222,7 @@ func (c *checker) maxGameBytes() int {
 	return most
 }
 
-// checkGame checks one game.
+// checkGame checks one game and replays it.
 func (c *checker) checkGame(g *referee.Result) error {
 	err := c.checkHead(g)
 	if err == nil {
@@ -228,7 +230,7 @@ func (c *checker) checkGame(g *referee.Result) error {
 	}
 	if err == nil {
 		for _, err = range g.Verify(c.variant.Game) {
-			break // one is enough
+			break // the first error suffices
 		}
 	}
 	if err == nil {
@@ -240,8 +242,8 @@ func (c *checker) checkGame(g *referee.Result) error {
 	return nil
 }
 
-// maxGame is how much longer than by its clock alone a game can take: programs start, and others use
-// the machine.
+// maxGame is how much longer a game may take than its clocks allow: programs have to start, and other
+// programs use the machine.
 const maxGame = 24 * time.Hour
 
 func (c *checker) checkHead(g *referee.Result) error {
@@ -306,7 +308,7 @@ func (c *checker) checkSeats(g *referee.Result) error {
 	return nil
 }
 
-// checkInfo returns an error if a game has more info than a worker keeps of it, or of its match.
+// checkInfo returns an error if a game has more info than a worker sends for a seat, or for the match.
 func (c *checker) checkInfo(g *referee.Result) error {
 	sizes := make([]int, len(g.Seats))
 	for _, m := range g.Moves {

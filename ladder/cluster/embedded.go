@@ -21,20 +21,22 @@ import (
 type embeddedServer struct {
 	*natsserver.Server
 	accounts accounts
-	listInfo os.FileInfo // the list of workers when it was last read; of the goroutine that reloads it
+	listInfo os.FileInfo // of the list of workers when reload last read it
 }
 
-// accounts is what the server knows of accounts: its own, and those of the list of workers.
+// accounts resolves NATS accounts for the server: its own account, and those in the list of workers.
 type accounts struct {
 	natsserver.MemAccResolver
 	keys     *Keys
-	operator nkeys.KeyPair // of this run, who vouches for all: workers are known by the account alone
+	operator nkeys.KeyPair // signs all accounts; new in each run, because workers are identified by account
 }
 
-// readyTime is how long the embedded server may take to start, and to answer a connection of this process.
+// readyTime is how long the embedded server may take to start, and to answer a connection within this
+// process.
 const readyTime = time.Minute
 
-// startEmbedded starts a server. listen is the address for workers, "" for none.
+// startEmbedded starts a NATS server. listen is the address for workers; if it is empty, only this process
+// can connect.
 func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embeddedServer, error) {
 	e := &embeddedServer{}
 	e.accounts.keys = keys
@@ -83,7 +85,7 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 	return o, e.trust(o)
 }
 
-// trust sets whom the server trusts: an operator of this run, who vouches for the accounts.
+// trust makes the server trust a new operator and the accounts that the operator signs.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
 	if err != nil {
@@ -125,8 +127,8 @@ func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	return nil
 }
 
-// Fetch implements natsserver.AccountResolver. The server calls it for an account that it has not met. A worker may
-// connect as soon as it is in the list: its account is looked up there.
+// Fetch implements natsserver.AccountResolver. The server calls it for an account that it does not know. It
+// finds workers that were added to the list after the start.
 func (a *accounts) Fetch(account string) (token string, err error) {
 	if token, err = a.MemAccResolver.Fetch(account); err == nil {
 		return token, nil
@@ -143,11 +145,11 @@ func (a *accounts) Fetch(account string) (token string, err error) {
 	return "", natsserver.ErrMissingAccount
 }
 
-// reload ends the connections of removed workers, if their list has changed.
+// reload closes the connections of removed workers if the list has changed.
 func (e *embeddedServer) reload() error {
 	now, err := os.Stat(e.accounts.keys.listPath())
 	if err != nil || e.listInfo != nil && os.SameFile(now, e.listInfo) && now.ModTime().Equal(e.listInfo.ModTime()) {
-		return nil // nobody has been added yet, or nothing has changed
+		return nil // there is no list yet, or it has not changed
 	}
 	list, err := e.accounts.keys.Workers()
 	if err != nil {
@@ -165,7 +167,7 @@ func (e *embeddedServer) reload() error {
 	return nil
 }
 
-// link connects within the process.
+// link connects to the server from within this process.
 func (e *embeddedServer) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
 	u, err := newUser(e.accounts.keys.account, name, may)
 	if err != nil {
@@ -178,7 +180,7 @@ func (e *embeddedServer) link(name string, may jwt.UserPermissionLimits, log *sl
 	return l, nil
 }
 
-// natsLog passes on what the NATS server warns of. What it notes in passing is left out.
+// natsLog logs the warnings and errors of the NATS server, and drops its other messages.
 type natsLog struct{ *slog.Logger }
 
 func (l natsLog) Noticef(format string, v ...any) {}

@@ -23,30 +23,32 @@ import (
 
 // HubOptions are the options of a Hub.
 type HubOptions struct {
-	Dir string // of the keys and the packed bots
-	// Listen is the address where the NATS server in this process is open to workers; "" for
-	// none, port 0 for a free one.
+	Dir string // directory for the keys and the packed bots
+	// Listen is the address on which the NATS server in this process accepts workers. If it is empty, no
+	// worker can connect. Port 0 means any free port.
 	Listen string
-	// Certificate is that of the address; nil: one that the server makes, which workers know
+	// Certificate is the TLS certificate for Listen. If it is nil, the server makes one, which workers know
 	// from their credentials.
 	Certificate *tls.Certificate
-	// URL and Creds are those of a NATS cluster that exists, instead of a server in this process.
+	// URL is the address of an existing NATS cluster to use instead of a server in this process. Creds is the
+	// file with the credentials for it.
 	URL, Creds string
-	// BuildDir returns the directory with the built files of a bot; it makes them again if need be.
+	// BuildDir returns the directory with the built files of a bot. It builds the bot again if necessary.
 	BuildDir func(context.Context, attempt.Bot) (dir string, err error)
-	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
-	// have; nil: none.
+	// Sandbox is the sandbox of all bots except the house bots, with the lowest level that a machine may
+	// have. If it is nil, bots run without a sandbox.
 	Sandbox    *match.Sandbox
-	Registerer prometheus.Registerer // nil: nobody sees the metrics
-	Log        *slog.Logger          // nil: none
-	// AckTime is how long a machine may not name an attempt before that is lost; 0: AckTime.
+	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
+	Log        *slog.Logger          // if it is nil, nothing is logged
+	// AckTime replaces the constant AckTime if it is not 0.
 	AckTime time.Duration
 }
 
-// Hub is the server's side: it hands jobs to machines and waits for their results. It implements runner.Fleet.
+// Hub is the server's side of the cluster: it sends jobs to machines and waits for their results. It
+// implements runner.Fleet.
 type Hub struct {
 	HubOptions
-	embedded *embeddedServer // nil with a cluster that exists
+	embedded *embeddedServer // nil if HubOptions.URL is set
 	link     *Link
 	builds   *builds
 	metrics  *hubMetrics
@@ -62,7 +64,8 @@ type Hub struct {
 	attempts awaitedAttempts
 }
 
-// OpenHub starts the NATS server in this process, or connects to the one that there is.
+// OpenHub returns a Hub with a NATS server in this process or, if o.URL is set, with a connection to that
+// cluster. The caller must call Close.
 func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -125,7 +128,7 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 	}
 	h.embedded, err = startEmbedded(keys, h.Listen, h.Certificate, h.Log)
 	if err != nil {
-		h.embedded = nil // not what is half open
+		h.embedded = nil // it is not open
 		return err
 	}
 	if h.link, err = h.embedded.link("server", serverPermissions(), h.Log); err == nil {
@@ -134,8 +137,8 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// checkServer returns an error if a file of credentials is that of a worker. A file that cannot be read is
-// left to Dial.
+// checkServer returns an error if the file has the credentials of a worker. It ignores a file that it cannot
+// read, for which Dial returns an error.
 func checkServer(file string) error {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -148,7 +151,8 @@ func checkServer(file string) error {
 	return nil
 }
 
-// Address returns where workers connect, as host:port; "" if they cannot.
+// Address returns the address to which workers connect, as host:port. It is empty if they cannot connect, or
+// if the hub uses an existing cluster.
 func (h *Hub) Address() string {
 	if h.embedded == nil || h.Listen == "" {
 		return ""
@@ -156,9 +160,9 @@ func (h *Hub) Address() string {
 	return h.embedded.Addr().String()
 }
 
-// Close ends the hub. What is handed out stays with the machines, which keep its results for the next hub.
+// Close stops the hub. Attempts go on: their machines retain the results for the next hub.
 func (h *Hub) Close() {
-	h.mu.Lock() // nothing is read for a machine from now on
+	h.mu.Lock() // handleFile reads nothing more
 	h.end()
 	h.mu.Unlock()
 	h.running.Wait()
@@ -171,7 +175,7 @@ func (h *Hub) Close() {
 	}
 }
 
-// Machines returns the machines that are there, by name.
+// Machines returns the connected machines, sorted by name.
 func (h *Hub) Machines() []attempt.Machine {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,18 +191,17 @@ func (h *Hub) Machines() []attempt.Machine {
 	return list
 }
 
-// Changes receives after machines came, left or changed.
+// Changes returns a channel that receives after machines came, left or changed.
 func (h *Hub) Changes() <-chan struct{} { return h.changes }
 
 func (h *Hub) notifyChanged() {
 	select {
 	case h.changes <- struct{}{}:
-	default: // it will be looked anyway
+	default: // a signal is pending
 	}
 }
 
-// monitor looks for attempts that are lost, machines that are gone, workers that were removed, and the connection
-// to NATS.
+// monitor finds lost attempts, machines that are gone and removed workers, and checks the connection to NATS.
 func (h *Hub) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
@@ -215,11 +218,11 @@ func (h *Hub) monitor() {
 			if err := h.embedded.reload(); err != nil {
 				h.Log.Warn("the list of workers cannot be read", "err", err)
 			}
-		case <-connected: // nobody was heard meanwhile
+		case <-connected: // no heartbeat could arrive before
 			h.renewTimes()
 			reachable = h.checkConnection(reachable)
 		case <-heartbeats:
-			// Who was stopped or cut off has heard of nobody.
+			// While this process was stopped or cut off no heartbeat could arrive.
 			reachable = h.checkConnection(reachable)
 			if !reachable || time.Since(last) > h.AckTime/2 {
 				h.renewTimes()
@@ -230,11 +233,11 @@ func (h *Hub) monitor() {
 	}
 }
 
-// listEvery is how often the hub reads the list of workers again if its file has changed. The command timba admin
-// worker changes the file from another process, which has no connection to the hub.
+// listEvery is how often the hub checks whether the file with the list of workers has changed. The command
+// timba admin worker changes the file in another process, which has no connection to the hub.
 const listEvery = 500 * time.Millisecond
 
-// Err returns why nothing can be handed out; nil while all is well.
+// Err returns why no job can be sent, or nil.
 func (h *Hub) Err() error {
 	if status := h.link.Status(); status != nats.CONNECTED {
 		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
@@ -242,7 +245,7 @@ func (h *Hub) Err() error {
 	return nil
 }
 
-// checkConnection returns whether NATS can be reached, and reports it unless it was so before.
+// checkConnection reports whether NATS can be reached. It logs a change; before is the previous return value.
 func (h *Hub) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {

@@ -17,24 +17,24 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Keys are what a server gives credentials with: the key of its NATS account, its
-// certificate, and the list of workers. They are files in a directory that only its owner can read.
+// Keys has the secrets with which a server gives credentials to workers: the key of its NATS account, its
+// certificate and the list of workers. They are files in a directory that only its owner can read.
 type Keys struct {
 	dir         string
 	account     nkeys.KeyPair
-	publicKey   string
-	certificate tls.Certificate // of the address for workers, where the operator gives none
+	publicKey   string          // of account
+	certificate tls.Certificate // for workers, if the operator gives none
 }
 
-// Credential is that of a worker.
+// Credential is an entry in the list of workers.
 type Credential struct {
-	Name      string    `json:"name"`
-	Account   string    `json:"account"` // its public key
+	Name      string    `json:"name"`    // of the worker
+	Account   string    `json:"account"` // public key of its NATS account
 	AddedAt   time.Time `json:"added"`
-	RemovedAt time.Time `json:"removed,omitzero"` // zero: it is valid
+	RemovedAt time.Time `json:"removed,omitzero"` // zero while it is valid
 }
 
-// OpenKeys opens the keys in a directory. It makes those that are missing.
+// OpenKeys opens the keys in dir. It makes those that are missing.
 func OpenKeys(dir string) (*Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
@@ -55,7 +55,7 @@ func OpenKeys(dir string) (*Keys, error) {
 	return k, err
 }
 
-// lock keeps other processes from changing the files.
+// lock waits for the lock of the directory, so that no other process changes the files until unlock.
 func (k *Keys) lock() (unlock func() error, err error) {
 	l := flock.New(filepath.Join(k.dir, "lock"), flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
@@ -64,7 +64,7 @@ func (k *Keys) lock() (unlock func() error, err error) {
 	return l.Close, nil
 }
 
-// openSeed reads the key of an account, or makes it.
+// openSeed reads the key of an account from a file, or makes the file.
 func openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func writeSecret(path string, data []byte) error {
 
 func (k *Keys) listPath() string { return filepath.Join(k.dir, "workers.json") }
 
-// Workers returns all credentials, the removed included, in the order in which they were added.
+// Workers returns all credentials, including the removed ones, in the order in which they were added.
 func (k *Keys) Workers() ([]Credential, error) {
 	data, err := os.ReadFile(k.listPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (k *Keys) Workers() ([]Credential, error) {
 	return list, nil
 }
 
-// updateList changes the list of workers.
+// updateList replaces the list of workers by what how returns for it.
 func (k *Keys) updateList(how func([]Credential) ([]Credential, error)) error {
 	unlock, err := k.lock()
 	if err != nil {
@@ -134,17 +134,17 @@ func (k *Keys) updateList(how func([]Credential) ([]Credential, error)) error {
 	return writeSecret(k.listPath(), append(data, '\n'))
 }
 
-// validIndex returns where the valid credential of a name is in a list; -1 for none.
+// validIndex returns the index of the valid credential for name in list, or -1.
 func validIndex(list []Credential, name string) int {
 	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.RemovedAt.IsZero() })
 }
 
-// Add makes a credential for a worker and returns the text of its file, which is kept nowhere.
+// Add makes a credential for a worker and returns the content of its file, which the server does not store.
 func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	account, err := nkeys.CreateAccount() // its key is not kept: it has one user for ever
+	account, err := nkeys.CreateAccount() // its key is discarded, so it can never have another user
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
@@ -169,7 +169,7 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 	return append(creds, certificatePEM(k.certificate.Certificate[0])...), err
 }
 
-// Remove makes a credential invalid for ever.
+// Remove makes the credential of a worker invalid forever.
 func (k *Keys) Remove(name string) error {
 	return k.updateList(func(list []Credential) ([]Credential, error) {
 		i := validIndex(list, name)
@@ -181,13 +181,13 @@ func (k *Keys) Remove(name string) error {
 	})
 }
 
-// user is a new user.
+// user is a new NATS user.
 type user struct {
 	public, jwt string
 	seed        []byte
 }
 
-// newUser makes a user of an account, with permissions.
+// newUser makes a user with permissions in an account. change can edit its claims.
 func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -211,8 +211,8 @@ func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, c
 	return u, nil
 }
 
-// ReadAddTimes returns when the workers were added whose credentials are valid, by name. It reads the
-// directory of the keys, and makes nothing in it.
+// ReadAddTimes returns when each worker with valid credentials was added, by name. dir is the directory of
+// the keys, in which it changes nothing.
 func ReadAddTimes(dir string) (map[string]time.Time, error) {
 	list, err := (&Keys{dir: dir}).Workers()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Link is a connection to NATS under a name. It connects again by itself as long as it is open.
+// Link is a connection to NATS. It reconnects by itself until it is closed.
 type Link struct {
 	*nats.Conn
-	Name string // of the user: a machine's, or anything of a server
+	Name string // name of the NATS user: of a machine, or any name of a server
 	url  string
 	log  *slog.Logger
 
@@ -30,14 +30,13 @@ type Link struct {
 type linkState int
 
 const (
-	stateConnecting  linkState = iota // there is no connection yet, or it was lost
-	stateUnreachable                  // the same, and an attempt to connect has failed, which is logged
+	stateConnecting  linkState = iota // not connected yet, or the connection was lost
+	stateUnreachable                  // the same after a failed attempt to connect, which is logged
 	stateConnected
-	stateRefused // NATS refuses the credentials; the client goes on trying
+	stateRefused // NATS refuses the credentials; the client tries again
 )
 
-// Dial connects to NATS with a file of credentials. Where nobody answers it tries again
-// until the context ends.
+// Dial connects to NATS with the credentials in file. If no server answers, it tries again until ctx ends.
 func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error) {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -48,11 +47,11 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 		return nil, err
 	}
 	options := []nats.Option{auth, nats.RetryOnFailedConnect(true)}
-	if certificatesIn(creds) != nil { // else the URL tells whether there is TLS
+	if certificatesIn(creds) != nil { // otherwise the scheme of the URL decides about TLS
 		options = append(options, nats.Secure(clientTLS(creds)))
 	}
 	l, err := connect(url, claims.Name, log, options...)
-	if err != nil { // only what cannot be an address: it tries again after all else
+	if err != nil { // the URL is not an address; after other errors it tries again
 		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
 	}
 	if err := l.wait(ctx); err != nil {
@@ -62,7 +61,7 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	return l, nil
 }
 
-// readCreds reads the JWT and the key in a file of credentials.
+// readCreds parses the JWT and the key in a file of credentials. file is its name, for errors.
 func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Option, err error) {
 	bad := func(error) (*jwt.UserClaims, nats.Option, error) {
 		return nil, nil, fmt.Errorf("credentials: %q is not a file of credentials: timba admin worker add prints one", file)
@@ -86,28 +85,28 @@ func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Opt
 	return claims, nats.UserJWTAndSeed(token, string(seed)), nil
 }
 
-// How a link connects again.
+// Intervals and timeouts of a Link.
 const (
 	reconnectWait = time.Second
-	pingEvery     = 5 * time.Second // and the link is dead after two that are not answered
-	// dialTime is how long a connection may take to begin: when a server starts, all workers come at
-	// once, and those that give up too soon only make it later for all.
+	pingEvery     = 5 * time.Second // two unanswered pings end the connection
+	// dialTime is the timeout for a connection. When a server starts, all workers connect at once, and those
+	// that give up early and try again delay all.
 	dialTime = 10 * time.Second
 )
 
-// newLink returns a link without a connection.
+// newLink returns a Link that is not connected.
 func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
-// connect connects under a name. The options replace those of all links.
+// connect connects as name. The given options override the defaults of all links.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
 	options = append([]nats.Option{
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
-		nats.ReconnectBufSize(-1), // what cannot be sent now is sent again by who wants it
+		nats.ReconnectBufSize(-1), // the callers send again what cannot be sent now
 		nats.ConnectHandler(func(*nats.Conn) { l.handleConnected() }),
 		nats.ReconnectHandler(func(c *nats.Conn) {
 			l.handleConnected()
@@ -129,14 +128,14 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 	return l, err
 }
 
-// current returns the state, and a channel that is closed when it changes.
+// current returns the state, and a channel that is closed when the state changes.
 func (l *Link) current() (linkState, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state, l.stateChange
 }
 
-// await waits until the link is in a state. The error is that of the context.
+// await waits until the link is in the wanted state. It returns an error if ctx ends first.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -151,7 +150,7 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter changes the state, if the link is in one of the others. It reports whether it was.
+// enter changes the state if the current one is in from. It reports whether it was.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,13 +180,13 @@ func (l *Link) handleUnreachable(err error) {
 	}
 }
 
-// refusals are the errors of the NATS client that say that NATS refuses the credentials.
+// refusals lists the errors of the NATS client that mean that NATS refuses the credentials.
 var refusals = []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired}
 
 var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
 	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
-// handleRefused reports whether an error says that NATS refuses the credentials.
+// handleRefused reports whether err means that NATS refuses the credentials. If so, it enters stateRefused.
 func (l *Link) handleRefused(err error) bool {
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
 		return false
@@ -198,8 +197,7 @@ func (l *Link) handleRefused(err error) bool {
 	return true
 }
 
-// ask sends a request and returns the answer. It waits for PartTime at most, and no longer than the connection
-// lasts.
+// ask sends a request and returns the answer. It fails after PartTime, and when the connection is lost.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	state, changed := l.current()
 	switch state {
@@ -224,7 +222,7 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 		return msg.Data, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, nats.ErrReconnectBufExceeded): // the connection is lost, and nothing is kept for the next one
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // the connection is lost, and requests are not buffered
 		return nil, nats.ErrDisconnected
 	}
 	select {
@@ -238,7 +236,8 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	}
 }
 
-// wait waits for the first connection. Before it the client calls no handler when NATS refuses the credentials.
+// wait waits for the first connection. Until then the client calls no handler if NATS refuses the
+// credentials.
 func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
 		if err := l.LastError(); err != nil {

@@ -18,19 +18,19 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// machine is a machine as the hub knows it.
+// machine is what the hub knows about a machine.
 type machine struct {
 	attempt.Machine
-	session         string
-	earlierSessions []string // earlier sessions of the name, the newest last
-	limit           *rate.Limiter
-	reading         bool // a part of a bot's files is read for it
+	session         string        // empty until the first heartbeat
+	earlierSessions []string      // the newest last
+	limit           *rate.Limiter // of heartbeats
+	reading         bool          // a part of a bot's files is being read for it
 }
 
-// maxEarlierSessions is how many earlier sessions of a name the hub remembers.
+// maxEarlierSessions limits how many earlier sessions of a machine are remembered.
 const maxEarlierSessions = 8
 
-// handleHeartbeat takes a heartbeat of a machine, and answers.
+// handleHeartbeat handles the heartbeat of a machine and answers it.
 func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
@@ -43,7 +43,7 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 	}
 }
 
-// isPrintable reports whether people can be shown what a machine says of itself.
+// isPrintable reports whether the texts in m can be shown to people.
 func isPrintable(m attempt.Machine) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
@@ -61,8 +61,9 @@ func (h *Hub) reply(msg *nats.Msg, answer any) {
 	h.respond(msg, data)
 }
 
-// respond answers a machine. In an account of its own its messages are answered there; in that of the server the
-// answer goes nowhere but to the machine, since NATS would do what it is told with the rights of the server.
+// respond answers a message of a machine. NATS sends an answer with the rights of its sender, to any subject
+// that the machine asks for. In an account of its own a machine can name only its own subjects; in the
+// server's account respond refuses other subjects.
 func (h *Hub) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
@@ -74,8 +75,8 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 	}
 }
 
-// machine returns what the hub knows of a machine; nil where none can have the name. Whoever calls it holds
-// the lock.
+// machine returns the machine called name, which it adds if necessary. It returns nil if name is invalid. The
+// caller holds h.mu.
 func (h *Hub) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
@@ -86,8 +87,9 @@ func (h *Hub) machine(name string) *machine {
 	return m
 }
 
-// recordHeartbeat notes a heartbeat, and returns the answer. More than MaxHeartbeats are not answered; what cannot be read
-// does not count, which may be another's doing.
+// recordHeartbeat updates the machine of a heartbeat and returns the answer. ok is false if the machine sends
+// more than MaxHeartbeats, which get no answer. Unreadable heartbeats do not count, because another user may
+// have sent them.
 func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +104,7 @@ func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok 
 	if m.session != b.Session && m.session != "" {
 		m.earlierSessions = append(m.earlierSessions, m.session)
 		m.earlierSessions = m.earlierSessions[max(0, len(m.earlierSessions)-maxEarlierSessions):]
-		h.expireSoon(b.Name) // a new worker names below what the old one has left to hand in
+		h.expireSoon(b.Name) // the new worker names the results that the old one left
 	}
 	if m.session == "" {
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
@@ -126,7 +128,7 @@ func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok 
 	return a, true
 }
 
-// refusal returns why a machine gets no jobs, empty if it does.
+// refusal returns why a machine gets no jobs. It is empty if the machine gets some.
 func (h *Hub) refusal(m attempt.Machine) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -145,13 +147,13 @@ func meetsLevel(level string, least sandbox.Level) bool {
 	return err == nil && got >= least
 }
 
-// sameMachine reports whether nothing has changed but the time.
+// sameMachine reports whether two descriptions differ at most in SeenAt and the running attempts.
 func sameMachine(a, b attempt.Machine) bool {
 	a.SeenAt, b.SeenAt, a.Attempts, b.Attempts = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge notes the attempts that a machine names, and returns those that have ended.
+// acknowledge marks the attempts in the heartbeat of m as alive, and returns those that are over.
 func (h *Hub) acknowledge(m attempt.Machine) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -170,18 +172,18 @@ func (h *Hub) acknowledge(m attempt.Machine) (over []attemptKey) {
 	return over
 }
 
-// settleTime is how long what was handed in last may be on its way.
+// settleTime is how long the last results of a machine may still be in transit.
 const settleTime = 2 * time.Second
 
-// expireSoon makes the attempts of a machine be lost in a moment that it does not name again. Whoever calls it
-// holds the lock.
+// expireSoon gives the attempts of a machine settleTime until they are lost, unless the machine names them
+// again. The caller holds h.mu.
 func (h *Hub) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
-// renewTimes counts all machines as heard now, and all attempts as named.
+// renewTimes counts all machines as seen now, and all attempts as named now.
 func (h *Hub) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,8 +196,8 @@ func (h *Hub) renewTimes() {
 	}
 }
 
-// expire forgets machines that are gone, loses attempts that their machines do not name, and sends jobs again that
-// they should name by now.
+// expire removes the machines that are gone, ends the attempts that their machines do not name any more, and
+// sends jobs again that no heartbeat has named yet.
 func (h *Hub) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,23 +7,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// hubMetrics are those of the server.
+// hubMetrics has the metrics of a Hub.
 type hubMetrics struct {
 	openAttempts prometheus.Gauge
-	results      *prometheus.CounterVec // by what became of them
+	results      *prometheus.CounterVec // by outcome
 	lostAttempts prometheus.Counter
 	bytes        prometheus.Counter
 	down         prometheus.Gauge
 }
 
-// What becomes of a result.
+// The outcomes of a message with a result.
 const (
-	gotWanted     = "wanted"
+	gotWanted     = "wanted"  // accepted
 	gotOld        = "old"     // of an attempt that is over
 	gotForeign    = "foreign" // of a match that the machine was not given
 	gotUnreadable = "unreadable"
-	gotAgain      = ""     // it comes again, and is not counted
-	gotPart       = "part" // of one, which is not counted either
+	gotAgain      = ""     // sent again; not counted
+	gotPart       = "part" // an incomplete result; not counted
 )
 
 func newHubMetrics(to prometheus.Registerer) *hubMetrics {
@@ -41,8 +41,8 @@ func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 	return m
 }
 
-// registerWire registers the bytes of the messages between NATS in this process and other machines,
-// as NATS counts them: without TLS, the lines of its protocol, and what the server itself reads and sends.
+// registerWire registers the bytes that NATS in this process exchanges with other machines. They exclude TLS,
+// the lines of the NATS protocol, and the messages of the server's own connection.
 func (h *Hub) registerWire() {
 	if h.Registerer == nil || h.embedded == nil {
 		return
@@ -68,7 +68,7 @@ func (h *Hub) registerWire() {
 	}
 }
 
-// workerMetrics are those of a worker.
+// workerMetrics has the metrics of a Worker.
 type workerMetrics struct {
 	playing      prometheus.Gauge
 	attempts     *prometheus.CounterVec // by outcome

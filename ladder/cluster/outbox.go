@@ -16,22 +16,22 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// packedResult is a result that is to be handed in.
+// packedResult is a compressed result to send to the server.
 type packedResult struct {
 	attemptKey
 	data []byte
 }
 
-// outbox keeps results on the disk until the server has them, so that a worker which is killed
-// hands them in when it is back.
+// outbox stores results on the disk until the server has them. A worker that was killed sends them when it
+// runs again.
 type outbox struct {
 	dir           string
-	unsentResults []packedResult // by an earlier run
+	unsentResults []packedResult // left by an earlier run
 }
 
 const resultSuffix = ".result"
 
-// openOutbox opens the directory and reads what an earlier run left there.
+// openOutbox opens the outbox in dir and reads the results that an earlier run left there.
 func openOutbox(dir string) (o outbox, err error) {
 	o.dir = dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -62,7 +62,7 @@ func openOutbox(dir string) (o outbox, err error) {
 
 func (o outbox) path(a attemptKey) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
 
-// store writes a result, completely or not at all.
+// store writes a result to the disk, completely or not at all.
 func (o outbox) store(p packedResult) error {
 	if err := renameio.WriteFile(o.path(p.attemptKey), p.data, 0o600); err != nil {
 		return fmt.Errorf("results: %w", err)
@@ -70,7 +70,7 @@ func (o outbox) store(p packedResult) error {
 	return nil
 }
 
-// remove forgets a result.
+// remove deletes a result from the disk.
 func (o outbox) remove(a attemptKey) error {
 	if err := os.Remove(o.path(a)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("results: %w", err)
@@ -78,8 +78,8 @@ func (o outbox) remove(a attemptKey) error {
 	return nil
 }
 
-// deliver hands in a result, a part at a time, until the server says that it may be forgotten. It gives up when
-// the attempt is over, or the worker ends: then the result stays on the disk.
+// deliver sends a result in parts until the server answers that it may be forgotten. It stops if the attempt
+// is over. If the worker stops first, the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.attempts.remove(p.attemptKey)
 	w.metrics.waiting.Inc()
@@ -112,7 +112,7 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	}
 }
 
-// handIn hands in the part of a packed result that the server wants next.
+// handIn sends the part of a packed result at p.Offset.
 func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
 	message, err := json.Marshal(p)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// compressor is safe for several goroutines.
+// compressor returns the shared encoder, which is safe for concurrent use.
 var compressor = sync.OnceValue(func() *zstd.Encoder {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	return w
 })
 
-// Pack returns a result as it is handed in, in at most so many bytes: a line about the attempt, and the
-// games, compressed. What is too large loses what the bots said beside their moves, the logs first, and
-// becomes a Failure in the end.
-func Pack(r attempt.Result, most int) ([]byte, error) {
+// Pack encodes a result in at most limit bytes: a line with everything except the games, and the compressed
+// games. If they are too large, it removes the logs, then the info of moves. If they still are, the result
+// becomes a Failure.
+func Pack(r attempt.Result, limit int) ([]byte, error) {
 	games := r.Games
 	r.Games = nil
 	for cut := 0; ; cut++ {
@@ -41,7 +41,7 @@ func Pack(r attempt.Result, most int) ([]byte, error) {
 			}
 		default:
 			games = nil
-			r.Failure = &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("the result has more than %d bytes: play fewer deals, or allow larger messages", most)}
+			r.Failure = &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("the result has more than %d bytes: play fewer deals, or allow larger messages", limit)}
 		}
 		packed, err := json.Marshal(r)
 		if err != nil {
@@ -53,20 +53,20 @@ func Pack(r attempt.Result, most int) ([]byte, error) {
 			return nil, fmt.Errorf("result: %w", err)
 		}
 		packed = compressor().EncodeAll(document, packed)
-		if len(packed) <= most && len(document) <= MaxResult || cut > 2 {
+		if len(packed) <= limit && len(document) <= MaxResult || cut > 2 {
 			return packed, nil
 		}
 	}
 }
 
-// Delivery is a result as it comes from a machine. Its games come with Unpack.
+// Delivery is a result that a machine has sent. Check fills in its games.
 type Delivery struct {
 	attempt.Result
-	packedGames []byte // its games
+	packedGames []byte // compressed
 }
 
-// Unpack reads what Pack returns, or anything that a machine hands in instead. The games are left to
-// Delivery.Check.
+// Unpack decodes the first line of a packed result and checks it. The data may be forged. Delivery.Check
+// decodes the games.
 func Unpack(data []byte) (d Delivery, err error) {
 	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {
@@ -90,5 +90,5 @@ func Unpack(data []byte) (d Delivery, err error) {
 	return d, nil
 }
 
-// maxVoids is how many games a machine can have played again, in a match.
+// maxVoids limits how many void games a machine can report for a match.
 const maxVoids = 1_000_000

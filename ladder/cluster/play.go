@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Play hands a job to a machine and its result to keep; see runner.Fleet.
+// Play implements runner.Fleet.
 func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
@@ -25,7 +25,7 @@ func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func
 	return h.awaitResult(ctx, a, keep)
 }
 
-// Adopt is Play of an attempt of an earlier server; see runner.Fleet.
+// Adopt implements runner.Fleet.
 func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
@@ -34,7 +34,7 @@ func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitme
 	return h.awaitResult(ctx, a, keep)
 }
 
-// awaitAttempt makes the hub wait for an attempt.
+// awaitAttempt makes the hub expect the result of an attempt.
 func (h *Hub) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,12 +51,13 @@ func (h *Hub) awaitAttempt(machine string, e Expectation, s attemptState) (*awai
 	return a, nil
 }
 
-// accepts reports whether a result is of this attempt: only who was given it knows the seed.
+// accepts reports whether r is a result of this attempt. Only the machine that was given the job knows its
+// seed.
 func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// newOrder returns what goes to the machine. The bots are packed by then.
+// newOrder returns the order that is sent to the machine. It packs the bots.
 func (h *Hub) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
 	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
@@ -80,7 +81,7 @@ func (h *Hub) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (o
 	return o, nil
 }
 
-// sendJob sends a job to its machine. It is sent again until a heartbeat names it.
+// sendJob sends a job to its machine. The hub sends it again until a heartbeat names the attempt.
 func (h *Hub) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
@@ -103,7 +104,7 @@ func (h *Hub) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) err
 	return nil
 }
 
-// awaitResult waits for the result of an attempt, and hands it to keep.
+// awaitResult waits for the result of an attempt and calls keep with it.
 func (h *Hub) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -135,11 +136,11 @@ func (h *Hub) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(atte
 	return h.endAttempt(a, ctx.Err(), keep)
 }
 
-// endAttempt ends an attempt with an error, unless the result has just come.
+// endAttempt ends an attempt with err. If its games have arrived meanwhile, it accepts them instead.
 func (h *Hub) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
-		if d.Failure == nil { // it was quicker
+		if d.Failure == nil { // the result came first
 			return h.acceptDelivery(a, d, keep)
 		}
 	default:
@@ -148,8 +149,8 @@ func (h *Hub) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result)
 	return err
 }
 
-// acceptDelivery checks a result and hands it to keep. Its machine may forget it when that has taken it, or when it can
-// be none of the attempt.
+// acceptDelivery checks a result and calls keep with it. The machine may forget the result after keep has
+// succeeded, or if the result cannot belong to the attempt.
 func (h *Hub) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
@@ -161,7 +162,7 @@ func (h *Hub) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Re
 		}
 	}
 	if d.Failure != nil && d.Failure.Kind == attempt.FailedMachine {
-		for _, hash := range a.hashes { // the machine may not have got one
+		for _, hash := range a.hashes { // its copy of a bot may be damaged
 			h.builds.doubt(hash)
 		}
 	}
@@ -183,8 +184,8 @@ func (h *Hub) withdraw(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt ends the wait for an attempt. With over, its machine may forget the result, and one that still
-// comes is refused; else that is left to the next server.
+// forgetAttempt stops waiting for an attempt. If over is true, the machine may forget the result and a later
+// one is refused. Otherwise the attempt is left to the next server.
 func (h *Hub) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

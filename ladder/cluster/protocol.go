@@ -1,9 +1,10 @@
-// Package cluster plays attempts at matches on other machines, over NATS. The Hub of a server hands a job to a
-// machine and waits for its result; a Worker takes, plays and hands in.
+// Package cluster plays attempts at matches on other machines, over NATS. The Hub of a server sends a job to
+// a machine and waits for the result. A Worker, the program on such a machine, plays jobs and sends back
+// their results.
 //
-// A job goes to one machine, on a subject that only this machine may read, because it has the
-// seed. The worker keeps a result on its disk until the server has stored it, and says so. Attempts have
-// numbers, and only the result of the newest one counts.
+// A job goes to one machine, on a subject that only this machine may read, because the job contains the seed.
+// The worker stores a result on its disk until the server answers that it has stored it. Attempts at a match
+// are numbered, and only the result of the newest attempt counts.
 package cluster
 
 import (
@@ -16,87 +17,89 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Protocol is the number of the messages between server and worker. It changes when either
-// could misunderstand the other.
+// Protocol is the version of the messages between server and worker. It changes if an old server or worker
+// could misunderstand a new one.
 const Protocol = 4
 
-// What the messages may take; docs/operating.md, "What a worker can do", tells of them.
+// Limits of messages and connections; see docs/operating.md, "What a worker can do".
 const (
-	// MaxMessage is the largest message in bytes.
+	// MaxMessage is the largest size of a message, in bytes.
 	MaxMessage = 1 << 20
-	// MaxPending is how many bytes NATS keeps for a connection that does not read them, before it ends that.
+	// MaxPending is how many unread bytes NATS buffers for a connection before it closes the connection.
 	MaxPending = 16 << 20
-	// PartSize is how many bytes go over a line at once of what is too large for one message. The heartbeats
-	// of a connection wait behind them.
+	// PartSize is the size of the parts, in bytes, in which results and the files of bots are sent. A small
+	// part delays the heartbeats of the connection less.
 	PartSize = 128 << 10
-	// MaxPacked is the largest result in bytes as it is handed in.
+	// MaxPacked is the largest size of a compressed result, in bytes.
 	MaxPacked = 8 << 20
-	// MaxUploads is how many bytes of results the server keeps of one machine until they are stored.
+	// MaxUploads limits the bytes of incomplete and unstored results that the server holds for one machine.
 	MaxUploads = 2 * MaxPacked
-	// MaxResult is the largest result in bytes before it is compressed. The games of most matches have far less.
+	// MaxResult is the largest size of an uncompressed result, in bytes. The games of most matches have far
+	// less.
 	MaxResult = 128 << 20
-	// MaxHead is the largest line in bytes in which a result tells of its attempt.
+	// MaxHead is the largest size, in bytes, of the first line of a result, which names its attempt.
 	MaxHead = 16 << 10
-	// MaxHeartbeat is the largest message in bytes of a heartbeat.
+	// MaxHeartbeat is the largest size of a heartbeat, in bytes.
 	MaxHeartbeat = 64 << 10
-	// MaxWord is the longest word in bytes that a machine may say of itself, such as its version
-	// of timba.
+	// MaxWord is the largest length, in bytes, of a text in which a machine describes itself, such as its
+	// version of timba.
 	MaxWord = 128
 
-	// MaxBotBytes is how many bytes the packed bots may have on the server. Those that were not
-	// needed for the longest time make room for others.
+	// MaxBotBytes limits the bytes of the packed bots on the server. The least recently used ones are removed
+	// first.
 	MaxBotBytes = 16 << 30
 	// MaxConnections is how many connections the server's NATS accepts.
 	MaxConnections = 4096
-	// MaxMachineConnections is how many of them one machine may have: its account allows no more.
+	// MaxMachineConnections is how many connections NATS accepts from one machine.
 	MaxMachineConnections = 4
 	// MaxSubscriptions is how many subscriptions one connection of a worker may have.
 	MaxSubscriptions = 16
-	// MaxHeartbeats is how many heartbeats a second one machine may send on average, and
-	// four times as many at once.
+	// MaxHeartbeats is how many heartbeats one machine may send per second on average. It may send four times
+	// as many at once.
 	MaxHeartbeats = 20
 )
 
-// Times between the server and the machines.
+// Intervals and timeouts between the server and the machines.
 const (
-	// HeartbeatTime is how often a machine sends a heartbeat.
+	// HeartbeatTime is the interval between the heartbeats of a machine.
 	HeartbeatTime = 3 * time.Second
-	// heartbeatGap is the shortest time between two heartbeats: a worker that plays many short matches keeps
+	// heartbeatGap is the shortest time between two heartbeats. It keeps a worker with many short matches
 	// well below MaxHeartbeats.
 	heartbeatGap = 4 * time.Second / MaxHeartbeats
-	// AckTime is how long a machine may not name an attempt before that is lost.
+	// AckTime is how long an attempt may be missing from the heartbeats of its machine before it is lost.
 	AckTime = 15 * time.Second
-	// ResultRetention is how long a worker keeps a result for the server.
+	// ResultRetention is how long a worker retains a result for the server.
 	ResultRetention = 7 * 24 * time.Hour
-	// PartTime is how long a part may take to be there and answered.
+	// PartTime is how long a request for a part, and its answer, may take.
 	PartTime = 30 * time.Second
-	// CheckTime is how long the check of a result may take at most, plus checkGameTime for each game of the match: many
-	// times as long as a check takes on a busy machine, because a machine whose check takes longer is suspended.
+	// CheckTime is how long the check of a result may take, plus checkGameTime for each game of the match. A
+	// machine whose result takes longer is suspended, so the limit is many times what a check takes on a busy
+	// server.
 	CheckTime     = 5 * time.Minute
 	checkGameTime = 100 * time.Millisecond
-	// StopTime is how long a machine has to end a match that is not wanted any more.
+	// StopTime is how long a machine has to end an attempt that is no longer wanted.
 	StopTime = 5 * time.Second
 )
 
-// DefaultCache is the size in bytes of a worker's cache of bots if none is given.
+// DefaultCache is the default size of a worker's cache of bots, in bytes.
 const DefaultCache = 4 << 30
 
-// jobsSubject returns the subject by which a machine gets its jobs.
+// jobsSubject returns the subject on which a machine gets its jobs.
 func jobsSubject(machine string) string { return "jobs." + machine }
 
-// resultsSubject returns the subject by which a machine sends its results.
+// resultsSubject returns the subject on which a machine sends its results.
 func resultsSubject(machine string) string { return "results." + machine }
 
-// filesSubject returns the subject by which a machine asks for the files of bots.
+// filesSubject returns the subject on which a machine requests the files of bots.
 func filesSubject(machine string) string { return "files." + machine }
 
 // machinesSubject returns the subject of a machine's heartbeats.
 func machinesSubject(machine string) string { return "machines." + machine }
 
-// inboxPrefix returns what the subjects of all answers to a machine begin with.
+// inboxPrefix returns the prefix of the subjects on which a machine gets answers.
 func inboxPrefix(machine string) string { return "_INBOX_" + machine }
 
-// machineOf returns the machine of a subject.
+// machineOf returns the name of the machine in a subject.
 func machineOf(subject string) string {
 	_, machine, _ := strings.Cut(subject, ".")
 	return machine
@@ -104,7 +107,7 @@ func machineOf(subject string) string {
 
 var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
-// checkName returns an error for what cannot be the name of a worker.
+// checkName returns an error if name is not a valid name for a worker.
 func checkName(name string) error {
 	if name == attempt.Local {
 		return fmt.Errorf("worker: the name %q is that of the server's own: choose another", name)
@@ -115,21 +118,21 @@ func checkName(name string) error {
 	return nil
 }
 
-// command is what the server sends to a machine: an attempt to play, or one to end.
+// command is a message of the server to a machine: one of the fields is set.
 type command struct {
-	Play *order      `json:"play,omitempty"`
-	End  *attemptKey `json:"end,omitempty"`
+	Play *order      `json:"play,omitempty"` // the attempt to play
+	End  *attemptKey `json:"end,omitempty"`  // the attempt to end
 }
 
-// order is a job on its way to a machine.
+// order is a job with what a machine needs in addition to play it.
 type order struct {
 	attempt.Job
-	Machine string           `json:"machine"` // nobody else may play it
+	Machine string           `json:"machine"` // the only machine that may play it
 	Sandbox *match.Sandbox   `json:"sandbox,omitempty"`
 	Builds  map[string]build `json:"builds,omitempty"` // by Bot.Hash
 }
 
-// filePart is what a machine asks for of the packed files of a bot.
+// filePart is the request of a machine for a part of a bot's packed files.
 type filePart struct {
 	Tree   string `json:"tree"`
 	Offset int64  `json:"offset"`
@@ -138,19 +141,19 @@ type filePart struct {
 // resultPart is the line before a part of a packed result.
 type resultPart struct {
 	attemptKey
-	Sum    string `json:"sum"`  // SHA-256 of the whole, in hexadecimal
-	Size   int    `json:"size"` // of the whole
-	Offset int    `json:"offset"`
+	Sum    string `json:"sum"`    // SHA-256 of the whole result, in hexadecimal
+	Size   int    `json:"size"`   // of the whole result, in bytes
+	Offset int    `json:"offset"` // of the part, in bytes
 }
 
-// receipt is what the server answers to a part of a result.
+// receipt is the server's answer to a part of a result.
 type receipt struct {
 	Next   int  `json:"next"`             // offset of the part that it wants
-	Full   bool `json:"full,omitempty"`   // it has enough of this machine's results: again later
-	Forget bool `json:"forget,omitempty"` // the result is stored, or will never be
+	Full   bool `json:"full,omitempty"`   // it holds too many unstored bytes of this machine: send again later
+	Forget bool `json:"forget,omitempty"` // the result is stored or refused
 }
 
-// attemptKey names an attempt.
+// attemptKey identifies an attempt.
 type attemptKey struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
@@ -161,13 +164,13 @@ func (a attemptKey) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Att
 // heartbeat is what a machine sends every few seconds, and when it changes.
 type heartbeat struct {
 	attempt.Machine
-	Session string `json:"session"` // of this run of the worker
+	Session string `json:"session"` // random ID of this run of the worker
 	Leaving bool   `json:"leaving,omitempty"`
 }
 
-// heartbeatReply is the server's answer.
+// heartbeatReply is the server's answer to a heartbeat.
 type heartbeatReply struct {
 	Refusal       string       `json:"refused,omitempty"` // why the machine gets no jobs
-	End           bool         `json:"end,omitempty"`     // it never will
-	EndedAttempts []attemptKey `json:"over,omitempty"`    // attempts of the heartbeat that have ended
+	End           bool         `json:"end,omitempty"`     // it will never get any, so the worker exits
+	EndedAttempts []attemptKey `json:"over,omitempty"`    // attempts in the heartbeat that are over
 }

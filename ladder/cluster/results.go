@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// handleResult takes a message in which a machine hands in a part of a result. The answer to the last one says that
-// the machine may forget the result: it is stored, or will never be. Without an answer it comes again.
+// handleResult handles a message with a part of a result. The answer to the last part tells the machine to
+// forget the result, after it was stored or refused. The machine sends a part again that gets no answer.
 func (h *Hub) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
@@ -35,8 +35,8 @@ func (h *Hub) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds a part to the result of an attempt, and gives one that is complete to who waits for it. It returns
-// what becomes of it, and the answer to a part. What is not of an attempt of the machine is not kept.
+// addPart adds a part to the result of an attempt. It gives a complete result to the goroutine that waits for
+// it. It returns the outcome, and the answer to an incomplete result.
 func (h *Hub) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,11 +81,11 @@ func (h *Hub) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (ou
 	return outcome, answer, err
 }
 
-// upload is what a machine has handed in of a result.
+// upload is the part of a result that has arrived.
 type upload struct {
-	Sum  string // SHA-256 of all of it, in hexadecimal
-	Size int    // of all of it
-	data []byte
+	Sum  string // SHA-256 of the whole result, in hexadecimal
+	Size int    // of the whole result, in bytes
+	data []byte // from the beginning of the result
 }
 
 func (u *upload) unpack() (Delivery, error) {

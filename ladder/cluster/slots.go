@@ -2,17 +2,17 @@ package cluster
 
 import "sync"
 
-// checkSlots bounds how many results are checked at the same time, since a check takes memory. The results of one
-// machine have at most half of the slots, and at least one.
+// checkSlots limits how many results are checked at the same time, because a check needs much memory. The
+// results of one machine have at most half of the slots, and at least one.
 type checkSlots struct {
-	all chan struct{} // has an element for each check
+	all chan struct{} // has an element for each running check
 	mu  sync.Mutex
-	// machines are those with checks that run or wait.
+	// machines has the machines with checks that run or wait.
 	machines map[string]*machineSlots
 }
 
 type machineSlots struct {
-	slots chan struct{} // has an element for each check of the machine
+	slots chan struct{} // has an element for each running check of the machine
 	users int           // checks that run or wait
 }
 
@@ -20,7 +20,7 @@ func newCheckSlots(n int) *checkSlots {
 	return &checkSlots{all: make(chan struct{}, n), machines: map[string]*machineSlots{}}
 }
 
-// acquire waits for a slot for a result of a machine. The caller calls release after the check.
+// acquire waits for a slot for a result of machine. The caller must call release after the check.
 func (s *checkSlots) acquire(machine string) (release func()) {
 	s.mu.Lock()
 	m := s.machines[machine]

@@ -18,14 +18,14 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// certificateName is the name in the certificate that the server makes itself. Workers know
-// the certificate from their credentials, so that it need not be the host's.
+// certificateName is the name in the certificate that the server makes for itself. Workers know the
+// certificate from their credentials, so the name need not be that of the host.
 const certificateName = "timba"
 
-// certificateYears is for how long they are valid.
+// certificateYears is how long a certificate is valid.
 const certificateYears = 20
 
-// openCertificate reads the server's own certificate with its key, or makes it.
+// openCertificate reads the server's own certificate and its key from a file, or makes the file.
 func openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func openCertificate(path string) (c tls.Certificate, err error) {
 	return c, nil
 }
 
-// makeCertificate returns a certificate that is signed by itself, and its key, in PEM.
+// makeCertificate returns a self-signed certificate and its key, in PEM.
 func makeCertificate() (file []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -65,19 +65,20 @@ func makeCertificate() (file []byte, err error) {
 	return append(certificatePEM(der), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), err
 }
 
-// certificatePEM returns a certificate as workers have it in their credentials.
+// certificatePEM returns a certificate in PEM.
 func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// clientTLS returns the configuration of a worker: the server's certificate is the one in
-// the credentials, of an authority there or, for the name that the worker dials, of one that this machine trusts.
+// clientTLS returns the TLS configuration of a worker. It accepts the certificate in the credentials, and for
+// the name that the worker dials also a certificate that is signed by an authority in the credentials or of
+// this machine.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
 	pinned.AppendCertsFromPEM(certificatesIn(creds))
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // VerifyConnection does it
+		InsecureSkipVerify: true, // VerifyConnection verifies instead
 		VerifyConnection: func(c tls.ConnectionState) error {
 			o := x509.VerifyOptions{Roots: pinned, DNSName: certificateName, Intermediates: x509.NewCertPool()}
 			for _, between := range c.PeerCertificates[1:] {
@@ -86,7 +87,7 @@ func clientTLS(creds []byte) *tls.Config {
 			if _, err := c.PeerCertificates[0].Verify(o); err == nil {
 				return nil
 			}
-			if o.DNSName = c.ServerName; o.DNSName == "" { // an address has no name that could be checked
+			if o.DNSName = c.ServerName; o.DNSName == "" { // an IP address cannot be verified
 				return errors.New("the certificate is not that of the server in the credentials: connect by the name of the server")
 			}
 			if _, err := c.PeerCertificates[0].Verify(o); err == nil { // of a cluster with an authority of its own
@@ -99,7 +100,8 @@ func clientTLS(creds []byte) *tls.Config {
 	}
 }
 
-// certificatesIn returns the certificates in a file of credentials, from the first on.
+// certificatesIn returns the PEM blocks of certificates at the end of a file of credentials. It is nil if
+// there are none.
 func certificatesIn(creds []byte) []byte {
 	i := bytes.Index(creds, []byte("-----BEGIN CERTIFICATE-----"))
 	if i < 0 {

@@ -28,21 +28,21 @@ import (
 // WorkerOptions are the options of a Worker.
 type WorkerOptions struct {
 	Version string // of timba
-	// Cores are where matches are played, one at a time on each; cores.Any where this
-	// system does not bind programs to cores.
+	// Cores are the cores to play on, one match at a time on each. It contains cores.Any, once for each
+	// match, if this system cannot bind programs to cores.
 	Cores  []int
-	Memory int64                       // bytes, for all matches together
-	Check  func(context.Context) error // see PlayOptions
-	Dir    string                      // of the cache of bots, the results that are not handed in yet, and temporary files
-	Cache  int64                       // bytes of the cache; 0: DefaultCache
+	Memory int64                       // in bytes, for all matches together; 0 means no limit
+	Check  func(context.Context) error // see attempt.Options
+	Dir    string                      // directory of the bot cache, the unsent results and temporary files
+	Cache  int64                       // size of the bot cache in bytes; 0 means DefaultCache
 
-	Play func(context.Context, attempt.Job, attempt.Options) attempt.Result // plays a match; nil: attempt.Play
+	Play func(context.Context, attempt.Job, attempt.Options) attempt.Result // plays a match; nil means attempt.Play
 
-	Registerer prometheus.Registerer // nil: nobody sees the metrics
-	Log        *slog.Logger          // nil: none
+	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
+	Log        *slog.Logger          // if it is nil, nothing is logged
 }
 
-// Worker plays matches that a server hands to it.
+// Worker plays the attempts that a server sends to it.
 type Worker struct {
 	WorkerOptions
 	server     serverLine
@@ -51,35 +51,35 @@ type Worker struct {
 	outbox     outbox
 	metrics    *workerMetrics
 	journal    attempt.Journal
-	cores      map[int]chan struct{} // each with room for its matches
+	cores      map[int]chan struct{} // by core; has a buffer for each match on it
 	attempts   attemptSet
 	drainStart chan struct{} // closed by drain
-	drain      func()        // closes drained
+	drain      func()        // closes drainStart, once
 }
 
-// serverLine is the link of a worker to its server, with bounds for the parts of bots and results that are on their way:
-// the heartbeats of the connection wait behind them.
+// serverLine is a worker's connection to its server. It limits the bytes of bots and results in transit,
+// because they delay the heartbeats.
 type serverLine struct {
 	*Link
-	results *semaphore.Weighted // bytes of results that may be on their way to the server
-	files   *semaphore.Weighted // bytes of bots that may be on their way from the server
+	results *semaphore.Weighted // bytes of results on their way to the server
+	files   *semaphore.Weighted // bytes of bots on their way from the server
 }
 
 func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// handIn sends a part of a result and returns the answer.
+// handIn sends a part of a result and returns the answer. part is its size.
 func (s serverLine) handIn(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
 
-// fetch asks for a part of a bot and returns it.
+// fetch requests a part of a bot and returns it.
 func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends a request when so many bytes may be on their way, too.
+// sendBounded sends a request after it has acquired bytes from bound, and returns the answer.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -88,30 +88,30 @@ func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, 
 	return s.ask(ctx, subject, data)
 }
 
-// heartbeats is what a worker tells the server of itself.
+// heartbeats has what a worker needs to send heartbeats.
 type heartbeats struct {
 	machine     attempt.Machine
 	session     string
-	early       chan struct{} // has an element when the next heartbeat is to be sent at once
-	lastRefusal string        // the server's last reason to give no jobs; of the goroutine that sends heartbeats
+	early       chan struct{} // has an element if the next heartbeat is to be sent at once
+	lastRefusal string        // why the server last gave no jobs; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker, from the command until the result is handed in.
+// attemptSet has the attempts of a worker, from the command of the server until the result is sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
-	closed bool // no more are added
+	closed bool // no more attempts are added
 	count  sync.WaitGroup
 }
 
-// workerAttempt is an attempt that the worker has.
+// workerAttempt is an attempt of a worker.
 type workerAttempt struct {
 	core   int
-	over   context.CancelCauseFunc // ends all of it
-	cancel context.CancelCauseFunc // ends playing: what is played already is handed in
+	over   context.CancelCauseFunc // ends everything, including the delivery of the result
+	cancel context.CancelCauseFunc // ends the play alone
 }
 
-// add adds an attempt. It reports false if the worker has it already, or takes no more.
+// add adds an attempt. It returns false if the set has the attempt already or is closed.
 func (a *attemptSet) add(key attemptKey, p *workerAttempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,14 +130,14 @@ func (a *attemptSet) remove(key attemptKey) {
 	a.count.Done()
 }
 
-// get returns an attempt, or nil.
+// get returns an attempt, or nil if it is not in the set.
 func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.table[key]
 }
 
-// list returns the attempts as a heartbeat names them.
+// list returns the attempts for a heartbeat.
 func (a *attemptSet) list() (list []attempt.RunningAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +147,7 @@ func (a *attemptSet) list() (list []attempt.RunningAttempt) {
 	return list
 }
 
-// close makes the worker take no more attempts, and returns a context that ends when it has none.
+// close makes the set refuse new attempts. It returns a context that ends when the set is empty.
 func (a *attemptSet) close() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,19 +160,19 @@ func (a *attemptSet) close() context.Context {
 	return busy
 }
 
-// Why a worker ends an attempt.
+// These are the causes for which a worker ends an attempt.
 var (
 	errCancelled = errors.New("the server cancelled the match")
 	errOver      = errors.New("the attempt is over")
 )
 
-// NewWorker makes a worker that has the name of its credentials.
+// NewWorker returns a Worker named after the user of link. It opens the directory of o.
 func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if o.Dir, err = filepath.Abs(o.Dir); err != nil { // bots are started from other directories
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil { // bots run in other directories
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	w := &Worker{
@@ -200,11 +200,11 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	return w, err
 }
 
-// Temp returns the directory of temporary files. A worker empties it when it starts: an earlier one
-// may have been killed.
+// Temp returns the directory of temporary files. NewWorker empties it, because an earlier worker may have
+// been killed.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-// Drain makes Run finish the matches that the worker has, hand them in and return.
+// Drain makes Run finish the attempts that the worker has, send their results and return.
 func (w *Worker) Drain() {
 	w.drain()
 	w.notify()
@@ -219,8 +219,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays until the context ends or, after Drain, until nothing is left, or nothing can be handed in any
-// more. A match that is interrupted is played again elsewhere. The error is why the server wants no such worker.
+// Run plays attempts until ctx ends. After Drain it returns when all results are sent, or when NATS refuses
+// the credentials. An attempt that ctx interrupts is played again elsewhere. An error says why the server
+// refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
 	under, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -259,7 +260,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// sayGoodbye says good-bye, so that the server need not wait for what does not come.
+// sayGoodbye tells the server that the worker leaves, so that the server does not wait for it.
 func (w *Worker) sayGoodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -268,15 +269,15 @@ func (w *Worker) sayGoodbye(ctx context.Context) {
 	}
 }
 
-// notify makes the next heartbeat come now.
+// notify makes the next heartbeat be sent at once.
 func (w *Worker) notify() {
 	select {
 	case w.heartbeats.early <- struct{}{}:
-	default: // it is about to come
+	default: // a request is pending
 	}
 }
 
-// sendHeartbeats sends heartbeats until the context ends. end is called if the server wants no such worker.
+// sendHeartbeats sends heartbeats until ctx ends. It calls end if the server refuses the worker forever.
 func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		asking, cancel := context.WithTimeout(ctx, HeartbeatTime)
@@ -289,7 +290,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 			end(fmt.Errorf("worker: %s", a.Refusal))
 			return
 		}
-		select { // what changes meanwhile goes together
+		select { // changes within the gap are sent together
 		case <-ctx.Done():
 			return
 		case <-time.After(heartbeatGap):
@@ -303,7 +304,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 	}
 }
 
-// sendHeartbeat sends a heartbeat and takes the answer.
+// sendHeartbeat sends a heartbeat and handles the answer.
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
 	b := heartbeat{Machine: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
 	b.Attempts = w.attempts.list()
@@ -323,7 +324,7 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 	return a, nil
 }
 
-// handleReply takes the answer to a heartbeat.
+// handleReply handles the answer to a heartbeat.
 func (w *Worker) handleReply(a heartbeatReply) {
 	if a.Refusal != "" && a.Refusal != w.heartbeats.lastRefusal {
 		w.Log.Error("the server refuses this worker", "why", a.Refusal)
@@ -337,7 +338,7 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	}
 }
 
-// handleCommand takes a command of the server.
+// handleCommand handles a command of the server. It plays an attempt under ctx, in a goroutine.
 func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	var c command
 	err := json.Unmarshal(msg.Data, &c)
@@ -351,7 +352,7 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	default:
 		under, over := context.WithCancelCause(ctx)
 		plays, cancel := context.WithCancelCause(under)
-		if !w.attempts.add(attemptKey{o.Match, o.Attempt}, &workerAttempt{o.Core, over, cancel}) { // it came twice
+		if !w.attempts.add(attemptKey{o.Match, o.Attempt}, &workerAttempt{o.Core, over, cancel}) { // the command was repeated
 			over(nil)
 			return
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// playOrder plays an attempt on its core until plays ends, and hands in the result. Of an attempt that is over, and of
-// one that the end of this worker interrupts, there is none.
+// playOrder plays an attempt until plays ends, and sends the result. If ctx ends first, because the attempt
+// is over or the worker stops, it sends no result.
 func (w *Worker) playOrder(ctx, plays context.Context, o order) {
 	key := attemptKey{o.Match, o.Attempt}
 	r := w.playOnCore(plays, o)
@@ -35,7 +35,7 @@ func (w *Worker) playOrder(ctx, plays context.Context, o order) {
 		return
 	}
 	p := packedResult{key, packed}
-	if plays.Err() != nil { // that it was cancelled is not worth keeping
+	if plays.Err() != nil { // the result of a cancelled attempt is not stored
 		within, stop := context.WithTimeout(ctx, StopTime)
 		defer stop()
 		ctx = within
@@ -57,7 +57,7 @@ func (w *Worker) countResult(r attempt.Result) {
 	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
-// playOnCore plays an attempt when its core is free, with its bots in their sandboxes.
+// playOnCore plays an attempt as soon as its core is free.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
 		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
@@ -78,7 +78,8 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	})
 }
 
-// program returns the bot of a slot: of the house, or from the server. Its files stay until the context has ended.
+// program returns the bot of a slot, which it fetches from the server unless it is a house bot. The files of
+// the bot stay in the cache until ctx ends.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
@@ -121,7 +122,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 // fetchTime is how long a worker tries to fetch a part of a bot.
 const fetchTime = 3 * time.Minute
 
-// fetchPart fetches a part of the packed files of a bot. While the server does not answer it tries again.
+// fetchPart fetches a part of the packed files of a bot. It tries again while the server does not answer.
 func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -147,7 +148,7 @@ func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	}
 }
 
-// How handing in and fetching are tried again.
+// The first and the longest wait before a failed request is repeated.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second

@@ -1,5 +1,5 @@
-// Package clustertest runs NATS servers for tests as an operator of a competition sets them up: each is a
-// process, with the configuration of docs/operating.md.
+// Package clustertest runs NATS servers for tests in the way that docs/operating.md describes: each server is
+// a process with the configuration of that page. Begin with Start.
 package clustertest
 
 import (
@@ -28,10 +28,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Mode is the mode of a test binary that is a NATS server; see refereetest.Modes.
+// Mode is the mode in which a test binary is a NATS server; see refereetest.Modes.
 const Mode = "nats"
 
-// Main is a NATS server with a configuration file, until it is killed.
+// Main runs a NATS server with a configuration file, until it is killed.
 func Main(file string) error {
 	o, err := natsserver.ProcessConfigFile(file)
 	if err != nil {
@@ -48,7 +48,7 @@ func Main(file string) error {
 	return nil
 }
 
-// Cluster is a NATS server that is a process, and what its operator has.
+// Cluster is a running NATS server and the files of its operator.
 type Cluster struct {
 	URL       string
 	Creds     string // file with the credentials of the server's user
@@ -56,11 +56,11 @@ type Cluster struct {
 	t         testing.TB
 	conf      string
 	cmd       *exec.Cmd
-	forwardTo func(address string) // from URL
+	forwardTo func(address string) // makes URL lead to address
 }
 
-// Start starts a NATS server as the page docs/operating.md says, with or without TLS. Its URL stays when
-// it is killed and runs again.
+// Start starts a NATS server with the configuration in page, with or without TLS. Its URL stays the same
+// after Kill and Run. The test kills it at its end.
 func Start(t testing.TB, page string, tls bool) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
@@ -70,7 +70,7 @@ func Start(t testing.TB, page string, tls bool) *Cluster {
 	return c
 }
 
-// Run starts the server, also after Kill.
+// Run starts the server again after Kill, and waits until it listens.
 func (c *Cluster) Run() {
 	c.t.Helper()
 	c.cmd = exec.Command(os.Args[0], Mode, c.conf)
@@ -86,7 +86,7 @@ func (c *Cluster) Run() {
 	c.forwardTo(address)
 }
 
-// Kill kills the server with SIGKILL.
+// Kill kills the server with SIGKILL. It does nothing if the server does not run.
 func (c *Cluster) Kill() {
 	if c.cmd == nil {
 		return
@@ -97,7 +97,7 @@ func (c *Cluster) Kill() {
 	c.cmd = nil
 }
 
-// confBlock returns the block of a page with the configuration of NATS.
+// confBlock returns the block with the configuration of NATS in a page.
 func confBlock(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
@@ -109,7 +109,7 @@ func confBlock(t testing.TB, page string) string {
 	return conf
 }
 
-// configure writes the configuration of the page, with places of this test.
+// configure writes the configuration in page to a file, with the paths and ports of this test.
 func (c *Cluster) configure(page string, tls bool) {
 	c.t.Helper()
 	dir := c.t.TempDir()
@@ -148,8 +148,8 @@ func (c *Cluster) write(file string, data []byte) {
 	kit.Must(c.t, os.WriteFile(file, data, 0o600))
 }
 
-// accounts makes what the lines of nsc on the page make: the operator, the account, the server's user, and the
-// file resolver.conf.
+// accounts makes what the nsc commands in the page make: the operator, the account, the server's user, and
+// the file resolver.conf.
 func (c *Cluster) accounts(dir string, authority []byte) {
 	c.t.Helper()
 	operator, operatorID := c.pair(nkeys.CreateOperator())
@@ -187,7 +187,7 @@ func (c *Cluster) pair(pair nkeys.KeyPair, err error) (nkeys.KeyPair, string) {
 	return pair, public
 }
 
-// certificate writes the certificate of the server and its key, and returns that of its authority.
+// certificate writes the certificate and the key of the server. It returns the certificate of the authority.
 func (c *Cluster) certificate(dir string) (authority []byte) {
 	c.t.Helper()
 	made := func(t, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
