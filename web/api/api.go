@@ -1,6 +1,8 @@
-// Package api is the HTTP API of a competition: JSON under /api/v1. routes.go has all routes, from which Document makes
-// the OpenAPI document. Each resource has a file; what all requests pass is package middleware. docs/api.md is for users
-// of the API.
+// Package api is the HTTP API of a competition: JSON under /api/v1. Requests pass package middleware first,
+// which identifies the client and limits the rate of its requests; changes go through package service.
+//
+// Begin with routes.go, which lists all routes; Document generates the OpenAPI document from them. Each
+// resource has a file, such as bots.go. docs/api.md is for users of the API.
 package api
 
 import (
@@ -18,29 +20,29 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Options are the parts of the API. Middleware is required.
+// Options are the options of New. Middleware is required.
 type Options struct {
 	Middleware *middleware.Middleware
-	// Online reports whether a remote version is connected; nil: none is.
+	// Online reports whether a version that runs on its owner's machine is connected. If Online is nil, none is.
 	Online func(version int64) bool
-	// Machines returns the machines that play matches, and those with credentials that are not
-	// connected; nil: there are none.
+	// Machines returns the machines that play matches, also those that have credentials but are not connected.
+	// If Machines is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
-	// Health returns why the server cannot work, nil while it can. The API checks the
-	// store itself.
+	// Health returns an error that says why the server cannot work, or nil if it can. It need not check the
+	// store, which the API does itself. Health may be nil.
 	Health func(context.Context) error
-	// Metrics serves /metrics, unless it is nil.
+	// Metrics serves /metrics. If Metrics is nil, the path does not exist.
 	Metrics http.Handler
 }
 
-// API is the API of a competition; see Pages.
+// API answers the requests to the HTTP API of a competition. Its Handler serves them.
 type API struct {
 	Options
 	Service *service.Service
 	Store   *store.Store
 }
 
-// New returns the API of a competition.
+// New returns an API with the service and the store of o.Middleware.
 func New(o Options) *API {
 	if o.Online == nil {
 		o.Online = func(int64) bool { return false }
@@ -80,7 +82,8 @@ func (a *API) apiHandler(routes []route) http.Handler {
 	}))
 }
 
-// routeHandler returns the handler of a route, with its authorization.
+// routeHandler returns the handler of rt. It checks the token of a request and its scope before it calls
+// rt.serve.
 func (a *API) routeHandler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = rt.pattern
@@ -121,8 +124,8 @@ func (a *API) getHealth(r *http.Request) (doc wire.Health, err error) {
 	return wire.Health{Status: "ok"}, nil
 }
 
-// Handler returns one handler of the API, of /healthz and /metrics, and of pages, which have all other paths and pass
-// the same middleware.
+// Handler returns the handler of the whole server: it serves the API, /healthz and /metrics itself, and
+// passes all other paths to pages. All requests pass the middleware.
 func (a *API) Handler(pages http.Handler) http.Handler {
 	own, others := a.apiHandler(a.routes()), a.Middleware.Wrap(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,15 +137,16 @@ func (a *API) Handler(pages http.Handler) http.Handler {
 	})
 }
 
-// allowCrossOrigin allows pages of other sites to read public answers. The API uses no cookies, so a page
-// gets no more than its author could.
+// allowCrossOrigin sets headers that allow scripts of other sites to read a public answer. This gives them
+// nothing that their authors could not fetch themselves, because the API uses no cookies.
 func allowCrossOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// serveUnknown answers requests without a route: 404, 405, or a browser's preflight request.
+// serveUnknown answers a request without a route: with 404, with 405 if allow lists other methods of the
+// path, or as a browser's preflight request (OPTIONS).
 func serveUnknown(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", ladder.Clip(r.URL.Path))

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// personNames is a cache of the names of people.
+// personNames caches the names of people by their IDs while a document is made. ID 0, for nobody, has the
+// name "".
 type personNames struct {
 	store *store.Store
 	byID  map[int64]string
@@ -30,14 +31,14 @@ func (n *personNames) name(ctx context.Context, id int64) (string, error) {
 	return p.Name, err
 }
 
-// versionDoc returns the document of a version. Only its owner sees the reason, which may quote
-// the output of the build.
-func (a *API) versionDoc(v ladder.Version, own bool) wire.Version {
+// versionDoc returns the document of v. isOwner adds the reason of a failure, which may quote the output of
+// the build, and the submission.
+func (a *API) versionDoc(v ladder.Version, isOwner bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
 		BundleSHA256: v.Bundle, SHA256: v.Hash, CreatedAt: v.CreatedAt, WentLiveAt: v.LiveAt, EndedAt: v.EndedAt,
 	}
-	if own {
+	if isOwner {
 		doc.Reason = v.Reason.String()
 		if !v.IsHouse() && !v.Remote {
 			doc.Submission = v.ID
@@ -60,7 +61,8 @@ func (a *API) getBots(r *http.Request, q botsQuery) (page wire.Page[wire.Bot], e
 	return a.botPage(r, found, q.Limit)
 }
 
-// botPage returns a page of bots, of which one more than the limit was looked for.
+// botPage returns a page of at most limit bots. The caller has looked for limit+1 bots, so that one more in
+// found means that another page follows.
 func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]
@@ -70,14 +72,14 @@ func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire
 	return page, err
 }
 
-// findBots returns at most n bots after one: of an owner if owner is not "", and if house is not nil only house bots or
-// only others.
+// findBots returns up to n bots with IDs greater than after. If owner is not "", only the bots of that person
+// are returned. If house is not nil, only house bots (true) or only other bots (false) are returned.
 func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	if owner == "" {
 		return a.Store.Bots.List(ctx, house, after, n)
 	}
 	p, err := a.Store.People.FindByName(ctx, owner)
-	if err != nil || house != nil && *house { // which nobody owns
+	if err != nil || house != nil && *house { // nobody owns a house bot
 		return nil, err
 	}
 	return a.Store.Bots.ListOwn(ctx, p.ID, after, n)
@@ -110,8 +112,8 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// liveNumber returns the number of the live version of the bot with a last version; 0 if there is
-// none.
+// liveNumber returns the number of the live version of a bot, or 0 if none is live. last is the last version
+// of the bot.
 func (a *API) liveNumber(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
@@ -133,7 +135,7 @@ func (a *API) getBot(r *http.Request) (doc wire.Bot, err error) {
 	return a.botDoc(r, b)
 }
 
-// botDoc returns the document of a bot with its places.
+// botDoc returns the document of b with its places on the ladders.
 func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {
@@ -179,8 +181,7 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 	return doc
 }
 
-// ownStages returns the stages of the version in the path, or an error unless the request is by
-// its owner.
+// ownStages returns the stages of the version in the path. It fails unless the owner or an admin asks.
 func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	number, err := middleware.PathID(r, "version")
 	if err != nil {
@@ -226,7 +227,6 @@ func (q *historyQuery) check(p *middleware.Query) {
 	}
 }
 
-// getHistory returns the rating changes of one version on one ladder.
 func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.Change], err error) {
 	v, err := a.Service.FindVersion(r.Context(), r.PathValue("bot"), int(q.Version))
 	if err != nil {
@@ -241,14 +241,14 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 	return list, err
 }
 
-// putLive makes an earlier version live again.
+// putLive makes an earlier version of a bot live again.
 func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.UseVersion(ctx, by, bot, asked.Version)
 	})(r)
 }
 
-// changeBot returns what changes the bot that the path names, and returns what it is then.
+// changeBot returns a handler that applies change to the bot in the path and answers with the changed bot.
 func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*http.Request) (wire.Bot, error) {
 	return func(r *http.Request) (doc wire.Bot, err error) {
 		b, err := change(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("bot"))

@@ -21,10 +21,10 @@ import (
 // schema is a part of an OpenAPI document, as JSON.
 type schema = map[string]any
 
-// textContent returns the content of a text.
+// textContent returns a content of media type kind that is plain text.
 func textContent(kind string) content { return content{kind: kind, schema: schema{"type": "string"}} }
 
-// bytesContent returns the content of bytes.
+// bytesContent returns a content of media type kind that is binary.
 func bytesContent(kind string) content {
 	return content{kind: kind, schema: schema{"type": "string", "contentMediaType": kind}}
 }
@@ -41,10 +41,10 @@ const intro = "Lists come in pages: `items`, and `next` if there are more; ask a
 	"Errors are RFC 9457 problems (`application/problem+json`); `hint`, if present, says what to try.\n" +
 	"Above the rate limit the server answers 429 with `Retry-After`; `RateLimit` gives what is left.\n"
 
-// groups are the tags of operations, in the order in which they are shown.
+// groups are the tags by which the document groups the operations, in display order.
 var groups = []string{"ladders", "bots", "matches", "replays", "machines", "submissions", "people", "admin", "operation"}
 
-// sharedSchemas returns the schemas that several members have, by the names that the tag ref gives.
+// sharedSchemas returns the schemas that several members use. A field names one in its tag ref.
 func sharedSchemas() schema {
 	milliseconds := schema{"type": "integer", "minimum": 0}
 	hash := schema{"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -74,17 +74,17 @@ var (
 	}
 )
 
-// stringsOf returns the texts of values.
+// stringsOf converts values to strings.
 func stringsOf[T ~string](values []T) []string {
 	return Docs(values, func(v T) string { return string(v) })
 }
 
-// versionSchema returns the schema of the number of a version.
+// versionSchema returns the schema of a version number.
 func versionSchema() schema {
 	return schema{"type": "integer", "minimum": 1, "maximum": service.MaxVersion}
 }
 
-// pathParameters are the schemas of the parts of paths.
+// pathParameters has the schema of each parameter in the patterns of routes, by name.
 var pathParameters = schema{
 	"ladder": ref("Name"), "person": ref("Name"), "bot": schema{"type": "string", "maxLength": 64},
 	"version": versionSchema(),
@@ -95,7 +95,8 @@ var pathParameters = schema{
 
 func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
 
-// Document returns the OpenAPI 3.1 document of the API, as JSON. It is made of the routes and of the types of the documents.
+// Document returns the OpenAPI 3.1 document of the API, as JSON. It is generated once, from the routes and
+// from the types of package wire. The caller must not change it.
 func Document() []byte {
 	cachedDocument.Do(func() {
 		a := &API{Options: Options{Metrics: http.NotFoundHandler()}}
@@ -115,7 +116,7 @@ func (a *API) getDocument(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// generator makes an OpenAPI document. It collects the schemas that have a name.
+// generator generates an OpenAPI document. It collects the named schemas, which references use.
 type generator struct{ schemas schema }
 
 func (g *generator) document(routes []route) schema {
@@ -228,7 +229,7 @@ func (g *generator) content(contents []content) schema {
 	return all
 }
 
-// queryParameters returns the parameters of a struct that readQuery fills.
+// queryParameters returns the parameters that readQuery reads into a struct of type query.
 func (g *generator) queryParameters(query reflect.Type) (list []schema) {
 	for f := range query.Fields() {
 		if f.Anonymous {
@@ -249,7 +250,8 @@ func (g *generator) queryParameters(query reflect.Type) (list []schema) {
 	return list
 }
 
-// typeSchema returns the schema of values of a type; of a struct in package wire a reference to it.
+// typeSchema returns the schema of values of type t. For a struct of package wire it adds the schema to
+// g.schemas and returns a reference to it.
 func (g *generator) typeSchema(t reflect.Type) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -283,7 +285,7 @@ func (g *generator) typeSchema(t reflect.Type) schema {
 	case reflect.Map:
 		return schema{"type": "object", "additionalProperties": g.typeSchema(t.Elem())}
 	}
-	if strings.Contains(t.Name(), "[") { // a page, whose name says nothing
+	if strings.Contains(t.Name(), "[") { // a generic type, such as wire.Page, has no name of its own
 		return g.structSchema(t)
 	}
 	if g.schemas[t.Name()] == nil {
@@ -320,14 +322,14 @@ func (g *generator) structSchema(t reflect.Type) schema {
 	return s
 }
 
-// memberSchema returns the schema of a field by its type and its tags:
+// memberSchema returns the schema of a struct field. Its type and these tags determine the schema:
 //
-//	ref                 the name of the schema, of those in shared
-//	doc                 the description, in which 'x' stands for `x`
+//	ref                 the name of the schema in sharedSchemas that describes the field
+//	doc                 the description; a word in single quotes becomes code, in backticks
 //	min, max            the limits of a number
-//	length              the largest number of characters; in an array, of each item
-//	minItems, maxItems  the limits of an array
-//	enum                the values that are allowed, separated by commas
+//	length              the largest number of characters, in an array of each item
+//	minItems, maxItems  the limits of the length of an array
+//	enum                the allowed values, separated by commas
 //	pattern, format, default
 func (g *generator) memberSchema(f reflect.StructField) schema {
 	s := g.typeSchema(f.Type)

@@ -11,34 +11,38 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// handler answers a request, or returns an error instead.
+// handler answers a request. If it returns an error, the caller answers with the error.
 type handler func(http.ResponseWriter, *http.Request) error
 
-// endpoint is a handler with the types that it takes and answers, from which the OpenAPI document is made.
+// endpoint is a handler together with the Go types of its parameters, body and answer, from which the OpenAPI
+// document is generated.
 type endpoint struct {
 	serve    handler
-	query    reflect.Type // a struct of the parameters; nil if the query is not read
-	body     reflect.Type // of the document in the body; nil if there is none
-	status   int          // of the answer; 0 means 200
-	contents []content    // of the answer; none with the status 204
+	query    reflect.Type // the struct of the query parameters; nil if the endpoint has none
+	body     reflect.Type // the type of the JSON document in the body; nil if there is none
+	status   int          // the status of a success; 0 means 200
+	contents []content    // the possible contents of a success; empty with the status 204
 }
 
-// content is a media type of an answer or a body, and its schema or the Go type of which the schema is made.
+// content describes one possible content of a body or an answer: its media type, and its schema or the Go
+// type from which the schema is generated.
 type content struct {
 	kind   string
-	doc    reflect.Type // nil if schema is given
+	doc    reflect.Type // nil if schema is set
 	schema schema
 }
 
-// empty is the type of parameters or of a document where there are none.
+// empty is the type of the parameters of an endpoint that has none, and of the document of an answer without
+// content.
 type empty struct{}
 
-// jsonContent returns the content of a JSON document.
+// jsonContent returns the content of a JSON document of type D.
 func jsonContent[D any]() content {
 	return content{kind: "application/json", doc: reflect.TypeFor[D]()}
 }
 
-// raw returns an endpoint whose handler is called with its parameters and answers by itself; cursors are of a kind.
+// raw returns an endpoint with query parameters of type Q. serve gets the parameters and writes the answer
+// itself. kind is the kind of the cursors in the parameters, as in middleware.CursorOf.
 func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) error, contents ...content) endpoint {
 	return endpoint{query: reflect.TypeFor[Q](), contents: contents, serve: func(w http.ResponseWriter, r *http.Request) error {
 		var q Q
@@ -49,18 +53,19 @@ func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) e
 	}}
 }
 
-// withStatus returns an endpoint that answers with a status.
+// withStatus returns e with another status of a success.
 func (e endpoint) withStatus(status int) endpoint {
 	e.status = status
 	return e
 }
 
-// plain returns an endpoint without parameters whose handler answers by itself.
+// plain returns an endpoint without query parameters whose handler writes the answer itself.
 func plain(serve handler, contents ...content) endpoint {
 	return raw("", func(w http.ResponseWriter, r *http.Request, _ empty) error { return serve(w, r) }, contents...)
 }
 
-// query returns an endpoint that answers with what find returns for the parameters of the request; cursors are of a kind.
+// query returns an endpoint that calls find with the query parameters of the request and answers with the
+// document that find returns. kind is the kind of the cursors in the parameters.
 func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoint {
 	return raw(kind, func(w http.ResponseWriter, r *http.Request, q Q) error {
 		doc, err := find(r, q)
@@ -71,12 +76,13 @@ func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoi
 	}, jsonContent[D]())
 }
 
-// answer returns an endpoint without parameters that answers with what find returns.
+// answer returns an endpoint without query parameters that answers with the document that find returns.
 func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// rawBody returns an endpoint whose handler reads a document of type A in the body, and answers with one of type D.
+// rawBody returns an endpoint whose handler reads a document of type A from the body itself, and answers with
+// a document of type D.
 func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status
@@ -86,7 +92,8 @@ func rawBody[A, D any](status int, serve handler) endpoint {
 	return e
 }
 
-// withBody returns an endpoint that hands the document in the body to do, and answers with what do returns.
+// withBody returns an endpoint that decodes the body as an A, calls do with it, and answers with the document
+// that do returns.
 func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
 	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
@@ -101,7 +108,7 @@ func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Reque
 	})
 }
 
-// noContent returns an endpoint without parameters that answers without a document.
+// noContent returns an endpoint without query parameters that calls do and answers with the status 204.
 func noContent(do func(*http.Request) error) endpoint {
 	return plain(func(w http.ResponseWriter, r *http.Request) error {
 		if err := do(r); err != nil {
@@ -111,13 +118,14 @@ func noContent(do func(*http.Request) error) endpoint {
 	}).withStatus(http.StatusNoContent)
 }
 
-// readQuery reads the parameters of a request into the fields of a struct, each by its type and its tags:
+// readQuery reads the query parameters of r into the struct that into points to. Tags describe the fields:
 //
-//	query    the name
-//	min, max the limits of a number or of a duration
-//	default  the number without the parameter, otherwise 0
+//	query    the name of the parameter
+//	min, max the limits of a number; max also limits a duration
+//	default  the value of a number if the parameter is missing; without the tag it is 0
 //
-// kind is the kind of the cursor in the parameters. The other tags only document: required, and those of memberSchema. If the struct has a method check, readQuery calls it at the end.
+// kind is the kind of the cursor in the parameters. All other tags are only for the OpenAPI document, also
+// required: see memberSchema. If the struct has a method check, readQuery calls it at the end.
 func readQuery(r *http.Request, into any, kind string) error {
 	q := middleware.NewQuery(r)
 	readFields(q, reflect.ValueOf(into).Elem(), kind)
@@ -127,7 +135,7 @@ func readQuery(r *http.Request, into any, kind string) error {
 	return q.Check()
 }
 
-// readFields reads parameters into the fields of a struct whose cursors are of a kind.
+// readFields reads query parameters into the fields of the struct to, and of the structs embedded in it.
 func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	for field, value := range to.Fields() {
 		if field.Anonymous {
@@ -160,13 +168,14 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	}
 }
 
-// cursor is the key in a cursor; see middleware.Query.CursorID.
+// cursor is the key that a cursor in a request contains, such as the ID of the last item of the page before;
+// 0 means the first page.
 type cursor int64
 
-// versionNumber is the number of a version of a bot, 0 if the request names none.
+// versionNumber is the number of a version of a bot; 0 means that the request names none.
 type versionNumber int
 
-// paging is which part of a list is asked for.
+// paging are the query parameters of a list: where its page starts, and how long it is.
 type paging struct {
 	From  cursor `query:"cursor" length:"128" doc:"'next' of the previous page."`
 	Limit int    `query:"limit" min:"1" max:"500" default:"100" doc:"The largest number of items."`

@@ -45,7 +45,8 @@ type standingsQuery struct {
 	paging
 }
 
-// getStandings returns the active versions; with active=false followed by the inactive ones.
+// getStandings returns the active versions of a ladder. The parameter active=false adds the inactive ones at
+// the end.
 func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wire.Standing], err error) {
 	name := r.PathValue("ladder")
 	if q.Active == nil || *q.Active {
@@ -61,14 +62,14 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns a page of a complete list. Its cursor is the number of items before the next page.
+// pageOfList returns the page of all that p asks for. A cursor is the number of items before the next page.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]
 	return newPage(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
-// newPage returns a page of a list of total items; start is how many come before the page.
+// newPage returns a page with items, which follow the first start items of a list of total items.
 func newPage[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {

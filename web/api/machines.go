@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// MachineDoc returns the document of a machine; full is with what only admins see.
+// MachineDoc returns the document of m. full adds the part that only admins see.
 func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	doc := wire.Machine{
 		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason.String(), PausedUntil: m.PausedUntil,
@@ -32,7 +32,8 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	return doc
 }
 
-// getMachines lists the machines that are there, or with full all machines with all that is known of them.
+// getMachines returns the endpoint that lists the connected machines. If full is set, it lists all machines
+// with the part that only admins see, and refuses everybody else.
 func (a *API) getMachines(full bool) endpoint {
 	return list("machine", func(_ context.Context, by service.Actor) ([]ladder.Machine, error) {
 		if full {

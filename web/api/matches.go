@@ -24,7 +24,8 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	}
 }
 
-// matchDoc returns the document of a match for lists: without attempts, owners and hashes.
+// matchDoc returns the document of m as lists contain it: without attempts, and without the owners and hashes
+// of the versions.
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
@@ -42,7 +43,7 @@ func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames)
 	return doc, err
 }
 
-// matchQuery are the parameters of every list of matches.
+// matchQuery are the query parameters of every list of matches.
 type matchQuery struct {
 	State ladder.MatchState `query:"state"`
 	paging
@@ -79,7 +80,8 @@ func (a *API) getMatches(r *http.Request, q matchesQuery) (wire.Page[wire.Match]
 	return a.matchesOf(r, q)
 }
 
-// matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
+// matchesOf lists the matches that q selects: of a bot or of one of its versions, or of all bots if q.Bot is
+// "".
 func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Match], err error) {
 	f := store.MatchFilter{Ladder: q.Ladder, Bot: q.Bot}
 	if q.Version != 0 {
@@ -113,7 +115,6 @@ func (a *API) listMatches(r *http.Request, q matchQuery, f store.MatchFilter) (p
 	return page, nil
 }
 
-// pathMatch returns the match in the path.
 func (a *API) pathMatch(r *http.Request) (ladder.Match, error) {
 	id, err := middleware.PathID(r, "match")
 	if err != nil {
@@ -130,7 +131,7 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// fullMatchDoc returns the complete document of a match.
+// fullMatchDoc returns the document of m with attempts, owners, hashes and records.
 func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
 	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {
@@ -157,7 +158,8 @@ func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match,
 	return doc, err
 }
 
-// addRecords sets what the versions of a finished match have won, drawn and lost.
+// addRecords sets the record of each version in doc: how many games of a finished match it has won, drawn and
+// lost.
 func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) error {
 	if m.State != ladder.Finished {
 		return nil
@@ -194,7 +196,7 @@ func (a *API) postMatch(w http.ResponseWriter, r *http.Request, asked wire.Asked
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// postMatchCancel drops a match that is not over.
+// postMatchCancel drops a match that has not finished.
 func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	id, err := middleware.PathID(r, "match")
 	if err != nil {
@@ -249,7 +251,7 @@ func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {
 	return doc, err
 }
 
-// addReasons sets the reason of each seat's first fault, from the replay.
+// addReasons sets the reason of each seat's first fault in doc. It reads the reasons from the replay.
 func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
 		return nil
@@ -268,7 +270,8 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	return nil
 }
 
-// getGameLog answers with what a bot wrote to stderr in a game, for its owner.
+// getGameLog answers with the part that is stored of a bot's standard error in a game. Only the owner of the
+// bot may read it.
 func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	game, err := middleware.PathID(r, "game")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// PersonDoc returns the document of a person.
+// PersonDoc returns the document of p.
 func PersonDoc(p ladder.Person) wire.Person {
 	return wire.Person{Name: p.Name, Admin: p.Admin, CreatedAt: p.CreatedAt, BlockedAt: p.BlockedAt}
 }
@@ -20,7 +20,8 @@ func tokenDoc(t ladder.Token) wire.Token {
 	}
 }
 
-// postPerson adds a person. It counts every try, also with a body that cannot be read.
+// postPerson registers a person. Each request counts against the limit of registrations, even if its body is
+// invalid.
 func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Middleware.Joining.Admit(w, middleware.RequestOf(r).Address); err != nil {
 		return err
@@ -49,7 +50,8 @@ func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], er
 	return a.botPage(r, found, p.Limit)
 }
 
-// getMessages returns the messages after a cursor, and always the next cursor.
+// getMessages returns the messages after a cursor. Unlike other lists, the last page also has a next cursor,
+// with which the client asks for new messages later.
 func (a *API) getMessages(r *http.Request, p paging) (page wire.Page[wire.Message], err error) {
 	after := int64(p.From)
 	list, err := a.Store.People.Messages(r.Context(), middleware.RequestOf(r).Person.ID, after, p.Limit)
@@ -83,7 +85,7 @@ func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewTo
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
 
-// InviteDoc returns the document of an invite.
+// InviteDoc returns the document of i, which does not have its code.
 func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, CreatedBy: i.Issuer, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
@@ -93,10 +95,10 @@ func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewI
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
 }
 
-// setBlocked blocks or unblocks the person that the path names.
-func (a *API) setBlocked(out bool) endpoint {
+// setBlocked returns the endpoint that blocks the person in the path, or unblocks them if blocked is false.
+func (a *API) setBlocked(blocked bool) endpoint {
 	return answer(func(r *http.Request) (wire.Person, error) {
-		p, err := a.Service.SetBlocked(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), out)
+		p, err := a.Service.SetBlocked(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), blocked)
 		return PersonDoc(p), err
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// getReplay answers with a game's document byte for byte. It never changes, so clients may cache
-// it for ever.
+// getReplay answers with the stored replay of a game, byte for byte. A replay never changes, so clients may
+// cache it forever.
 func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 	id, err := middleware.PathID(r, "game")
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 // maxReplays is the largest number of replays in one stream.
 const maxReplays = 10_000
 
-// errStreamLimit ends a stream at its limit.
+// errStreamLimit stops a stream at its limit. It never reaches the client.
 var errStreamLimit = errors.New("enough")
 
 type replaysQuery struct {
@@ -44,8 +44,8 @@ type replaysQuery struct {
 	Limit  int    `query:"limit" min:"1" max:"10000" default:"1000"`
 }
 
-// getReplays streams all replays after a cursor. Each line contains the cursor after it, with which
-// an interrupted stream can be resumed.
+// getReplays streams the replays after a cursor. Each line contains the cursor with which a client can resume
+// the stream after that line.
 func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery) error {
 	if _, err := accepts(r, ndjson); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 	return a.writeZip(w, r, m)
 }
 
-// streamReplays writes a line for each replay. It sends the header with the first line, so that an
-// error before it becomes a problem document.
+// streamReplays writes a line for each of up to limit replays with game IDs greater than after. It sends the
+// header together with the first line, so that an error before that is answered as a problem document.
 func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {
@@ -111,7 +111,7 @@ func replayLine(r store.Replay) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// writeZip writes an archive with the documents of a match byte for byte.
+// writeZip answers with an archive of the replays of m. Each file has the bytes of a stored replay.
 func (a *API) writeZip(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {

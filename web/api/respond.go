@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// respond answers with a document, or with the status 204 without it.
+// respond answers with the JSON document v. With the status 204 it answers without a document.
 func respond(w http.ResponseWriter, status int, v any) error {
 	if status == http.StatusNoContent {
 		w.WriteHeader(status)
@@ -32,7 +32,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return abortOnError(err)
 }
 
-// Docs returns the documents of items.
+// Docs returns the documents of items, each made by doc.
 func Docs[T, D any](items []T, doc func(T) D) []D {
 	out := make([]D, len(items))
 	for i, item := range items {
@@ -41,7 +41,8 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list returns an endpoint that answers with a page of all items that the actor may see; kind is that of its cursors.
+// list returns an endpoint that answers with a page of the items that all returns for the actor. doc makes
+// their documents; kind is the kind of the list's cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
@@ -49,10 +50,11 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 	})
 }
 
-// revoke returns an endpoint that revokes the thing of a kind whose ID is in the path.
-func revoke(kind string, f func(context.Context, service.Actor, int64) error) endpoint {
+// revoke returns an endpoint that calls f with the ID in the path. kind is the name of the ID's path
+// parameter.
+func revoke(parameter string, f func(context.Context, service.Actor, int64) error) endpoint {
 	return noContent(func(r *http.Request) error {
-		id, err := middleware.PathID(r, kind)
+		id, err := middleware.PathID(r, parameter)
 		if err != nil {
 			return err
 		}
@@ -60,7 +62,7 @@ func revoke(kind string, f func(context.Context, service.Actor, int64) error) en
 	})
 }
 
-// encoded returns a document as a line.
+// encoded returns v as JSON in one line.
 func encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -69,7 +71,8 @@ func encoded(v any) []byte {
 	return append(data, '\n')
 }
 
-// respondWithETag answers with an encoded document, unless the client has it, as If-None-Match says.
+// respondWithETag answers with the JSON in data, or with 304 if the header If-None-Match says that the client
+// already has it.
 func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error {
 	tag := etag(data)
 	w.Header().Set("ETag", tag)
@@ -82,7 +85,8 @@ func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error 
 	return abortOnError(err)
 }
 
-// abortOnError aborts the handler if err is not nil: the client is gone and can get no answer.
+// abortOnError aborts the handler if err is not nil. err is the error of writing an answer: the client is
+// gone and cannot get another one. It returns nil, so that a handler can return its result.
 func abortOnError(err error) error {
 	if err == nil {
 		return nil
@@ -97,13 +101,14 @@ func text(w http.ResponseWriter, data []byte) error {
 	return abortOnError(err)
 }
 
-// etag returns a weak ETag: a document may be compressed in several ways.
+// etag returns a weak ETag of data. It is weak because the answer may be compressed in several ways.
 func etag(data []byte) string {
 	sum := sha256.Sum256(data)
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// matches reports whether If-None-Match contains an ETag.
+// matches reports whether the header If-None-Match contains tag, with or without the mark of a weak ETag, or
+// is "*".
 func matches(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)
@@ -114,8 +119,9 @@ func matches(r *http.Request, tag string) bool {
 	return false
 }
 
-// accepts returns the offered media type that the request prefers; the first one if the request
-// has no preference. The narrowest range that has a type says how much it is wanted.
+// accepts returns the media type among offered that the request prefers by its header Accept, or the first
+// one if it has no preference. If several ranges of the header match a type, the quality of the most specific
+// one counts.
 func accepts(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -162,7 +168,8 @@ func accepts(r *http.Request, offered ...string) (string, error) {
 // maxDocument is the largest size of a JSON body in bytes.
 const maxDocument = 64 << 10
 
-// decode reads a JSON body. Unknown members are errors.
+// decode decodes the JSON body of r into v. An unknown member is an error, and so is anything after the
+// document.
 func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return ladder.Errorf(middleware.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
@@ -184,7 +191,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json describes it", "the body cannot be read: %s", jsonFault(err))
 }
 
-// jsonFault returns what is wrong with a body, without the names of Go types.
+// jsonFault says what is wrong with a body for which the decoder returned err, without the names of Go types.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

@@ -7,27 +7,27 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// route is a route of the API, with all that the OpenAPI document says about it. Package service checks what is only for
-// owners or admins.
+// route is a route of the API with its texts in the OpenAPI document. The fields owner and admin only
+// document; package service checks who may do what.
 type route struct {
-	pattern string       // of net/http, the method first
-	scope   ladder.Scope // that a token needs; "" if the request needs no token
-	owner   bool         // documents that only the owner of the resource and admins may do it
-	admin   bool         // documents that only admins may do it
+	pattern string       // the method and the path, as http.ServeMux has them
+	scope   ladder.Scope // the scope that the token needs; "" if the request needs no token
+	owner   bool         // only the owner of the resource and admins may do it
+	admin   bool         // only admins may do it
 	endpoint
 
-	id          string // its name in the document
-	tags        string // the groups of the document that have it, separated by spaces
+	id          string // the operationId in the document
+	tags        string // the tags of the operation (see groups), separated by spaces
 	summary     string
-	description string // what else there is to know
-	success     string // what a success is
-	headers     string // of a success, separated by spaces
+	description string // details beyond the summary; may be ""
+	success     string // the description of a success
+	headers     string // the names of headers of a success, separated by spaces
 
-	uploads     []content // of the body, if it is not a JSON document
-	notModified string    // what the status 304 means; "" if it is never answered
+	uploads     []content // the possible contents of a body that is not a JSON document
+	notModified string    // the description of the status 304; "" if the route never answers it
 }
 
-// routes returns all routes, /metrics only if there are metrics.
+// routes returns all routes of the API. It includes /metrics only if a.Metrics is set.
 func (a *API) routes() []route {
 	all := []route{
 		{
@@ -87,8 +87,8 @@ func (a *API) routes() []route {
 			pattern: "GET /api/v1/bots/{bot}/versions/{version}/upload", id: "upload", tags: "bots submissions",
 			scope: ladder.ScopeRead, owner: true,
 			summary:     "The upload of a version, byte for byte",
-			description: "The uploads of versions that failed before they were built are not kept.",
-			success:     "The archive as it came. `Content-Disposition` has a file name with the suffix of its format.",
+			description: "The server does not keep the uploads of versions that failed before they were built.",
+			success:     "The archive, unchanged. `Content-Disposition` has a file name with the suffix of its format.",
 			headers:     "Content-Disposition", endpoint: plain(a.Middleware.SendUpload, bytesContent("application/octet-stream")),
 		},
 		{
@@ -111,7 +111,7 @@ func (a *API) routes() []route {
 		{
 			pattern: "GET /api/v1/bots/{bot}/history", id: "history", tags: "bots",
 			summary:     "The rating change of each match, for one version on one ladder, the oldest first",
-			description: "At most `limit` matches, evenly spaced, including the last one.",
+			description: "If there are more than `limit` matches, the answer has some of them, evenly spaced, including the last one.",
 			success:     "The changes.", endpoint: query("", a.getHistory),
 		},
 		{
@@ -161,7 +161,7 @@ func (a *API) routes() []route {
 			pattern: "POST /api/v1/matches/{match}/cancel", id: "cancelMatch", tags: "matches",
 			scope: ladder.ScopeSubmit, owner: true,
 			summary:     "Cancel a match that waits or runs",
-			description: "Whoever asked for a match may cancel it; an admin may cancel any. It is then `dropped`, and `reason` says why.",
+			description: "The person who asked for a match may cancel it; an admin may cancel any. It is then `dropped`, and `reason` says why.",
 			success:     "The match.", endpoint: answer(a.postMatchCancel),
 		},
 		{
@@ -191,19 +191,19 @@ func (a *API) routes() []route {
 			pattern: "GET /api/v1/games/{game}/logs/{seat}", id: "gameLog", tags: "matches",
 			scope: ladder.ScopeRead, owner: true,
 			summary: "What a bot wrote to standard error in a game",
-			success: "The part of the text that was kept.", endpoint: plain(a.getGameLog, textContent("text/plain")),
+			success: "The stored part of the text.", endpoint: plain(a.getGameLog, textContent("text/plain")),
 		},
 		{
 			pattern: "GET /api/v1/replays", id: "replays", tags: "replays",
 			summary: "All replays after a cursor, for training",
 			description: "One `ReplayLine` per line, the oldest first, at most `limit` of them. Every line has a cursor that points " +
-				"behind it: if a stream breaks, resume after the last complete line. An empty answer: nothing is new yet.",
+				"behind it: if a stream breaks, resume after the last complete line. An empty answer means that there are no newer replays yet.",
 			success: "The replays.", endpoint: raw("replay", a.getReplays, textContent(ndjson)),
 		},
 		{
 			pattern: "GET /api/v1/machines", id: "machines", tags: "machines",
-			summary:     "The machines that are there, and what they play",
-			description: "Without those that are not connected, and without `operator`.",
+			summary:     "The connected machines, and what they play",
+			description: "Machines that are not connected are left out, and so is `operator`.",
 			success:     "A page, by name, the server's own first.", endpoint: a.getMachines(false),
 		},
 
@@ -259,14 +259,14 @@ func (a *API) routes() []route {
 			pattern: "GET /api/v1/me/messages", id: "messages", tags: "people",
 			scope:       ladder.ScopeRead,
 			summary:     "Your messages, the oldest first",
-			description: "For example, a failed stage or a suspended bot. The last page also has `next`, to ask for new messages later.",
+			description: "For example, that a stage failed or a bot was suspended. The last page also has `next`, to ask for new messages later.",
 			success:     "A page.", endpoint: query("message", a.getMessages),
 		},
 		{
 			pattern: "PUT /api/v1/me/messages/seen", id: "seeMessages", tags: "people",
 			scope:       ladder.ScopeRead,
-			summary:     "Note that you have read messages",
-			description: "Those with IDs from the first to the last one. Unread messages are counted on the pages of the site.",
+			summary:     "Mark messages as read",
+			description: "All messages whose IDs are from `first` to `last`. Unread messages are counted on the pages of the site.",
 			success:     "They are read.", endpoint: withBody(http.StatusNoContent, a.putSeen),
 		},
 		{

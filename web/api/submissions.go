@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// archives are the media types of uploads. The content decides the actual format.
+// archives are the accepted media types of an upload. The format itself is detected from the content.
 var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
 type submissionQuery struct {
@@ -22,8 +22,8 @@ type submissionQuery struct {
 	File string `query:"file" length:"200"`
 }
 
-// postSubmission receives an archive, or a single file whose name the request has. If the request states its length, an
-// archive that is too large is rejected before it is read.
+// postSubmission receives an archive, or a single file whose name is the parameter file. If the request
+// announces its length, an upload that is too large is refused before it is read.
 func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissionQuery) error {
 	u := service.Upload{Bot: q.Bot, File: q.File, Content: r.Body}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
@@ -46,7 +46,7 @@ func (a *API) submissionDoc(p service.Progress) wire.Submission {
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 
-// deleteSubmission ends a submission that waits to be begun.
+// deleteSubmission cancels a submission that no stage has started.
 func (a *API) deleteSubmission(r *http.Request) (doc wire.Submission, err error) {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {
@@ -60,8 +60,9 @@ type waitQuery struct {
 	Wait time.Duration `query:"wait" max:"60s" length:"16" doc:"A duration such as 30s, at most 60s."`
 }
 
-// getSubmission answers with the state of a submission. With wait it answers when the submission
-// is done, or with If-None-Match as soon as anything changes.
+// getSubmission answers with the state of a submission. With the parameter wait it answers when the
+// submission is done or the time is over. If the request also has If-None-Match, it answers as soon as the
+// state differs.
 func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery) error {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {

@@ -1,8 +1,12 @@
-// Package messages has all texts for people on pages: those of the site and of the boards, in each
-// language. A text is found by its key: the names of its tables and its own, with dots between, such
-// as "site.home". In its places a text has the names of values in braces, such as {name}. A table of
-// the forms one, other and so on is one text, whose form the value Count chooses by the rules of the
-// language.
+// Package messages has all texts that pages show to people, in each language: those of the site and of the
+// boards.
+//
+// A text is found by its key, which joins the names of its TOML tables and its own with dots, such as
+// "site.home". A text contains the names of values in braces, such as {name}. A TOML table of plural forms
+// (one, other and so on) is one text: the value named Count selects the form by the rules of the language.
+//
+// Errors, faults and other texts that the program itself makes are phrases instead: their English format is
+// the key of their translation. Begin with All.
 package messages
 
 import (
@@ -25,27 +29,27 @@ import (
 //go:embed *.toml phrases
 var files embed.FS
 
-// Languages are the languages of the texts; the first one stands for any other.
+// Languages are the tags of the languages that have texts. The first one, English, is used for any other language.
 var Languages = []string{"en", "ca", "es"}
 
-// Language has the texts of a language.
+// Language has the texts of one language. It does not change after All has loaded it.
 type Language struct {
-	Tag     string // as in Languages
-	Numbers *message.Printer
+	Tag     string            // one of Languages
+	Numbers *message.Printer  // formats numbers
 	Texts   map[string]Text   // by key
-	Phrases map[string]string // the formats of texts of the program, by those in English
+	Phrases map[string]string // translated formats of phrases by their English formats
 
 	tag language.Tag
 }
 
-// Phrase returns a text of the program, and whether all of it is in the language.
+// Phrase translates text. complete reports whether all parts of text have a translation.
 func (l *Language) Phrase(text phrase.Text) (words string, complete bool) {
 	words, complete = text.Translate(l.Phrases)
 	return words, complete || l.Tag == Languages[0]
 }
 
-// Translate returns what a text without values is in the language, such as the title of a ladder; one that is not
-// known as it is.
+// Translate returns the translation of a phrase without values, such as the title of a ladder. A phrase
+// without a translation is returned unchanged.
 func (l *Language) Translate(text string) string {
 	if translated, ok := l.Phrases[text]; ok {
 		return translated
@@ -53,15 +57,16 @@ func (l *Language) Translate(text string) string {
 	return text
 }
 
-// Text is a text by its plural forms. One without any has the form "".
+// Text is a text in its plural forms, by their names, such as "one". A text without plural forms has the only
+// form "".
 type Text map[string]string
 
-// forms are the names of plural forms.
+// forms has the names of the plural forms.
 var forms = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
 
-// All returns all languages, in the order of Languages. They are read once.
+// All returns all languages in the order of Languages. It loads them once.
 var All = sync.OnceValues(func() (list []*Language, err error) {
 	for _, tag := range Languages {
 		l := &Language{Tag: tag, Texts: map[string]Text{}, tag: language.MustParse(tag)}
@@ -79,28 +84,28 @@ var All = sync.OnceValues(func() (list []*Language, err error) {
 	return list, nil
 })
 
-// addTable adds the texts of a table, whose keys begin with a head.
-func (l *Language) addTable(head string, table map[string]any) {
+// addTable adds the texts of a TOML table; prefix is the beginning of their keys.
+func (l *Language) addTable(prefix string, table map[string]any) {
 	for name, value := range table {
 		switch value := value.(type) {
 		case string:
-			l.Texts[head+name] = Text{"": value}
+			l.Texts[prefix+name] = Text{"": value}
 		case map[string]any:
 			if _, plural := value["other"]; !plural {
-				l.addTable(head+name+".", value)
+				l.addTable(prefix+name+".", value)
 				continue
 			}
 			t := Text{}
 			for form, text := range value {
 				t[form] = fmt.Sprint(text)
 			}
-			l.Texts[head+name] = t
+			l.Texts[prefix+name] = t
 		}
 	}
 }
 
-// Text returns a text. The arguments are pairs of a name and a value for its places. A missing text
-// is its key: a test keeps the texts complete.
+// Text returns the text with a key. args are pairs of the name of a value and the value, which replace the
+// names in the text. For a missing key it returns the key; a test ensures that all keys have texts.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
 	if !ok {
@@ -121,19 +126,19 @@ func (l *Language) Text(key string, args ...any) string {
 	}
 	text, ok := t[form]
 	if !ok {
-		text = t[""] + t["other"] // one of them
+		text = t[""] + t["other"] // only one of them exists
 	}
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// TextsJSON returns the texts whose keys begin with one of some heads, without it, by language, for
-// scripts; nil if there are none. It has <, > and & as escapes.
-func TextsJSON(heads []string, languages ...*Language) ([]byte, error) {
+// TextsJSON returns the texts whose keys begin with one of the prefixes, as JSON for scripts: by language and
+// by the key without the prefix. It returns nil if there are none. Like json.Marshal, it escapes <, > and &.
+func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {
 		texts := map[string]any{}
-		for _, head := range heads {
-			l.collectTexts(head, texts)
+		for _, prefix := range prefixes {
+			l.collectTexts(prefix, texts)
 		}
 		all[l.Tag], none = texts, none && len(texts) == 0
 	}
@@ -143,10 +148,10 @@ func TextsJSON(heads []string, languages ...*Language) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// collectTexts adds the texts whose keys begin with a head, without it.
-func (l *Language) collectTexts(head string, texts map[string]any) {
+// collectTexts adds the texts whose keys begin with prefix to texts, by their keys without the prefix.
+func (l *Language) collectTexts(prefix string, texts map[string]any) {
 	for key, t := range l.Texts {
-		if name, ok := strings.CutPrefix(key, head); ok {
+		if name, ok := strings.CutPrefix(key, prefix); ok {
 			texts[name] = t
 			if text, plain := t[""]; plain {
 				texts[name] = text
@@ -155,7 +160,7 @@ func (l *Language) collectTexts(head string, texts map[string]any) {
 	}
 }
 
-// maxHeader is how much of a header is read, in bytes.
+// maxHeader is the number of bytes of a header Accept-Language that Choose reads.
 const maxHeader = 200
 
 var matcher = language.NewMatcher(func() (tags []language.Tag) {
@@ -165,8 +170,8 @@ var matcher = language.NewMatcher(func() (tags []language.Tag) {
 	return tags
 }())
 
-// Choose returns the index of a language by its tag, else of that which a header Accept-Language
-// prefers.
+// Choose returns the index in Languages of the language with a tag. If there is none, it returns that of the
+// language that header, the header Accept-Language of a request, prefers.
 func Choose(tag, header string) int {
 	if i := slices.Index(Languages, tag); i >= 0 {
 		return i

@@ -1,5 +1,8 @@
-// Package apidocs makes the page of the API's documentation from its OpenAPI document. It reads what
-// that document uses of OpenAPI: a general library would make every start of the program longer.
+// Package apidocs converts the OpenAPI document of the API into the data of a documentation page. It decodes
+// only the parts of OpenAPI that the document uses: a general library would make every start of the program
+// slower.
+//
+// Begin with NewPage.
 package apidocs
 
 import (
@@ -12,51 +15,53 @@ import (
 	"strings"
 )
 
-// Page is the data of the page.
+// Page is the data of the documentation page.
 type Page struct {
 	Intro  string
-	Bearer string // how a request is authorized
-	Groups []Group
-	Types  []Type
+	Bearer string  // how a request is authorized
+	Groups []Group // in display order
+	Types  []Type  // in alphabetical order
 }
 
-// Group are the operations whose first tag is Name.
+// Group has the operations whose first tag is Name.
 type Group struct {
 	Name       string
 	Operations []Operation
 }
 
-// Operation is a method of a path.
+// Operation is one method of one path.
 type Operation struct {
 	ID, Method, Path, Summary, Description string
-	Scope                                  string // that a token needs; "" without a token
-	Owner, Admin                           bool   // only for the owner and admins; only for admins
+	Scope                                  string // the scope that the token needs; "" if it needs no token
+	Owner                                  bool   // only the owner of the resource and admins may use it
+	Admin                                  bool   // only admins may use it
 	Parameters                             []Field
-	Body                                   *Field // of the request
-	Example                                string // a command that sends the request
+	Body                                   *Field // the body of the request; nil if it has none
+	Example                                string // a curl command that sends the request
 	Answers                                []Answer
 }
 
-// Field is a parameter, or a member of a document.
+// Field is a parameter, a content of a body or an answer, or a member of a JSON document.
 type Field struct {
-	Name, Location, Type, Note string
-	Ref                        string // the name of its type's schema, if it has one
-	Required                   bool
+	Name, Type, Note string
+	Location         string // where a parameter is, such as "query"; "" for other fields
+	Ref              string // the name of the schema of its type; "" if that has no name
+	Required         bool
 }
 
-// Answer is what an operation answers with a status.
+// Answer is the answer of an operation with one status.
 type Answer struct {
 	Status, Description string
-	Fields              []Field // one for each media type, or the members of a page
+	Fields              []Field // one for each media type; for a schema without a name, its members
 }
 
-// Type is a schema with a name.
+// Type is a named schema.
 type Type struct {
 	Name, Type, Description string
 	Members                 []Field
 }
 
-// NewPage reads an OpenAPI document.
+// NewPage returns the page for an OpenAPI document in JSON.
 func NewPage(data []byte) (*Page, error) {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
@@ -129,7 +134,7 @@ func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
 }
 
-// field describes a value of a schema.
+// field describes a value of schema of.
 func (d *document) field(name string, of *schema, required bool) Field {
 	f := Field{Name: name, Required: required}
 	if of == nil {
@@ -147,7 +152,7 @@ func (d *document) field(name string, of *schema, required bool) Field {
 	return f
 }
 
-// members returns the members of an object: those that are required first.
+// members returns the members of an object, the required ones first.
 func (d *document) members(of *schema) (list []Field) {
 	s := d.schema(of)
 	for _, part := range s.AllOf {
@@ -164,7 +169,7 @@ func (d *document) members(of *schema) (list []Field) {
 	return append(list, optional...)
 }
 
-// example returns a command that sends a request.
+// example returns a curl command that sends a request to o.
 func (d *document) example(o *Operation, body *schema) string {
 	path := o.Path
 	var query []string
@@ -201,13 +206,12 @@ func (d *document) example(o *Operation, body *schema) string {
 	return command + " \"$URL" + path + `"`
 }
 
-// samples are values of parameters and members in examples, by their names.
+// samples has the values of parameters and members in examples, by name.
 var samples = map[string]string{
 	"ladder": "brisca-2", "bot": "mybot", "person": "anna", "name": "anna", "stage": "build", "scope": "submit", "seat": "0",
 }
 
-// sample returns a document with the required members of a schema, and one of the others that
-// samples has.
+// sample returns an example of a value of schema of. An object has its required members and those in samples.
 func (d *document) sample(of *schema) any {
 	s := d.schema(of)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
-// The page has what a library for OpenAPI reads in the document: each operation with its parameters
-// and answers, and each schema with its members.
+// The page shows what an OpenAPI library reads in the document: each operation with its parameters and
+// answers, and each schema with its members.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(api.Document()))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// document is what is read of an OpenAPI document.
+// document has the parts of an OpenAPI document that the page shows.
 type document struct {
 	Info       struct{ Description string }
 	Tags       []struct{ Name string }
@@ -44,10 +44,10 @@ type response struct {
 	Content     content
 }
 
-// content are documents by their media types.
+// content has the schemas of documents by their media types.
 type content map[string]struct{ Schema *schema }
 
-// schema describes a value.
+// schema is the part of a JSON Schema that the page shows.
 type schema struct {
 	Ref                          string `json:"$ref"`
 	Type                         types
@@ -62,7 +62,7 @@ type schema struct {
 	AllOf                        []*schema
 }
 
-// types are the types that a value may have: one name, or several.
+// types are the JSON types that a value may have. JSON Schema writes a single one as a string.
 type types []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -75,7 +75,7 @@ func (t *types) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// resolve returns what a reference names among components, or what is written in its place.
+// resolve returns the component that ref names, or here if ref is "".
 func resolve[T any](ref string, here *T, components map[string]*T) *T {
 	if ref == "" {
 		return here
@@ -85,15 +85,16 @@ func resolve[T any](ref string, here *T, components map[string]*T) *T {
 
 func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Components.Schemas) }
 
-// schemaName returns the name of the schema that a reference names, "" for none.
+// schemaName returns the name of the schema that ref names, or "" if ref is "".
 func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
 func (s *schema) hasType(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
 
-// typeName returns the type for people.
+// typeName returns the type and the format of a value as the page shows them.
 func (s *schema) typeName() string { return joinTexts(strings.Join(s.Type, " or "), s.Format) }
 
-// bounds returns what values a schema allows.
+// bounds returns the limits of a value in parentheses, such as "(at least 1; default 100)". It returns "" if
+// there are none.
 func (s *schema) bounds() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
