@@ -7,23 +7,23 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Code is the kind of an error that the user can do something about.
-type Code string
+// ErrorCode is the kind of an error that the user can do something about.
+type ErrorCode string
 
 const (
-	Invalid      Code = "invalid"      // the request makes no sense
-	NotFound     Code = "not-found"    // the named thing does not exist
-	Conflict     Code = "conflict"     // the request contradicts the current state, for example the name is taken
-	Unauthorized Code = "unauthorized" // the token is missing or not valid
-	Forbidden    Code = "forbidden"    // the token is valid but lacks the permission
-	TooLarge     Code = "too-large"    // a size limit is exceeded
-	TooMany      Code = "too-many"     // a limit of a number or a rate is exceeded
-	Unavailable  Code = "unavailable"  // the server cannot do it now, for example because the disk is full
+	Invalid      ErrorCode = "invalid"      // the request makes no sense
+	NotFound     ErrorCode = "not-found"    // the named thing does not exist
+	Conflict     ErrorCode = "conflict"     // the request contradicts the current state, for example the name is taken
+	Unauthorized ErrorCode = "unauthorized" // the token is missing or not valid
+	Forbidden    ErrorCode = "forbidden"    // the token is valid but lacks the permission
+	TooLarge     ErrorCode = "too-large"    // a size limit is exceeded
+	TooMany      ErrorCode = "too-many"     // a limit of a number or a rate is exceeded
+	Unavailable  ErrorCode = "unavailable"  // the server cannot do it now, for example because the disk is full
 )
 
 // Error is an error for users. Text names the subject and the wrong value; Hint says what to try.
 type Error struct {
-	Code Code
+	Code ErrorCode
 	Text phrase.Text
 	Hint phrase.Text // empty if there is none
 	Err  error       // cause, for the log; not shown to users
@@ -33,7 +33,7 @@ type Error struct {
 
 // Errorf returns an error for users. hint is used literally; call Try for a hint with values. A %w verb sets
 // the cause.
-func Errorf(code Code, hint, format string, args ...any) *Error {
+func Errorf(code ErrorCode, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
 }
@@ -58,7 +58,7 @@ func (e *Error) Phrase() phrase.Text {
 func (e *Error) Unwrap() error { return e.Err }
 
 // CodeOf returns the code of an error for users, or "" for an internal failure.
-func CodeOf(err error) Code {
+func CodeOf(err error) ErrorCode {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code

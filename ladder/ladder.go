@@ -66,22 +66,24 @@ type Bot struct {
 // IsHouse reports whether the bot is a house bot, which comes with this program.
 func (b Bot) IsHouse() bool { return b.PersonID == 0 }
 
-// State is the state of a version, from upload to retirement.
-type State string
+// VersionState is the state of a version, from upload to retirement.
+type VersionState string
 
 const (
-	Queued    State = "queued"    // uploaded, waiting for its first stage
-	Building  State = "building"  // unpacked; its build command runs
-	Checking  State = "checking"  // the conformance tests run
-	Trial     State = "trial"     // plays against @random, once on each ladder and once in each other game that it claims
-	Live      State = "live"      // plays on the ladders; at most one version of each bot
-	Retired   State = "retired"   // another version is live, or the bot is withdrawn; its results remain
-	Failed    State = "failed"    // a stage failed; the version that was live before stays live
-	Suspended State = "suspended" // removed from the ladders for repeated faults until the bot has a new version
+	Queued    VersionState = "queued"    // uploaded, waiting for its first stage
+	Building  VersionState = "building"  // unpacked; its build command runs
+	Checking  VersionState = "checking"  // the conformance tests run
+	Trial     VersionState = "trial"     // plays against @random, once on each ladder and once in each other game that it claims
+	Live      VersionState = "live"      // plays on the ladders; at most one version of each bot
+	Retired   VersionState = "retired"   // another version is live, or the bot is withdrawn; its results remain
+	Failed    VersionState = "failed"    // a stage failed; the version that was live before stays live
+	Suspended VersionState = "suspended" // removed from the ladders for repeated faults until the bot has a new version
 )
 
 // IsPending reports whether the version is still a submission: it is queued or in one of the stages.
-func (s State) IsPending() bool { return s == Queued || s == Building || s == Checking || s == Trial }
+func (s VersionState) IsPending() bool {
+	return s == Queued || s == Building || s == Checking || s == Trial
+}
 
 // Version is one submitted state of a bot.
 type Version struct {
@@ -98,7 +100,7 @@ type Version struct {
 	Command  []string // run in its directory; for a house bot its name, such as "@greedy"
 	Needs    Needs    // what the build needs from a machine
 	Remote   bool     // runs on its owner's machine and plays only while connected
-	State    State
+	State    VersionState
 	Reason   phrase.Text // why it failed, was suspended, or is live but not played
 	// Unplayable says what a live version needs that no machine has. It is empty if some machine can play it.
 	Unplayable phrase.Text
@@ -230,8 +232,8 @@ type Attempt struct {
 	Reason     phrase.Text // why it was interrupted; empty if it was not
 }
 
-// Game is the result of one finished game of a match. The store encodes the games of a match as JSON.
-type Game struct {
+// FinishedGame is the result of one finished game of a match. The store encodes the games of a match as JSON.
+type FinishedGame struct {
 	ID       int64         `json:"-"`
 	MatchID  int64         `json:"-"`
 	Deal     int           `json:"d"`

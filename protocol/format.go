@@ -19,11 +19,11 @@ func AppendGreeting(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// Pair is one key=value pair of a line. A setting of package rules converts to it.
-type Pair struct{ Name, Value string }
+// KeyValue is one key=value pair of a line. A setting of package rules converts to it.
+type KeyValue struct{ Name, Value string }
 
 // AppendGame appends the line that starts a game, with the game's name and its settings.
-func AppendGame(dst []byte, name string, pairs ...Pair) []byte {
+func AppendGame(dst []byte, name string, pairs ...KeyValue) []byte {
 	dst = append(append(dst, "game "...), name...)
 	for _, p := range pairs {
 		dst = append(append(append(append(dst, ' '), p.Name...), '='), p.Value...)

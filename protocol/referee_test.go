@@ -24,7 +24,7 @@ func TestProtocolFromTheReferee(t *testing.T) {
 	}{
 		{AppendGreeting(nil), "timba 1", RefLine{Verb: RefTimba, Version: 1}},
 		{
-			AppendGame(nil, "brisca", Pair{"players", "2"}, Pair{"seat", "1"}, Pair{"seed", "9007199254740991"}),
+			AppendGame(nil, "brisca", KeyValue{"players", "2"}, KeyValue{"seat", "1"}, KeyValue{"seed", "9007199254740991"}),
 			"game brisca players=2 seat=1 seed=9007199254740991",
 			RefLine{Verb: RefGame, Name: []byte("brisca"), Pairs: Pairs("players=2 seat=1 seed=9007199254740991")},
 		},
@@ -128,9 +128,9 @@ func TestProtocolRoundTrip(t *testing.T) {
 		}
 
 		name, settings := key.Draw(t, "name"), rapid.MapOfN(key, word, 0, 6).Draw(t, "settings")
-		var pairs []Pair
+		var pairs []KeyValue
 		for k, v := range settings {
-			pairs = append(pairs, Pair{k, v})
+			pairs = append(pairs, KeyValue{k, v})
 		}
 		game := parse(t, AppendGame(nil, name, pairs...))
 		if string(game.Name) != name || !cmp.Equal(game.Pairs.Map(), settings) {
@@ -177,9 +177,9 @@ func FuzzParseReferee(f *testing.F) {
 			}
 			again = AppendGreeting(nil)
 		case RefGame:
-			var pairs []Pair
+			var pairs []KeyValue
 			for k, v := range l.Pairs.All() {
-				pairs = append(pairs, Pair{string(k), string(v)})
+				pairs = append(pairs, KeyValue{string(k), string(v)})
 			}
 			again = AppendGame(nil, string(l.Name), pairs...)
 		case RefTurn:
@@ -256,7 +256,7 @@ func BenchmarkParseReferee(b *testing.B) {
 
 func BenchmarkFormat(b *testing.B) {
 	buf := make([]byte, 0, 1<<16)
-	pairs := []Pair{{"players", "2"}, {"seat", "0"}, {"seed", "1234567"}, {"movetime", "1000"}}
+	pairs := []KeyValue{{"players", "2"}, {"seat", "0"}, {"seed", "1234567"}, {"movetime", "1000"}}
 	ranks, points := []int{1, 2}, []float64{61, 59}
 	for name, f := range map[string]func([]byte) []byte{
 		"greeting": AppendGreeting,

@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Game is the content of a "game" line. Each game of a process has a new *Game, so that a bot can tell games
+// GameLine is the content of a "game" line. Each game of a process has a new *Game, so that a bot can tell games
 // apart by the pointer.
-type Game struct {
+type GameLine struct {
 	Name     string
 	Number   int    // counts the games of this process, from 1
 	Settings Pairs  // every key of the line, with its value
@@ -26,7 +26,7 @@ type Game struct {
 
 // Turn is the request for a move. Its slices are only valid until the bot has answered.
 type Turn struct {
-	Game       *Game
+	Game       *GameLine
 	Ply        int           // number of moves made in the game
 	Time       time.Duration // time for this answer or, with a bank, for the rest of the game
 	ReceivedAt time.Time     // when the line was read; the referee started the clock then, or slightly earlier
@@ -81,7 +81,7 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 	if _, err := ParseBot(c.ready[:len(c.ready)-1]); err != nil {
 		return fmt.Errorf("name %q and version %q must be words of printable ASCII", name, version)
 	}
-	c.turn.Game = &Game{}
+	c.turn.Game = &GameLine{}
 	lines := bufio.NewReaderSize(in, maxRefLine)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -130,7 +130,7 @@ func (c *client) startGame(l RefLine) {
 	c.games++
 	seed, _ := l.Pairs.Lookup("seed")
 	n, _ := strconv.ParseUint(string(seed), 10, 64)
-	c.turn.Game = &Game{
+	c.turn.Game = &GameLine{
 		Name:     string(l.Name),
 		Number:   c.games,
 		Settings: append(Pairs(nil), l.Pairs...),

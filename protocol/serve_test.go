@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 		"bye", "turn 9 9 never",
 	}, "\n") + "\n"
 	var saw []string
-	var games []*Game
+	var games []*GameLine
 	var out writes
 	kit.Must(t, Serve(strings.NewReader(in), &out, "tuna", "2", func(turn *Turn) Answer {
 		if n := turn.Game.Number; n > len(games) {
@@ -56,7 +56,7 @@ func TestServe(t *testing.T) {
 	if diff := cmp.Diff(writes{"ready tuna 2\n", "move 12c\n", "info score=1\nmove 3o\n", "move 12-13\n"}, out); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
-	first := Game{Name: "brisca", Number: 1, Settings: games[0].Settings, Seat: 1, Players: 2, Seed: 77}
+	first := GameLine{Name: "brisca", Number: 1, Settings: games[0].Settings, Seat: 1, Players: 2, Seed: 77}
 	if diff := cmp.Diff(first, *games[0]); diff != "" || games[0].Settings.Get("exchange") != "no" {
 		t.Errorf("game (-want +got):\n%s", diff)
 	}
@@ -127,7 +127,7 @@ func BenchmarkServe(b *testing.B) {
 	lines := [][]byte{[]byte("event play 1 12c\n"), append(bytes.Clone(sampleView), '\n'), []byte("turn 14 1000 12c 3o 7b\n")}
 	answer := Answer{Move: []byte("12c"), Info: []byte("score=1")}
 	c := client{out: io.Discard, think: func(*Turn) Answer { return answer }}
-	c.turn.Game = &Game{}
+	c.turn.Game = &GameLine{}
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, line := range lines {

@@ -85,7 +85,7 @@ func TestAdjudicatedEnding(t *testing.T) {
 	}
 	tally := NewTally(alone(2), identities(2))
 	for _, a := range []*AdjudicationResult{nil, drawn, resigned, resigned} {
-		g := &Result{Bots: []int{0, 1}}
+		g := &GameResult{Bots: []int{0, 1}}
 		g.Seats = make([]ReplaySeat, 2)
 		g.AdjudicationResult, g.Ranks, g.Points = a, []int{1, 2}, []float64{1, 0}
 		tally.Add(g)

@@ -77,12 +77,12 @@ func span(d time.Duration) string {
 }
 
 // Pairs returns the clock as keys and values of the line "game".
-func (c Clock) Pairs() []protocol.Pair {
+func (c Clock) Pairs() []protocol.KeyValue {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	if c.Bank == 0 {
-		return []protocol.Pair{{Name: "movetime", Value: ms(c.Move)}}
+		return []protocol.KeyValue{{Name: "movetime", Value: ms(c.Move)}}
 	}
-	return []protocol.Pair{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
+	return []protocol.KeyValue{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
 }
 
 // ClockMS is a Clock in milliseconds, as in documents and configurations.

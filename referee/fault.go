@@ -25,7 +25,7 @@ func LateReason(c Clock) fault.Reason {
 // Circumstances returns what is known about a fault of the replay, for fault.Advice. log is the log of the seat in
 // this game. If the replay cannot be rebuilt up to the fault, it returns an error and what is known without that.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
-	c := fault.Circumstances{Turn: fault.Turn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
+	c := fault.Circumstances{Turn: fault.FailedTurn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)
 	if f.Seat >= 0 && f.Seat < len(r.Seats) {
 		c.Turn.Movetime = r.ClockOf(f.Seat).Movetime

@@ -315,16 +315,16 @@ func (g *Game) End() {
 
 // appendGame appends the line "game", which tells a seat what is played. seed is for the bot's own randomness.
 func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
-	var pairs []protocol.Pair
+	var pairs []protocol.KeyValue
 	settings := v.Settings
 	for _, s := range settings {
-		pairs = append(pairs, protocol.Pair(s))
+		pairs = append(pairs, protocol.KeyValue(s))
 	}
 	if settings.Get("players") == "" {
-		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players)})
+		pairs = append(pairs, protocol.KeyValue{Name: "players", Value: strconv.Itoa(v.Players)})
 	}
 	pairs = append(pairs,
-		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
-		protocol.Pair{Name: "seed", Value: strconv.FormatUint(seed, 10)})
+		protocol.KeyValue{Name: "seat", Value: strconv.Itoa(seat)},
+		protocol.KeyValue{Name: "seed", Value: strconv.FormatUint(seed, 10)})
 	return protocol.AppendGame(dst, v.Game.Name, append(pairs, c.Pairs()...)...)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Opening is the beginning of a deal: a seed that replaces that of the deal, unless it is nil, and moves that are
+// DealOpening is the beginning of a deal: a seed that replaces that of the deal, unless it is nil, and moves that are
 // made before the bots play.
-type Opening struct {
+type DealOpening struct {
 	Seed  *Hex     `json:"seed,omitempty"`
 	Moves []string `json:"moves"`
 }
@@ -51,7 +51,7 @@ func PointsText(points float64) string {
 type NotatedGame struct {
 	Game    string
 	Options map[string]string // those that the line has
-	Opening
+	DealOpening
 }
 
 // ParseNotation parses a line of Replay.Notation. Options, the seed and the moves may be missing.
@@ -93,7 +93,7 @@ func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	if err != nil {
 		return n, err
 	}
-	n = NotatedGame{r.Game, r.Options, Opening{Seed: &r.Seed, Moves: []string{}}}
+	n = NotatedGame{r.Game, r.Options, DealOpening{Seed: &r.Seed, Moves: []string{}}}
 	for _, m := range r.Moves {
 		n.Moves = append(n.Moves, m.Move)
 	}
@@ -106,7 +106,7 @@ func IsReplay(data []byte) bool {
 }
 
 // Cut removes all but the first moves of the opening. A negative number keeps all.
-func (o *Opening) Cut(moves int) error {
+func (o *DealOpening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
 	}
@@ -117,7 +117,7 @@ func (o *Opening) Cut(moves int) error {
 }
 
 // Check returns an error if the opening is not one of a game of this variant, or leaves no move to play.
-func (o Opening) Check(v *rules.Variant) error {
+func (o DealOpening) Check(v *rules.Variant) error {
 	if o.Seed == nil && v.HasChance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")
 	}

@@ -28,7 +28,7 @@ func TestReplaysNotation(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	n := kit.Get[referee.NotatedGame](t)(referee.ParseNotation(line))
-	if diff := cmp.Diff(referee.NotatedGame{"teeko", r.Options, referee.Opening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
+	if diff := cmp.Diff(referee.NotatedGame{"teeko", r.Options, referee.DealOpening{&r.Seed, []string{"12", "7"}}}, n); diff != "" {
 		t.Error(diff)
 	}
 	kit.Must(t, n.Check(v))

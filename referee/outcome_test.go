@@ -90,8 +90,8 @@ func TestLimitsAndFaultsRanksRestated(t *testing.T) {
 }
 
 func TestTally(t *testing.T) {
-	game := func(rotation int, bots, ranks []int, points []float64, faults ...Fault) *Result {
-		g := &Result{Bots: bots}
+	game := func(rotation int, bots, ranks []int, points []float64, faults ...Fault) *GameResult {
+		g := &GameResult{Bots: bots}
 		g.Match = ReplayMatch{Deal: 1, Rotation: rotation}
 		g.Ranks, g.Points, g.Faults = ranks, points, faults
 		g.Moves = make([]ReplayMove, 10)
@@ -105,10 +105,10 @@ func TestTally(t *testing.T) {
 		name  string
 		v     *rules.Variant
 		bots  int
-		games []*Result
+		games []*GameResult
 		want  []Score // names, versions and hashes left out
 	}{
-		{"two", alone(2), 2, []*Result{
+		{"two", alone(2), 2, []*GameResult{
 			game(0, []int{0, 1}, []int{1, 2}, []float64{70, 50}),
 			game(1, []int{1, 0}, []int{1, 1}, []float64{60, 60}),
 			game(0, []int{0, 1}, []int{1, 2}, []float64{0, 12}, exit),
@@ -116,14 +116,14 @@ func TestTally(t *testing.T) {
 			{Record: rules.Record{Games: 3, Wins: 2, Draws: 1}, Points: 130},
 			{Record: rules.Record{Games: 3, Losses: 2, Draws: 1}, Points: 122, Faults: 1},
 		}},
-		{"two bots in three seats: one game each, by the best seat", alone(3), 2, []*Result{
+		{"two bots in three seats: one game each, by the best seat", alone(3), 2, []*GameResult{
 			game(0, []int{0, 1, 0}, []int{1, 2, 3}, []float64{60, 50, 10}),
 			game(1, []int{1, 0, 1}, []int{1, 3, 1}, []float64{50, 20, 50}),
 		}, []Score{
 			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 90},
 			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 150},
 		}},
-		{"teams: both seats are one side, and its win is no draw", &rules.Variant{Players: 4, Sides: 2}, 2, []*Result{
+		{"teams: both seats are one side, and its win is no draw", &rules.Variant{Players: 4, Sides: 2}, 2, []*GameResult{
 			game(0, []int{0, 1, 0, 1}, []int{1, 2, 1, 2}, []float64{40, 30, 30, 20}),
 		}, []Score{
 			{Record: rules.Record{Games: 1, Wins: 1}, Points: 70},

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Result is a finished game with the logs of its bots.
-type Result struct {
+// GameResult is a finished game with the logs of its bots.
+type GameResult struct {
 	Replay
 	Bots []int    // by seat, the index of the bot in the match
 	Logs [][]byte // by seat, stderr and comments, at most MaxLog bytes and a note
@@ -23,7 +23,7 @@ type PlayedGame struct {
 }
 
 // PlayedGame returns what a resumed match needs to know of the game.
-func (g *Result) PlayedGame() PlayedGame {
+func (g *GameResult) PlayedGame() PlayedGame {
 	p := PlayedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
 		p.FaultyBots = append(p.FaultyBots, g.Bots[f.Seat])
@@ -58,8 +58,8 @@ func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
 
-// Tally sums up the games of a match.
-type Tally struct {
+// MatchTally sums up the games of a match.
+type MatchTally struct {
 	variant *rules.Variant
 	Scores  []Score // by bot
 	Faults  []GameFault
@@ -70,8 +70,8 @@ type Tally struct {
 }
 
 // NewTally returns a tally without games.
-func NewTally(v *rules.Variant, bots []ReplaySeat) *Tally {
-	t := &Tally{variant: v}
+func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
+	t := &MatchTally{variant: v}
 	for _, b := range bots {
 		t.Scores = append(t.Scores, Score{Name: b.Name, Version: b.Version, Hash: b.SHA256})
 	}
@@ -79,7 +79,7 @@ func NewTally(v *rules.Variant, bots []ReplaySeat) *Tally {
 }
 
 // Add adds a finished game.
-func (t *Tally) Add(g *Result) {
+func (t *MatchTally) Add(g *GameResult) {
 	t.Games++
 	t.Plies += len(g.Moves)
 	if a := g.AdjudicationResult; a != nil && a.Kind == AdjudicatedDraw {

@@ -408,18 +408,18 @@ func (tr *transcript) answer(seat int, line []byte) {
 
 // gamePairs returns the keys of a game line, in the order of SPEC.md, "Lines from
 // the referee".
-func gamePairs(v *rules.Variant, seat int, seed uint64) []protocol.Pair {
-	var pairs []protocol.Pair
+func gamePairs(v *rules.Variant, seat int, seed uint64) []protocol.KeyValue {
+	var pairs []protocol.KeyValue
 	for _, s := range v.Settings {
-		pairs = append(pairs, protocol.Pair(s))
+		pairs = append(pairs, protocol.KeyValue(s))
 	}
 	if v.Settings.Get("players") == "" {
-		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players)})
+		pairs = append(pairs, protocol.KeyValue{Name: "players", Value: strconv.Itoa(v.Players)})
 	}
 	return append(pairs,
-		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
-		protocol.Pair{Name: "seed", Value: strconv.FormatUint(seed, 10)},
-		protocol.Pair{Name: "movetime", Value: "1000"})
+		protocol.KeyValue{Name: "seat", Value: strconv.Itoa(seat)},
+		protocol.KeyValue{Name: "seed", Value: strconv.FormatUint(seed, 10)},
+		protocol.KeyValue{Name: "movetime", Value: "1000"})
 }
 
 // ownSeed returns the seed of a seat's bot in deal 0, rotation 0, restated.

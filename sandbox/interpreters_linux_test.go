@@ -15,7 +15,7 @@ import (
 // realPython returns a Python of this machine that needs files of its own.
 func realPython(t *testing.T) string {
 	t.Helper()
-	found := kit.Get[interpreter.Program](t)(interpreter.Find("python3", ""))
+	found := kit.Get[interpreter.Executable](t)(interpreter.Find("python3", ""))
 	return found.Path
 }
 

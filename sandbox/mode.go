@@ -43,7 +43,7 @@ func minLevel(mode string) (Level, error) {
 }
 
 // notice returns a line for the user about the level and what it does not block.
-func (r Report) notice() string {
+func (r MachineReport) notice() string {
 	switch r.Level {
 	case LevelFull:
 		return "sandbox: FULL"
@@ -54,7 +54,7 @@ func (r Report) notice() string {
 }
 
 // levelError returns an error that says why this machine does not support a level.
-func (r Report) levelError(want Level) error {
+func (r MachineReport) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {
 			return wrapStep(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %s: %s", r.Level, want, l.Error, l.Fix))

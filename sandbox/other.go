@@ -9,8 +9,8 @@ import (
 )
 
 // Probe reports that there is no sandbox on systems other than Linux.
-func Probe() Report {
-	return Report{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
+func Probe() MachineReport {
+	return MachineReport{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
 // SelfTest returns nil, because there is no sandbox to test.

@@ -26,9 +26,9 @@ var (
 
 // Probe returns what this machine supports. It does not look at the version of the kernel or at the user,
 // but runs a sandbox of each level and tests it from inside. The result is cached.
-func Probe() Report { return cachedReport() }
+func Probe() MachineReport { return cachedReport() }
 
-func probe() Report {
+func probe() MachineReport {
 	layers := []Layer{
 		newLayer("seccomp", seccompError(), "a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64"),
 		landlockLayer(),
@@ -43,7 +43,7 @@ func probe() Report {
 		spaces = tryLevel(LevelReduced)
 	}
 	layers = append(layers, newLayer("namespaces", spaces, namespacesFix(spaces)), newLayer("cgroup", full, cgroupFix(full)))
-	r := Report{Layers: layers}
+	r := MachineReport{Layers: layers}
 	switch {
 	case !layers[0].OK:
 	case full == nil:

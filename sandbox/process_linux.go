@@ -231,7 +231,7 @@ func (p *Process) kill() {
 }
 
 // killFor ends all processes because they reached a limit. Only the first reason is recorded.
-func (p *Process) killFor(r Reason) {
+func (p *Process) killFor(r EndReason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
@@ -334,7 +334,7 @@ func (p *Process) lastReport() *initproc.Report {
 }
 
 // reasonOf maps the ends that init reports to reasons.
-var reasonOf = map[initproc.End]Reason{
+var reasonOf = map[initproc.End]EndReason{
 	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
@@ -363,7 +363,7 @@ func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	case p.group != nil && s.Reason != NotStarted && p.group.outOfMemory():
 		s.Reason = MemoryLimit
 	case cause > 0:
-		s.Reason = Reason(cause - 1)
+		s.Reason = EndReason(cause - 1)
 	case p.isKilled.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
 		s.Reason = Killed // if it has another status, it ended before the kill
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:

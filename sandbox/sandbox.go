@@ -124,24 +124,24 @@ func (l Limit) Check() (Limit, error) {
 	return l, nil
 }
 
-// Reason says why a sandbox ended.
-type Reason uint8
+// EndReason says why a sandbox ended.
+type EndReason uint8
 
 const (
-	Exited       Reason = iota // the program exited with the status in Status.Code
-	Signalled                  // the program was ended by Status.Signal
-	MemoryLimit                // the processes used more memory than allowed
-	ProcessLimit               // the program ended after it could not start a process
-	CPULimit                   // the processes used more CPU time than allowed
-	Forbidden                  // the program made a system call that only attackers make
-	Killed                     // Process.Kill or Process.Wait ended the program
-	NotStarted                 // the program was not started; see Status.Step and Status.Err
+	Exited       EndReason = iota // the program exited with the status in Status.Code
+	Signalled                     // the program was ended by Status.Signal
+	MemoryLimit                   // the processes used more memory than allowed
+	ProcessLimit                  // the program ended after it could not start a process
+	CPULimit                      // the processes used more CPU time than allowed
+	Forbidden                     // the program made a system call that only attackers make
+	Killed                        // Process.Kill or Process.Wait ended the program
+	NotStarted                    // the program was not started; see Status.Step and Status.Err
 )
 
 var reasonNames = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
 
 // String returns the name of a reason.
-func (r Reason) String() string {
+func (r EndReason) String() string {
 	if int(r) < len(reasonNames) {
 		return reasonNames[r]
 	}
@@ -150,7 +150,7 @@ func (r Reason) String() string {
 
 // Status describes how a sandbox ended.
 type Status struct {
-	Reason Reason
+	Reason EndReason
 	Code   int            // exit status, if Reason is Exited
 	Signal syscall.Signal // set if Reason is Signalled
 	Step   string         // the step of the start that failed, if Reason is NotStarted
@@ -213,8 +213,8 @@ type Trial struct {
 	Text    string `json:"text"`
 }
 
-// Report says which level of sandbox this machine supports, and which layers work.
-type Report struct {
+// MachineReport says which level of sandbox this machine supports, and which layers work.
+type MachineReport struct {
 	Level  Level
 	Layers []Layer
 }

@@ -108,32 +108,32 @@ func TestLimits(t *testing.T) {
 		name, action string
 		args         []string
 		limit        Limit
-		least        Level    // below it nothing holds this
-		want         []Reason // any of them
-		out          string   // a part of what it writes
+		least        Level       // below it nothing holds this
+		want         []EndReason // any of them
+		out          string      // a part of what it writes
 	}{
-		{"exit", "exit", nil, smallLimit, LevelWeak, []Reason{Exited}, ""},
-		{"signal", "fault", nil, smallLimit, LevelWeak, []Reason{Signalled}, ""},
+		{"exit", "exit", nil, smallLimit, LevelWeak, []EndReason{Exited}, ""},
+		{"signal", "fault", nil, smallLimit, LevelWeak, []EndReason{Signalled}, ""},
 		// Without a cgroup a process is refused memory, and Go ends by itself.
-		{"memory of one process", "eat", nil, smallLimit, LevelWeak, []Reason{MemoryLimit, Exited}, ""},
-		{"memory of one process, told", "eat", nil, smallLimit, LevelFull, []Reason{MemoryLimit}, ""},
-		{"memory of a child", "eat-child", nil, smallLimit, LevelFull, []Reason{MemoryLimit}, ""},
-		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []Reason{MemoryLimit}, ""},
-		{"memory of files", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), LevelFull, []Reason{MemoryLimit}, ""},
-		{"processes", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelReduced, []Reason{Exited, ProcessLimit}, "refused after"},
-		{"processes, told", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelFull, []Reason{ProcessLimit}, "refused after"},
-		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []Reason{CPULimit}, ""},
-		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []Reason{CPULimit}, ""},
-		{"disk", "fill", []string{"$TMPDIR"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
-		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
-		{"inodes", "inodes", []string{"$TMPDIR"}, smallLimit, LevelReduced, []Reason{Exited}, "no space left on device"},
-		{"output", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Output = 1 << 20 }), LevelReduced, []Reason{Exited, Signalled}, ""},
-		{"open files", "open", nil, smallLimit, LevelWeak, []Reason{Exited}, "too many open files 6"},
-		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, LevelWeak, []Reason{Exited}, " MiB"},
-		{"a call of an attack", "mount", nil, smallLimit, LevelWeak, []Reason{Forbidden}, ""},
-		{"processes, looked at", "fork", nil, limit(func(l *Limit) { l.Memory, l.Processes = 1<<30, 24 }), LevelWeak, []Reason{Exited, ProcessLimit}, ""},
-		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []Reason{MemoryLimit, Exited}, "mapping"},
-		{"signals to init", "signals", nil, smallLimit, LevelReduced, []Reason{Exited}, "still here"},
+		{"memory of one process", "eat", nil, smallLimit, LevelWeak, []EndReason{MemoryLimit, Exited}, ""},
+		{"memory of one process, told", "eat", nil, smallLimit, LevelFull, []EndReason{MemoryLimit}, ""},
+		{"memory of a child", "eat-child", nil, smallLimit, LevelFull, []EndReason{MemoryLimit}, ""},
+		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []EndReason{MemoryLimit}, ""},
+		{"memory of files", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), LevelFull, []EndReason{MemoryLimit}, ""},
+		{"processes", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelReduced, []EndReason{Exited, ProcessLimit}, "refused after"},
+		{"processes, told", "fork", nil, limit(func(l *Limit) { l.Memory = 512 << 20 }), LevelFull, []EndReason{ProcessLimit}, "refused after"},
+		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []EndReason{CPULimit}, ""},
+		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), LevelWeak, []EndReason{CPULimit}, ""},
+		{"disk", "fill", []string{"$TMPDIR"}, smallLimit, LevelReduced, []EndReason{Exited}, "no space left on device"},
+		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, LevelReduced, []EndReason{Exited}, "no space left on device"},
+		{"inodes", "inodes", []string{"$TMPDIR"}, smallLimit, LevelReduced, []EndReason{Exited}, "no space left on device"},
+		{"output", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Output = 1 << 20 }), LevelReduced, []EndReason{Exited, Signalled}, ""},
+		{"open files", "open", nil, smallLimit, LevelWeak, []EndReason{Exited}, "too many open files 6"},
+		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, LevelWeak, []EndReason{Exited}, " MiB"},
+		{"a call of an attack", "mount", nil, smallLimit, LevelWeak, []EndReason{Forbidden}, ""},
+		{"processes, looked at", "fork", nil, limit(func(l *Limit) { l.Memory, l.Processes = 1<<30, 24 }), LevelWeak, []EndReason{Exited, ProcessLimit}, ""},
+		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), LevelWeak, []EndReason{MemoryLimit, Exited}, "mapping"},
+		{"signals to init", "signals", nil, smallLimit, LevelReduced, []EndReason{Exited}, "still here"},
 	} {
 		for _, level := range levelsHere(t) {
 			if level < c.least {
@@ -286,7 +286,7 @@ func TestBuffers(t *testing.T) {
 // TestKillTooLate: what has ended by itself was not killed.
 func TestKillTooLate(t *testing.T) {
 	for _, level := range levelsHere(t) {
-		for action, want := range map[string]Reason{"mount": Forbidden, "fault": Signalled, "exit": Exited} {
+		for action, want := range map[string]EndReason{"mount": Forbidden, "fault": Signalled, "exit": Exited} {
 			p, _ := launch(t, self(level, action))
 			fds := []unix.PollFd{{Fd: int32(p.PidFD()), Events: unix.POLLIN}}
 			if n, err := poll(fds); n != 1 || err != nil {

@@ -20,25 +20,25 @@ import (
 
 // Config is all that the games of a tournament follow from: the plan.json of its directory.
 type Config struct {
-	Program      string               `json:"program"` // version of timba that began it
-	Game         string               `json:"game"`
-	Options      map[string]string    `json:"options"`
-	Format       Format               `json:"format"`
-	Rounds       int                  `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
-	Deals        int                  `json:"deals"`            // of each match
-	FirstDeal    int                  `json:"first_deal,omitempty"`
-	Rotation     *int                 `json:"rotation,omitempty"` // the only one that is played; nil for all
-	Openings     []referee.Opening    `json:"openings,omitempty"` // of the deals, one after the other and then again
-	Seed         referee.Hex          `json:"seed"`
-	Clock        referee.Clock        `json:"clock"`
-	SPRT         *stats.SPRT          `json:"sprt,omitempty"`        // ends the only match of two bots early
-	Adjudication referee.Adjudication `json:"adjudication,omitzero"` // ends games by the bots' own scores
-	Sandbox      Sandbox              `json:"sandbox"`
-	Bots         []Entrant            `json:"bots"`
+	Program      string                `json:"program"` // version of timba that began it
+	Game         string                `json:"game"`
+	Options      map[string]string     `json:"options"`
+	Format       Format                `json:"format"`
+	Rounds       int                   `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
+	Deals        int                   `json:"deals"`            // of each match
+	FirstDeal    int                   `json:"first_deal,omitempty"`
+	Rotation     *int                  `json:"rotation,omitempty"` // the only one that is played; nil for all
+	Openings     []referee.DealOpening `json:"openings,omitempty"` // of the deals, one after the other and then again
+	Seed         referee.Hex           `json:"seed"`
+	Clock        referee.Clock         `json:"clock"`
+	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // ends the only match of two bots early
+	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // ends games by the bots' own scores
+	Sandbox      SandboxFlags          `json:"sandbox"`
+	Bots         []Entrant             `json:"bots"`
 }
 
-// Sandbox is how the bots of a tournament are sandboxed, in the words of the flags.
-type Sandbox struct {
+// SandboxFlags is how the bots of a tournament are sandboxed, in the words of the flags.
+type SandboxFlags struct {
 	Mode      string     `json:"mode"`
 	Level     string     `json:"level,omitempty"` // that the mode gave; "" if all are house bots
 	Memory    size.Bytes `json:"memory"`
@@ -48,14 +48,14 @@ type Sandbox struct {
 
 // Entrant is a bot as the user named it and what the user gave it of its own, and what program that was.
 type Entrant struct {
-	program.Spec
+	program.BotSpec
 	SHA256 string `json:"sha256"`
 }
 
 // Specs returns the bots, those of a tournament that has begun with the names that they had.
-func (c *Config) Specs() (specs []program.Spec) {
+func (c *Config) Specs() (specs []program.BotSpec) {
 	for _, b := range c.Bots {
-		specs = append(specs, b.Spec)
+		specs = append(specs, b.BotSpec)
 	}
 	return specs
 }

@@ -171,7 +171,7 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 
 // StoreGame writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
-func (d *Dir) StoreGame(m *Match, g *referee.Result) error {
+func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
 			return nil
@@ -215,8 +215,8 @@ func (d *Dir) write(name string, data []byte) error {
 }
 
 // Games yields what there is of a match, up to the first file that is not one of its games.
-func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.Result, error] {
-	return func(yield func(*referee.Result, error) bool) {
+func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
+	return func(yield func(*referee.GameResult, error) bool) {
 		for rotation := range m.Bots {
 			for i := range s.Deals {
 				g, err := d.game(s, m, s.FirstDeal+i, rotation)
@@ -229,7 +229,7 @@ func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.Result, error] {
 }
 
 // game reads a game of a match; nil if there is none.
-func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Result, error) {
+func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult, error) {
 	if d.FaultsOnly {
 		return nil, nil
 	}

@@ -177,10 +177,10 @@ func somePlan() Config {
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
 		Seed: referee.Hex{1}, Clock: patient, SPRT: &sprt,
 		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
-		Sandbox:      Sandbox{"auto", "FULL", 512 << 20, 64, "on"},
+		Sandbox:      SandboxFlags{"auto", "FULL", 512 << 20, 64, "on"},
 		Bots: []Entrant{
-			{program.Spec{Bot: "@random", Name: "@random"}, "11"},
-			{program.Spec{Bot: "/a/bot", Name: "bot", Overrides: program.Overrides{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: 300 << 20}}, "22"},
+			{program.BotSpec{Bot: "@random", Name: "@random"}, "11"},
+			{program.BotSpec{Bot: "/a/bot", Name: "bot", Overrides: program.Overrides{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: 300 << 20}}, "22"},
 		},
 	}
 }
@@ -190,7 +190,7 @@ func somePlan() Config {
 func TestEnter(t *testing.T) {
 	programs := func(c Config) (all []program.Program) {
 		for i, b := range c.Bots {
-			all = append(all, program.Program{Bot: match.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Overrides: b.Overrides})
+			all = append(all, program.Program{Contestant: match.Contestant{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Overrides: b.Overrides})
 		}
 		return all
 	}
@@ -199,12 +199,12 @@ func TestEnter(t *testing.T) {
 	all := programs(c)
 	all[0].Hash = "44"
 	s := kit.Get[*State](t)(New(c))
-	bots := kit.Get[[]match.Bot](t)(s.Enter(all))
+	bots := kit.Get[[]match.Contestant](t)(s.Enter(all))
 	if s.Bots[0].Name != "bot0" || s.Bots[0].SHA256 != "44" || s.Bots[1].Name != "bot1" || s.Bots[1].SHA256 != "22" {
 		t.Errorf("it notes %+v", s.Bots)
 	}
 	own := referee.Clock{Bank: 90 * time.Second, Inc: 5 * time.Millisecond, Margin: patient.Margin, Startup: patient.Startup}
-	want := []match.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
+	want := []match.Contestant{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
 	if diff := cmp.Diff(want, bots); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -43,13 +43,13 @@ func moody(t *protocol.Turn) protocol.Answer {
 // named returns entrants without programs.
 func named(n int) (bots []Entrant) {
 	for i := range n {
-		bots = append(bots, Entrant{program.Spec{Name: fmt.Sprintf("bot%d", i)}, strings.Repeat("0", 64)})
+		bots = append(bots, Entrant{program.BotSpec{Name: fmt.Sprintf("bot%d", i)}, strings.Repeat("0", 64)})
 	}
 	return bots
 }
 
 // processes returns bots in processes: house bots, and "moody" that the test binary is.
-func processes(t testing.TB, names ...string) (bots []match.Bot) {
+func processes(t testing.TB, names ...string) (bots []match.Contestant) {
 	t.Helper()
 	kit.Slow(t)
 	for i, name := range names {
@@ -57,7 +57,7 @@ func processes(t testing.TB, names ...string) (bots []match.Bot) {
 		if name == "moody" {
 			program = os.Executable
 		}
-		bots = append(bots, match.Bot{
+		bots = append(bots, match.Contestant{
 			Name:    fmt.Sprintf("%d-%s", i, name),
 			Command: []string{kit.Get[string](t)(program()), "bot", name},
 			Hash:    fmt.Sprintf("%064d", i),
@@ -80,16 +80,16 @@ func begun(t testing.TB, game, options string, c Config) *State {
 // local is a tournament with the bots that play it.
 type local struct {
 	*State
-	bots    []match.Bot
+	bots    []match.Contestant
 	dir     *Dir
 	workers int
 }
 
 // between returns a tournament between bots, without a directory that is kept.
-func between(t testing.TB, game, options string, c Config, bots ...match.Bot) *local {
+func between(t testing.TB, game, options string, c Config, bots ...match.Contestant) *local {
 	t.Helper()
 	for _, b := range bots {
-		c.Bots = append(c.Bots, Entrant{program.Spec{Name: b.Name}, b.Hash})
+		c.Bots = append(c.Bots, Entrant{program.BotSpec{Name: b.Name}, b.Hash})
 	}
 	return &local{begun(t, game, options, c), bots, &Dir{Path: t.TempDir(), FaultsOnly: true}, 1}
 }
@@ -111,7 +111,7 @@ func (l *local) again(dir *Dir) *local {
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
 	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
-		OnGame: func(*Match, *referee.Result) { done() },
+		OnGame: func(*Match, *referee.GameResult) { done() },
 		Notice: func(string) {},
 	})
 }
@@ -160,8 +160,8 @@ func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []floa
 }
 
 // fakeGame returns a game with one move, which is another in each deal.
-func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Result {
-	g := &referee.Result{Replay: referee.Replay{
+func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.GameResult {
+	g := &referee.GameResult{Replay: referee.Replay{
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}

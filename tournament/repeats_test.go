@@ -15,9 +15,9 @@ import (
 
 // deterministic returns two bots that make the same moves in the same positions: the
 // first legal one, and the last.
-func deterministic() []match.Bot {
+func deterministic() []match.Contestant {
 	hash := strings.Repeat("0", 64)
-	bots := []match.Bot{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}
+	bots := []match.Contestant{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}
 	bots[0].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
 	bots[1].Serve = func(in io.Reader, out io.Writer) error {
 		return protocol.Serve(in, out, "last", "1", func(t *protocol.Turn) protocol.Answer {

@@ -21,7 +21,7 @@ type Events struct {
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(*Match, referee.Traffic)
 
-	OnGame func(*Match, *referee.Result) // a game has ended
+	OnGame func(*Match, *referee.GameResult) // a game has ended
 	// Notice receives each line of Voids and, at most once a minute, that the machine is busy.
 	Notice func(text string)
 }
@@ -40,7 +40,7 @@ func (e *EarlyEndError) Unwrap() error { return e.Cause }
 type run struct {
 	*State
 	dir          *Dir
-	bots         []match.Bot
+	bots         []match.Contestant
 	files        [][]string // by bot
 	workers      []int
 	events       Events
@@ -50,7 +50,7 @@ type run struct {
 
 // Play plays a tournament between bots, or the games of it that the directory does not have yet, on workers,
 // as in match.Resources, which matches share. An error after it has begun to play is an *Early.
-func Play(ctx context.Context, s *State, d *Dir, bots []match.Bot, workers []int, on Events) error {
+func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}
@@ -112,7 +112,7 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 			free, waiting = free[n:], waiting[1:]
 			playing++
 			go func() {
-				err := match.Play(ctx, func(g *referee.Result) (err error) {
+				err := match.Play(ctx, func(g *referee.GameResult) (err error) {
 					if err := r.checkProgramFiles(m, g); err != nil {
 						return err
 					}
@@ -190,7 +190,7 @@ func (r *run) callInPlay(do func()) {
 var errTestOver = errors.New("the test has ended")
 
 // finishGame takes a finished game.
-func (r *run) finishGame(m *Match, g *referee.Result) error {
+func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	if m.isTestOver() { // on another worker, while this game was played
 		return errTestOver
 	}
@@ -230,7 +230,7 @@ func (r *run) trouble(m *Match, err error) {
 }
 
 // programFiles returns, by bot, the files that its command names.
-func programFiles(bots []match.Bot) (files [][]string) {
+func programFiles(bots []match.Contestant) (files [][]string) {
 	for _, b := range bots {
 		var named []string
 		for _, word := range b.Command {
@@ -248,7 +248,7 @@ func programFiles(bots []match.Bot) (files [][]string) {
 
 // checkProgramFiles returns an error if a bot has a fault because a file of its program is no longer there. That is
 // not the bot's doing, and all games after it would be lost as well.
-func (r *run) checkProgramFiles(m *Match, g *referee.Result) error {
+func (r *run) checkProgramFiles(m *Match, g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		if f.IsDisqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {
 			continue

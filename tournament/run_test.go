@@ -104,10 +104,10 @@ func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.sh"), nil, 0o644))
-	bots := []match.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}}
+	bots := []match.Contestant{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}}
 	tour := &run{bots: bots, files: programFiles(bots)}
 	lose := func(r fault.Reason) error {
-		g := referee.Result{Replay: referee.Replay{Faults: []referee.Fault{fault.New(0, 0, r)}}, Bots: []int{0}}
+		g := referee.GameResult{Replay: referee.Replay{Faults: []referee.Fault{fault.New(0, 0, r)}}, Bots: []int{0}}
 		return tour.checkProgramFiles(&Match{Bots: []int{0}}, &g)
 	}
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}

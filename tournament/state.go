@@ -36,7 +36,7 @@ type Match struct {
 	Number int   // from 0, in the order of the tournament
 	Round  int   // from 0
 	Bots   []int // of the tournament, in the order of their seats; one alone has a bye
-	Tally  *referee.Tally
+	Tally  *referee.MatchTally
 	// Progress of the sequential test, which the deals after its end no longer change.
 	Progress *stats.Progress
 
@@ -50,9 +50,9 @@ type Match struct {
 
 // sequentialTest takes in the deals of a match in their order, in whatever order they are finished.
 type sequentialTest struct {
-	countedDeals int                       // taken in, from the first
-	pendingGames map[int][]*referee.Result // by deal, games of those to come
-	repeats      stats.Repeats             // in the deals taken in
+	countedDeals int                           // taken in, from the first
+	pendingGames map[int][]*referee.GameResult // by deal, games of those to come
+	repeats      stats.Repeats                 // in the deals taken in
 	tally        stats.Tally
 }
 
@@ -64,7 +64,7 @@ func New(c Config) (*State, error) {
 
 // Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
 // that has a hash must be the same program.
-func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) {
+func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (s *State) Enter(programs []program.Program) (bots []match.Bot, err error) 
 		}
 		s.Bots[i].Name, s.Bots[i].SHA256 = p.Name, p.Hash
 		p.Clock = p.Overrides.Clock(s.Clock)
-		bots = append(bots, p.Bot)
+		bots = append(bots, p.Contestant)
 	}
 	return bots, nil
 }
@@ -105,7 +105,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants), rotations: s.rotations(len(bots)),
-		results: make([]stats.DealResult, s.Deals), fingerprints: make([][]stats.Fingerprint, s.Deals), test: sequentialTest{pendingGames: map[int][]*referee.Result{}},
+		results: make([]stats.DealResult, s.Deals), fingerprints: make([][]stats.Fingerprint, s.Deals), test: sequentialTest{pendingGames: map[int][]*referee.GameResult{}},
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *State) rotations(bots int) int {
 }
 
 // opening returns the opening of a deal, by the number that replays have, and whether there is one.
-func (s *State) opening(deal int) (number int, o referee.Opening) {
+func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	if len(s.Openings) == 0 {
 		return 0, o
 	}
@@ -157,7 +157,7 @@ func (s *State) seedOf(m *Match) rules.Seed {
 // sequential test a game counts when the test has come to its deal, so that the results do not depend
 // on how far other workers were when it ended. Add reports whether the test has ended, and the match
 // needs no more games.
-func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
+func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	deal := g.Match.Deal - s.FirstDeal
 	if s.SPRT == nil {
 		m.Tally.Add(g)
@@ -280,7 +280,7 @@ func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 
 // readGame reads a game that was played earlier, which must be the one that the
 // match has at that deal and rotation.
-func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Result, error) {
+func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.GameResult, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Re
 	if by.String() != s.Adjudication.String() {
 		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, s.Adjudication)
 	}
-	g := &referee.Result{Replay: *r}
+	g := &referee.GameResult{Replay: *r}
 	for seat, sat := range r.Seats {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		if b := s.Bots[m.Bots[bot]]; sat.Name != b.Name || sat.SHA256 != b.SHA256 {

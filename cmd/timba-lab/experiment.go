@@ -142,7 +142,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 type progress struct {
 	cmd   *cobra.Command
 	model string // "" for games
-	bar   *cli.Progress
+	bar   *cli.ProgressLine
 }
 
 func (p *progress) set(model, unit string, done, all int) {
@@ -163,7 +163,7 @@ func (p *progress) end() {
 	}
 }
 
-func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Report) error {
+func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error {
 	files, err := r.Save(f.out)
 	for _, file := range files {
 		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", text.Quote(file))

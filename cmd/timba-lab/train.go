@@ -37,7 +37,7 @@ func newTrain() *cobra.Command {
 // training is a run of a method, with the flags that are no settings.
 type training struct {
 	method   *run.Method
-	settings run.Settings
+	settings run.TrainingSettings
 	out      string
 	resume   bool
 	dry      bool

@@ -179,24 +179,24 @@ func (t Text) Map(change func(string) string) Text {
 	return Text{t.Format, args, change(t.Plain)}
 }
 
-// Error is an error whose message is a Text.
-type Error struct {
+// TextError is an error whose message is a Text.
+type TextError struct {
 	Text
 	cause error
 }
 
 // Errorf returns an error with the text that New returns. Like fmt.Errorf, it wraps the value of the verb %w.
 func Errorf(format string, args ...any) error {
-	return &Error{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
+	return &TextError{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }
 
-func (e *Error) Error() string { return e.String() }
+func (e *TextError) Error() string { return e.String() }
 
 // Unwrap returns the value of the verb %w.
-func (e *Error) Unwrap() error { return e.cause }
+func (e *TextError) Unwrap() error { return e.cause }
 
 // Phrase returns the text.
-func (e *Error) Phrase() Text { return e.Text }
+func (e *TextError) Phrase() Text { return e.Text }
 
 // FromError returns the text of an error: the result of its method Phrase or, if it has none, its message as
 // a text that is the same in every language.

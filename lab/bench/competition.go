@@ -49,7 +49,7 @@ type playedMatch struct {
 func playLadder(l ladder.Ladder) (playedMatch, error) {
 	j := attempt.Job{Game: l.Game, Options: l.Options, Deals: l.Deals, Clock: l.Clock, Seed: referee.Hex(referee.NewSeed())}
 	for slot := range l.Bots {
-		j.Bots = append(j.Bots, attempt.Bot{Name: fmt.Sprintf("bot-%d", slot), Hash: fakeHash(0)})
+		j.Bots = append(j.Bots, attempt.Entrant{Name: fmt.Sprintf("bot-%d", slot), Hash: fakeHash(0)})
 	}
 	r := attempt.PlayAtRandom(j)
 	if r.Failure != nil {

@@ -39,7 +39,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var bots []match.Bot
+	var bots []match.Contestant
 	for _, name := range []string{"@greedy", "@greedy:noise=20"} {
 		bot, err := findBot(ctx, name)
 		if err != nil {
@@ -76,7 +76,7 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 		scores = append(scores, make([]float64, m.Rotations()))
 		points = append(points, make([]float64, m.Rotations()))
 	}
-	err = m.Play(ctx, func(g *referee.Result) error {
+	err = m.Play(ctx, func(g *referee.GameResult) error {
 		var result stats.DealResult
 		result.Add(stats.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
 		duel := result.Deal()[0]

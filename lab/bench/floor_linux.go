@@ -20,7 +20,7 @@ import (
 // floorTime returns the lowest possible time of a turn: a bare loop writes the blocks of a
 // recorded match to the same bot and reads a line for each turn, without clocks, rules or
 // checks, on one core. It repeats the recorded games until it has played the given number.
-func floorTime(b match.Bot, core int, script []referee.Traffic, games int) (time.Duration, error) {
+func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
 		err  error
@@ -39,7 +39,7 @@ func floorTime(b match.Bot, core int, script []referee.Traffic, games int) (time
 	return r.turn, r.err
 }
 
-func measureFloor(b match.Bot, script []referee.Traffic, games int) (time.Duration, error) {
+func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time.Duration, error) {
 	bots := make([]*bareBot, 0, 2)
 	defer func() {
 		for _, p := range bots {
@@ -95,7 +95,7 @@ type bareBot struct {
 	buf           [protocol.MaxLine]byte
 }
 
-func startBare(b match.Bot) (*bareBot, error) {
+func startBare(b match.Contestant) (*bareBot, error) {
 	var in, out [2]int
 	if err := syscall.Pipe2(in[:], syscall.O_CLOEXEC); err != nil {
 		return nil, err

@@ -11,6 +11,6 @@ import (
 )
 
 // floorTime is measured on Linux only.
-func floorTime(match.Bot, int, []referee.Traffic, int) (time.Duration, error) {
+func floorTime(match.Contestant, int, []referee.Traffic, int) (time.Duration, error) {
 	return 0, errors.New("the floor of a turn is measured on Linux only")
 }

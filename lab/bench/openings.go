@@ -129,7 +129,7 @@ func score(s rules.State, seat int) float64 {
 // playGame plays a game between two house bots in this process. It appends the moves.
 // The bots draw from the seed alone.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
-	var seats [2]*house.Seat
+	var seats [2]*house.LocalSeat
 	for seat, name := range bots {
 		var err error
 		if seats[seat], err = house.NewSeat(name); err != nil {

@@ -83,7 +83,7 @@ func (b *sandboxBench) run() error {
 
 // measureStarts measures the start of each language's starter, and of twelve in Python at once.
 func (b *sandboxBench) measureStarts() error {
-	var python *match.Bot
+	var python *match.Contestant
 	list := starters.Languages
 	if b.Languages != nil {
 		list = nil
@@ -132,7 +132,7 @@ func (b *sandboxBench) measureStarts() error {
 }
 
 // measureStart measures the start of n bots at once.
-func (b *sandboxBench) measureStart(what, title string, bot match.Bot, n int) error {
+func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n int) error {
 	times := make([][]float64, len(b.ways))
 	_, err := b.startOnce(bot, n) // fills the disk cache
 	for began := time.Now(); err == nil && (time.Since(began) < b.Time || len(times[0]) < 5); {
@@ -155,12 +155,12 @@ func (b *sandboxBench) measureStart(what, title string, bot match.Bot, n int) er
 }
 
 // startOnce starts n bots from one thread, whose end kills them, and waits until all are ready.
-func (b *sandboxBench) startOnce(bot match.Bot, n int) (took time.Duration, err error) {
+func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		var bots []*match.Process
+		var bots []*match.BotProcess
 		defer func() {
 			for _, p := range bots {
 				p.Close()
@@ -211,7 +211,7 @@ func (b *sandboxBench) measureTurns(best sandbox.Level) error {
 	return nil
 }
 
-func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Bot, ways []way) error {
+func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []way) error {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return err

@@ -37,9 +37,9 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 }
 
 // findBot returns the bot of a BOT argument.
-func findBot(ctx context.Context, bot string) (match.Bot, error) {
+func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	p, err := program.Resolver{}.Resolve(ctx, bot)
-	return p.Bot, err
+	return p.Contestant, err
 }
 
 // echoC is the C source of a bot that answers at once with the first legal move: the time of its
@@ -50,21 +50,21 @@ var echoC []byte
 
 // echoBot builds the C bot that answers at once; without a C compiler it returns the house bot
 // @first.
-func echoBot(ctx context.Context, log io.Writer) (match.Bot, error) {
+func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(log, "bench: no C compiler (cc) is installed: @first plays instead of a C bot")
 		return findBot(ctx, "@first")
 	}
 	cache, err := program.CacheDir("bench")
 	if err != nil {
-		return match.Bot{}, err
+		return match.Contestant{}, err
 	}
 	source, bot := filepath.Join(cache, "echo.c"), filepath.Join(cache, "echo")
 	if err := os.WriteFile(source, echoC, 0o644); err != nil {
-		return match.Bot{}, err
+		return match.Contestant{}, err
 	}
 	if out, err := exec.Command("cc", "-O2", "-o", bot, source).CombinedOutput(); err != nil {
-		return match.Bot{}, fmt.Errorf("bench: building the C bot: %w\n%s", err, out)
+		return match.Contestant{}, fmt.Errorf("bench: building the C bot: %w\n%s", err, out)
 	}
 	return findBot(ctx, bot)
 }
@@ -91,7 +91,7 @@ func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 }
 
 // measureTurn returns the time of a turn at a game in each round.
-func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Bot) (through, floor []float64, err error) {
+func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contestant) (through, floor []float64, err error) {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +134,7 @@ func ratios(values, to []float64) (list []float64) {
 }
 
 // newMatch returns a match at a game's defaults on one core, with one bot at all seats.
-func newMatch(g *rules.Game, bot match.Bot) (*match.Match, error) {
+func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	v, err := g.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func newMatch(g *rules.Game, bot match.Bot) (*match.Match, error) {
 // start of processes.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
-	err = m.Play(ctx, func(g *referee.Result) error {
+	err = m.Play(ctx, func(g *referee.GameResult) error {
 		if len(g.Faults) > 0 {
 			return fmt.Errorf("bench: a bot had a fault: %v", g.Faults[0])
 		}
@@ -194,7 +194,7 @@ func (b Speed) measureGames(ctx context.Context) (Table, error) {
 		for m.Deals = 20; ; m.Deals *= 4 {
 			n, moves := 0, 0
 			began := time.Now()
-			err := m.Play(ctx, func(g *referee.Result) error { n++; moves += len(g.Moves); return nil })
+			err := m.Play(ctx, func(g *referee.GameResult) error { n++; moves += len(g.Moves); return nil })
 			if err != nil {
 				return t, err
 			}

@@ -34,7 +34,7 @@ type Batch struct {
 	layout  *Layout
 	shape   shape
 	games   positions
-	bots    [][]*house.Seat // by seat, those of all games; nil for the client
+	bots    [][]*house.LocalSeat // by seat, those of all games; nil for the client
 	slots   []slot
 	moves   []rules.Move // by game, shape.widest each
 	seed    rules.Seed
@@ -73,7 +73,7 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	message := newFrame(frameState, l.Size)
 	b := &Batch{
 		config: c, layout: l, shape: s, games: s.positions(c.Games), slots: make([]slot, c.Games),
-		bots: make([][]*house.Seat, l.Players), moves: make([]rules.Move, c.Games*s.widest),
+		bots: make([][]*house.LocalSeat, l.Players), moves: make([]rules.Move, c.Games*s.widest),
 		workers: workers, gamesPerWorker: 512, message: message, frame: message[headerBytes:], arrays: at,
 	}
 	for i := range at.legal.rowBytes * c.Games {
@@ -84,7 +84,7 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 			continue
 		}
 		b.gamesPerWorker = 1 // its moves take longer than the start of a goroutine
-		b.bots[seat] = make([]*house.Seat, c.Games)
+		b.bots[seat] = make([]*house.LocalSeat, c.Games)
 		for i := range b.bots[seat] {
 			if b.bots[seat][i], err = house.NewSeat(spec); err != nil {
 				return nil, err

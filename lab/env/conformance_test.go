@@ -54,9 +54,9 @@ func TestConformance(t *testing.T) {
 // playMatch plays two deals by processes and returns the replays of rotation 0.
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
 	t.Helper()
-	var specs []program.Spec
+	var specs []program.BotSpec
 	for _, bot := range strings.Fields(bots) {
-		specs = append(specs, program.Spec{Bot: bot})
+		specs = append(specs, program.BotSpec{Bot: bot})
 	}
 	programs, err := program.Resolver{}.ResolveAll(t.Context(), specs, true)
 	kit.Must(t, err)
@@ -64,10 +64,10 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 	m := &match.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed}
 	m.Clock = referee.Clock{Move: time.Minute, Startup: time.Minute, Margin: time.Minute}
 	for i, p := range programs {
-		p.Bot.Name += string(rune('a' + i))
-		m.Bots = append(m.Bots, p.Bot)
+		p.Contestant.Name += string(rune('a' + i))
+		m.Bots = append(m.Bots, p.Contestant)
 	}
-	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+	kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 		if g.Match.Rotation == 0 {
 			replays[g.Match.Deal] = &g.Replay
 		}

@@ -41,7 +41,7 @@ type block struct {
 
 // player is a bot of a match in a way.
 type player struct {
-	match.Bot
+	match.Contestant
 	label        string // its spec, the same wherever the models are
 	trainingSeed uint64 // of its training
 }
@@ -83,7 +83,7 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 }
 
 // blocks returns the games of an instance of the match, about as many in every order of its bots.
-func (m *Match) blocks(games, most, instance int, found map[string][]player) (list []*block) {
+func (m *Matchup) blocks(games, most, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
 	for i, order := range orders {

@@ -34,7 +34,7 @@ type Experiment struct {
 	Options  map[string]string // of the game; others have their defaults
 	Bots     map[string]string // the specs of house bots, by the names that tables have
 	Grid     []string          // each of these bots in seat 0 against each in seat 1
-	Matches  []Match           `toml:"match"` // those of the grid too
+	Matches  []Matchup         `toml:"match"` // those of the grid too
 
 	Trainings []Training `toml:"training"`
 
@@ -54,8 +54,8 @@ type row struct {
 // has reports whether a column has a figure in the row.
 func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
 
-// Match is games between bots.
-type Match struct {
+// Matchup is games between bots.
+type Matchup struct {
 	Name     string            // the row of the tables; the bots' names if it has none
 	Bots     []string          // names of Experiment.Bots or Models, which take the seats in turn
 	Options  map[string]string // of the game, instead of or besides those of the experiment

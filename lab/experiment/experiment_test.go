@@ -223,7 +223,7 @@ func TestPublishedInterval(t *testing.T) {
 // has a key of its own.
 func TestBlocks(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
-	e := &Experiment{Game: "brisca", Matches: []Match{
+	e := &Experiment{Game: "brisca", Matches: []Matchup{
 		{Name: "four", Bots: []string{"a", "b", "b", "b"}, variant: v, seedCount: 1},
 		{Name: "two", Bots: []string{"a", "b"}, Fixed: true, variant: v, seedCount: 1},
 	}}
@@ -265,7 +265,7 @@ func TestBlocks(t *testing.T) {
 // partners that change seats, or a bot that plays itself. Nor have those of two seeds of a model.
 func TestBlocksDiffer(t *testing.T) {
 	found := map[string][]player{"a": {{label: "@a1"}, {label: "@a2"}}, "b": {{label: "@b"}}}
-	for _, m := range []Match{
+	for _, m := range []Matchup{
 		{Bots: []string{"a", "b", "a", "b"}}, {Bots: []string{"b", "b"}}, {Bots: []string{"a", "b", "b"}, Permuted: true},
 	} {
 		m.variant = kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))

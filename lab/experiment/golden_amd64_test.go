@@ -32,7 +32,7 @@ import (
 // golden has a tiny training of every method.
 var golden = []struct {
 	name     string
-	settings run.Settings
+	settings run.TrainingSettings
 }{
 	{"sl ph", goldenSL("brisca2", nil)},
 	{"sl ph as published", goldenSL("tute3", []string{sl.DefectTruncated, sl.DefectTextLabels, sl.DefectNoSongs})},
@@ -79,10 +79,10 @@ func TestGoldenModels(t *testing.T) {
 	var text strings.Builder
 	for _, g := range golden {
 		if c, ok := g.settings.(*sl.Config); ok {
-			dir, _ := runtest.Train[dataset.Result](t, &dataset.Config{Mode: c.Mode, GamesPerRules: 4, Seed: 1})
+			dir, _ := runtest.Train[dataset.SetSize](t, &dataset.Config{Mode: c.Mode, GamesPerRules: 4, Seed: 1})
 			c.UseData(kit.Get[*dataset.Set](t)(dataset.Load(dir, 0)))
 		}
-		dir, _ := runtest.Train[run.Result](t, g.settings)
+		dir, _ := runtest.Train[run.TrainingResult](t, g.settings)
 		file := kit.Get[*os.File](t)(os.Open(filepath.Join(dir, run.ModelFile)))
 		h, body, err := model.Read(file)
 		kit.Must(t, err)
@@ -95,7 +95,7 @@ func TestGoldenModels(t *testing.T) {
 		metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
 		fmt.Fprintf(&text, "%s: model %x, metrics %x\n", g.name, sum.Sum(nil), sha256.Sum256(metrics))
 	}
-	report := kit.Get[lms.Report](t)(lms.Train(t.Context(), lms.Training{Start: teekolms.InitialWeights, Games: 50, Mu: 0.01, Seed: 1}))
+	report := kit.Get[lms.LearningReport](t)(lms.Train(t.Context(), lms.Training{Start: teekolms.InitialWeights, Games: 50, Mu: 0.01, Seed: 1}))
 	fmt.Fprintf(&text, "teeko-lms: %x\n", sha256.Sum256([]byte(report.Weights.Text())))
 	kit.Golden(t, "models.golden", text.String())
 }

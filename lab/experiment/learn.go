@@ -42,7 +42,7 @@ type TrainedModel struct {
 	instance int  // which of the model's seeds
 	hasSeeds bool // the model names its seeds
 	method   *run.Method
-	settings run.Settings
+	settings run.TrainingSettings
 	data     *TrainedModel // the data set of sl
 	workers  int           // of Model
 	entry    string        // the name of its run
@@ -83,7 +83,7 @@ func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.en
 
 // trainModels trains the models in every way, or takes those that are there, and reports them. With an
 // error these are the models that are trained.
-func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Report) error {
+func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // as timba-lab train takes it
 	for _, w := range e.ways() {
 		for i := range e.Models {

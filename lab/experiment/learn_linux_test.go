@@ -23,7 +23,7 @@ func learning(dir string, workers int) Options {
 }
 
 // figures returns a report without what differs from run to run.
-func figures(t *testing.T, r *Report) string {
+func figures(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0
 	for i := range r.Models {
@@ -75,7 +75,7 @@ func TestModels(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, strings.Replace(nets, `layers = "8"`, "layers = \"8\"\nseeds = [1, 2, 3]", 1))
-	r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
+	r := kit.Get[*Findings](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
 	if len(r.Models) != 6 || r.Games != 48 || r.TotalGames != 48 || r.Models[5].Seed != 3 || r.Models[5].Way != mended {
 		t.Errorf("%d games of %d, models %+v", r.Games, r.TotalGames, r.Models)
 	}
@@ -97,7 +97,7 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	e = parsed(t, strings.Replace(timed, `layers = "8"`, "layers = \"8\"\nseeds = [4, 2]", 1))
-	r = kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
+	r = kit.Get[*Findings](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
 	if f := r.Tables[0].Figures[1]; len(r.Models) != 4 || f.Row != "net" || f.Models != 2 || f.OurEstimate.Low == f.OurEstimate.High {
 		t.Errorf("%d models, %+v", len(r.Models), f)
 	}
@@ -122,7 +122,7 @@ func TestModelsResume(t *testing.T) {
 		cancel()
 		if err == nil {
 			o.Progress, o.ModelsDir = nil, t.TempDir()
-			whole := kit.Get[*Report](t)(e.Run(t.Context(), o))
+			whole := kit.Get[*Findings](t)(e.Run(t.Context(), o))
 			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
 				t.Error(diff)
 			}
@@ -161,7 +161,7 @@ func TestFindPlayers(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, nets)
 	o := learning(t.TempDir(), 1)
-	r := kit.Get[*Report](t)(e.Run(t.Context(), o))
+	r := kit.Get[*Findings](t)(e.Run(t.Context(), o))
 	found := kit.Get[map[way]map[string][]player](t)(e.findPlayers(t.Context(), &o, r.Models))
 	for i, w := range e.ways() {
 		want := "@sl:model=" + filepath.Base(r.Models[i].Dir)
@@ -183,7 +183,7 @@ func TestFindPlayers(t *testing.T) {
 // The times of models are measured, and those of a game are compared.
 func TestTimes(t *testing.T) {
 	e := parsed(t, timed)
-	r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
+	r := kit.Get[*Findings](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
 	if len(r.Tables) != 1 || len(r.Tables[0].Figures) != 5 {
 		t.Fatalf("%+v", r.Tables)
 	}

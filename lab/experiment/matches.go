@@ -39,7 +39,7 @@ func (e *Experiment) completeMatches() error {
 	matches := e.Matches
 	for _, first := range e.Grid {
 		for _, second := range e.Grid {
-			matches = append(matches, Match{Name: first + nameSeparator + second, Bots: []string{first, second}, Fixed: true})
+			matches = append(matches, Matchup{Name: first + nameSeparator + second, Bots: []string{first, second}, Fixed: true})
 		}
 	}
 	e.Matches = nil
@@ -69,7 +69,7 @@ func (e *Experiment) completeMatches() error {
 
 // resolveMatch returns a match with its game, or one for each combination of the optional rules that it
 // names.
-func (e *Experiment) resolveMatch(m Match) ([]Match, error) {
+func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (e *Experiment) resolveMatch(m Match) ([]Match, error) {
 		if m.Name == "" {
 			m.Name = strings.Join(slices.Compact(slices.Clone(m.Bots)), nameSeparator)
 		}
-		return []Match{m}, nil
+		return []Matchup{m}, nil
 	}
 	mode, ok := cards.ModeOf(m.variant)
 	if !ok {
@@ -98,7 +98,7 @@ func (e *Experiment) resolveMatch(m Match) ([]Match, error) {
 		return nil, err
 	}
 	name := m.Name
-	var list []Match
+	var list []Matchup
 	for _, r := range all {
 		m.variant = mode.Variant(r)
 		m.Name = strings.TrimSpace(fmt.Sprintf("%s %0*b", name, mode.RuleCount(), cards.RuleBits(r)))
@@ -111,7 +111,7 @@ func (e *Experiment) resolveMatch(m Match) ([]Match, error) {
 const maxPermutedSeats = 4
 
 // addMatch adds a match and its row.
-func (e *Experiment) addMatch(m *Match) error {
+func (e *Experiment) addMatch(m *Matchup) error {
 	switch {
 	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
 		return errors.New("another match has this name")
@@ -148,7 +148,7 @@ func (e *Experiment) addMatch(m *Match) error {
 }
 
 // orders returns the orders in which the bots of a match sit: for each seat the number of its bot.
-func (m *Match) orders() (list [][]int) {
+func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n
 	switch {

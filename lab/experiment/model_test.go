@@ -327,8 +327,8 @@ func parsed(t *testing.T, text string) *Experiment {
 
 // Bots that are permuted sit in every order as often.
 func TestOrders(t *testing.T) {
-	m := Match{Bots: []string{"a", "b", "c", "d"}}
-	for want, m := range map[int]Match{
+	m := Matchup{Bots: []string{"a", "b", "c", "d"}}
+	for want, m := range map[int]Matchup{
 		4: m, 1: {Bots: m.Bots, Fixed: true}, 24: {Bots: m.Bots, Permuted: true}, 6: {Bots: m.Bots[:3], Permuted: true},
 	} {
 		orders := m.orders()

@@ -22,7 +22,7 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Train
 	add := func(w way, name, spec, label string, seed uint64) error {
 		p, err := o.Resolver.Resolve(ctx, spec)
 		if err == nil {
-			found[w][name] = append(found[w][name], player{p.Bot, label, seed})
+			found[w][name] = append(found[w][name], player{p.Contestant, label, seed})
 		}
 		return err
 	}
@@ -46,7 +46,7 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Train
 
 // play plays the matches, but for the blocks whose results were kept. It returns the games of each, in
 // an order that does not depend on the workers; with an error, those that were finished.
-func (e *Experiment) play(ctx context.Context, o *Options, report *Report, file *resultsFile) ([][]result, error) {
+func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, file *resultsFile) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 		Resources: match.Resources{Workers: []int{core}},
 	}
 	for _, p := range b.seats {
-		m.Bots = append(m.Bots, p.Bot)
+		m.Bots = append(m.Bots, p.Contestant)
 	}
-	return m.Play(ctx, func(g *referee.Result) error {
+	return m.Play(ctx, func(g *referee.GameResult) error {
 		if err := run.FirstFault(g); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 const copyMark = "#"
 
 // resultOf returns what the measures need of a game.
-func resultOf(v *rules.Variant, g *referee.Result) (result, error) {
+func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {

@@ -60,7 +60,7 @@ func (e *Experiment) totalGames(o *Options) (n int) {
 }
 
 // Write writes a report for people.
-func (r *Report) Write(w io.Writer) {
+func (r *Findings) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Experiment, text.Paragraph("  ", r.Title, columns), text.Paragraph("  source: ", r.Study, columns))
 	fmt.Fprintln(w, text.Paragraph("  ", r.Remark, columns))
 	if r.Scale != 1 {
@@ -100,7 +100,7 @@ func (r *Report) Write(w io.Writer) {
 }
 
 // writeModels writes what the models had to learn from.
-func (r *Report) writeModels(w io.Writer) {
+func (r *Findings) writeModels(w io.Writer) {
 	if len(r.Models) == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (r *Comparison) heading() string {
 // formatThousands returns a number of at least 1 with commas.
 func formatThousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
 
-func (r *Report) repeatabilityText() string {
+func (r *Findings) repeatabilityText() string {
 	if r.Timed && r.NodeRate == 0 {
 		return "the clock limits bots, so that the same seed gives other games"
 	}

@@ -56,8 +56,8 @@ func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
 
-// Report is what an experiment has found.
-type Report struct {
+// Findings is what an experiment has found.
+type Findings struct {
 	Experiment  string         `json:"experiment"`
 	Title       string         `json:"title"`
 	Study       string         `json:"study"`
@@ -88,13 +88,13 @@ type Curve struct {
 
 // Run plays an experiment. When the context ends, it returns the report of what there is, and the
 // context's error or cause; with any other error there is no report.
-func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
+func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if o.Progress == nil {
 		o.Progress = func(string, string, int, int) {}
 	}
 	began := time.Now()
-	r := &Report{
+	r := &Findings{
 		Experiment: e.Name, Title: e.Title, Study: e.Study, Remark: e.Remark, Seed: fmt.Sprint(referee.Hex(o.Seed)),
 		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), TotalGames: e.totalGames(&o),
 		Models: []TrainedModel{}, Notes: []string{}, Curves: []Curve{},
@@ -124,7 +124,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 
 // results returns the results of each row, in one way after the other; none if it ends before there
 // are any.
-func (e *Experiment) results(ctx context.Context, o *Options, r *Report) ([][]result, error) {
+func (e *Experiment) results(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
 	if e.kind() == kindMatches { // before models learn, so that a damaged file is known in time
 		var err error

@@ -18,7 +18,7 @@ func TestTeekoStudy(t *testing.T) {
 		e := kit.Get[*Experiment](t)(Find(name))
 		o := options(1)
 		o.Scale = 0.2
-		r := kit.Get[*Report](t)(e.Run(t.Context(), o))
+		r := kit.Get[*Findings](t)(e.Run(t.Context(), o))
 		seen := 0
 		for _, f := range r.Tables[0].Figures {
 			want, ok := rows[f.Row]

@@ -49,7 +49,7 @@ func keeping(t *testing.T) (o Options) {
 }
 
 // timeless returns a report as JSON, without its time.
-func timeless(t *testing.T, r *Report) string {
+func timeless(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0
 	return asJSON(t, r)
@@ -59,7 +59,7 @@ func timeless(t *testing.T, r *Report) string {
 func TestGamesResume(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
-	want := timeless(t, kit.Get[*Report](t)(e.Run(t.Context(), options(1))))
+	want := timeless(t, kit.Get[*Findings](t)(e.Run(t.Context(), options(1))))
 	o := keeping(t)
 	for runs := 1; ; runs++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -125,10 +125,10 @@ func TestGamesKept(t *testing.T) {
 	o := keeping(t)
 	played := 0
 	o.Progress = func(_, _ string, _, _ int) { played++ }
-	run := func(text string, want int) *Report {
+	run := func(text string, want int) *Findings {
 		t.Helper()
 		played = 0
-		r := kit.Get[*Report](t)(parse(t, text).Run(t.Context(), o))
+		r := kit.Get[*Findings](t)(parse(t, text).Run(t.Context(), o))
 		if played != want || r.Games != 40 {
 			t.Errorf("%d games played, not %d, of %d", played, want, r.Games)
 		}
@@ -230,7 +230,7 @@ published = [[1, 1], [1, 1]]
 func TestTrainings(t *testing.T) {
 	kit.Slow(t)
 	e := kit.Get[*Experiment](t)(Find("teeko-5"))
-	r := kit.Get[*Report](t)(e.Run(t.Context(), options(1)))
+	r := kit.Get[*Findings](t)(e.Run(t.Context(), options(1)))
 	if r.Games != 4000 || len(r.Curves) != 8 || len(r.Curves[0].Games) != 5 || len(r.Notes) != 8 {
 		t.Errorf("%d games, %d curves, %q", r.Games, len(r.Curves), r.Notes)
 	}
@@ -276,7 +276,7 @@ title = "first"
 measure = "first"
 of = ["greedy", "random"]
 `)
-	r := kit.Get[*Report](t)(e.Run(t.Context(), options(2)))
+	r := kit.Get[*Findings](t)(e.Run(t.Context(), options(2)))
 	if r.Games != 48 || r.Draws > 6 {
 		t.Errorf("%d of %d games are drawn", r.Draws, r.Games)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Save writes the figures as CSV, and the plots as SVG, into a directory. It returns the files.
-func (r *Report) Save(dir string) (files []string, err error) {
+func (r *Findings) Save(dir string) (files []string, err error) {
 	save := func(name string, write func(path string) error) {
 		if path := filepath.Join(dir, name); err == nil {
 			err = write(path)
@@ -40,7 +40,7 @@ func (r *Report) Save(dir string) (files []string, err error) {
 	return files, nil
 }
 
-func (r *Report) writeCSV(path string) error {
+func (r *Findings) writeCSV(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (b *errorBars) add(x float64, e stats.Estimate) {
 }
 
 // drawCurves draws how the trainings went.
-func (r *Report) drawCurves(path string) error {
+func (r *Findings) drawCurves(path string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Title, "games", "won, % of the last hundred"
 	p.Y.Min, p.Y.Max = 0, 100

@@ -61,7 +61,7 @@ func (e *Experiment) completeTrainings() error {
 }
 
 // runTrainings plays the trainings one after another.
-func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Report) (rows [][]result, err error) {
+func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
 	played := 0
 	for _, t := range e.Trainings {
@@ -73,14 +73,14 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Repor
 			training.Rival = &w
 		}
 		curve := Curve{Name: t.Name}
-		last := lms.Report{}
-		training.Progress = func(now lms.Report) {
+		last := lms.LearningReport{}
+		training.Progress = func(now lms.LearningReport) {
 			curve.Games = append(curve.Games, now.Games())
 			curve.WinPercent = append(curve.WinPercent, 100*float64(now.Wins-last.Wins)/float64(now.Games()-last.Games()))
 			last = now
 			o.Progress("", "games", played+now.Games(), report.TotalGames)
 		}
-		var found lms.Report
+		var found lms.LearningReport
 		if err == nil {
 			found, err = lms.Train(ctx, training)
 			played += found.Games()
@@ -100,7 +100,7 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Repor
 }
 
 // resultsOf returns a result for each game of a training.
-func resultsOf(r lms.Report) (list []result) {
+func resultsOf(r lms.LearningReport) (list []result) {
 	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
 		for range n {
 			list = append(list, result{WinnerSeat: -1, Ending: outcomes[i], IsDraw: outcomes[i] == "drawn"})

@@ -17,9 +17,9 @@ import (
 func TestRun(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
-	var first *Report
+	var first *Findings
 	for _, workers := range []int{1, 3} {
-		r := kit.Get[*Report](t)(e.Run(t.Context(), options(workers)))
+		r := kit.Get[*Findings](t)(e.Run(t.Context(), options(workers)))
 		r.Seconds = 0
 		if first == nil {
 			first = r

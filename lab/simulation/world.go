@@ -41,7 +41,7 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 		return nil, err
 	}
 	w.pool = matchmaking.NewPool(w.sides, 0, nil)
-	var players []matchmaking.Player
+	var players []matchmaking.Candidate
 	for _, t := range truth {
 		players = append(players, w.addEntry(t, nil))
 	}
@@ -50,15 +50,15 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 }
 
 // addEntry makes a bot with a true strength and a predecessor, nil for none.
-func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Player {
+func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
 	w.strengths, w.entries, w.live = append(w.strengths, truth), append(w.entries, e), append(w.live, id)
-	return matchmaking.Player{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
+	return matchmaking.Candidate{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
 // changePool lets bots play, and others no more.
-func (w *world) changePool(players []matchmaking.Player, leave []int64) {
+func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
 		w.pool.SetMeetings(p.ID, nil)
@@ -67,7 +67,7 @@ func (w *world) changePool(players []matchmaking.Player, leave []int64) {
 
 // addBot adds a bot with a true strength.
 func (w *world) addBot(truth float64) (bot int) {
-	w.changePool([]matchmaking.Player{w.addEntry(truth, nil)}, nil)
+	w.changePool([]matchmaking.Candidate{w.addEntry(truth, nil)}, nil)
 	return len(w.strengths) - 1
 }
 
@@ -76,7 +76,7 @@ func (w *world) replace(bot int, truth float64) {
 	before := w.entries[bot]
 	successor := w.addEntry(truth, &before)
 	w.live = slices.DeleteFunc(w.live, func(i int) bool { return i == bot })
-	w.changePool([]matchmaking.Player{successor}, []int64{before.VersionID})
+	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
 // pairing chooses the bots of a match, by slot.
@@ -145,12 +145,12 @@ func (w *world) addBout(bots []int, score float64) {
 }
 
 // play plays the games of a match: each deal in all rotations.
-func (w *world) play(bots []int) []ladder.Game {
-	var games []ladder.Game
+func (w *world) play(bots []int) []ladder.FinishedGame {
+	var games []ladder.FinishedGame
 	for d := range w.deals {
 		l := luckWeight * w.r.NormFloat64()
 		for rotation := range bots {
-			g := ladder.Game{Deal: d, Rotation: rotation, Seats: make([]ladder.GameSeat, w.variant.Players)}
+			g := ladder.FinishedGame{Deal: d, Rotation: rotation, Seats: make([]ladder.GameSeat, w.variant.Players)}
 			strength := make([]float64, w.variant.Sides) // the mean of the side's seats
 			for seat := range g.Seats {
 				slot := rules.BotAt(seat, rotation, len(bots))

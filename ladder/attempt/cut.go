@@ -60,11 +60,11 @@ func cutInfo(r *referee.Replay) {
 // Cut sorts the games of a match by deal and rotation, and shortens their logs and info in place. bots is the
 // number of bots. All logs of a bot share one limit, but the log of a game in which it had a fault is always
 // kept. Info is kept from the first games on. Cutting twice has the same result as cutting once.
-func Cut(games []*referee.Result, bots int) { cut(games, bots, MaxMatchInfo) }
+func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo) }
 
 // cut is Cut with a limit for the info of the match.
-func cut(games []*referee.Result, bots, maxInfo int) {
-	slices.SortFunc(games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+func cut(games []*referee.GameResult, bots, maxInfo int) {
+	slices.SortFunc(games, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	left := slices.Repeat([]int{maxMatchLog}, bots)
 	info := 0
 	for _, g := range games {

@@ -36,9 +36,9 @@ func TestCutInfo(t *testing.T) {
 // Infos are kept from the first games on, as far as the bound goes. Cutting twice is the same as cutting once.
 func TestCutMatchInfo(t *testing.T) {
 	t.Parallel()
-	var games []*referee.Result
+	var games []*referee.GameResult
 	for i := range 5 {
-		g := new(referee.Result)
+		g := new(referee.GameResult)
 		g.Match.Deal = i
 		g.Moves = []referee.ReplayMove{{Info: []string{"1234567", "1234567"}}}
 		games = append(games, g)
@@ -57,9 +57,9 @@ func TestCutMatchInfo(t *testing.T) {
 // before it wrote. Cutting twice is the same as cutting once.
 func TestCutLogs(t *testing.T) {
 	t.Parallel()
-	var games []*referee.Result
+	var games []*referee.GameResult
 	for i := range 100 {
-		g := &referee.Result{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), 1<<20), []byte("why it failed")}}
+		g := &referee.GameResult{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), 1<<20), []byte("why it failed")}}
 		g.Match.Deal = i
 		if i == 99 {
 			g.Faults = []referee.Fault{{Seat: 1}}

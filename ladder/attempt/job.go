@@ -25,12 +25,12 @@ type Job struct {
 	Clock             referee.Clock     `json:"clock"`
 	Seed              referee.Hex       `json:"seed"`
 	ParallelRotations int               `json:"together"` // rotations of a deal that are played at the same time
-	Bots              []Bot             `json:"bots"`     // one for each slot
+	Bots              []Entrant         `json:"bots"`     // one for each slot
 	Core              int               `json:"core"`     // the core to play on, or cores.Any
 }
 
-// Bot is one version in a Job.
-type Bot struct {
+// Entrant is one version in a Job.
+type Entrant struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`             // its name in the replays; unique in the match
 	House   string `json:"house,omitempty"`  // the name of a house bot; empty for any other bot
@@ -44,15 +44,15 @@ type Bot struct {
 
 // Result is the outcome of one attempt at a match.
 type Result struct {
-	Match        int64             `json:"match"`
-	Attempt      int               `json:"attempt"`
-	Seed         referee.Hex       `json:"seed"` // seed of the attempt; it proves that the sender was given the job
-	Machine      string            `json:"machine"`
-	Games        []*referee.Result `json:"games,omitempty"`
-	Failure      *Failure          `json:"failure,omitempty"` // nil if the games count
-	VoidGames    int               `json:"voids,omitempty"`   // void games, which were played again
-	StarvedGames int               `json:"starved,omitempty"` // void games whose cause was that other programs used the core
-	Took         time.Duration     `json:"took"`              // in nanoseconds
+	Match        int64                 `json:"match"`
+	Attempt      int                   `json:"attempt"`
+	Seed         referee.Hex           `json:"seed"` // seed of the attempt; it proves that the sender was given the job
+	Machine      string                `json:"machine"`
+	Games        []*referee.GameResult `json:"games,omitempty"`
+	Failure      *Failure              `json:"failure,omitempty"` // nil if the games count
+	VoidGames    int                   `json:"voids,omitempty"`   // void games, which were played again
+	StarvedGames int                   `json:"starved,omitempty"` // void games whose cause was that other programs used the core
+	Took         time.Duration         `json:"took"`              // in nanoseconds
 }
 
 // Failure says why an attempt has no games. It never describes a fault of a bot, which is part of a game.
@@ -78,7 +78,7 @@ var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedRef
 func (f *Failure) Error() string { return f.Text.String() }
 
 // PreparationFailure returns the Failure for a version whose program could not be prepared because of err.
-func PreparationFailure(b Bot, err error) *Failure {
+func PreparationFailure(b Entrant, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
 
@@ -102,7 +102,7 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	}
 	taken := map[string]bool{}
 	for _, v := range versions {
-		b := Bot{Version: v.ID, Name: uniqueName(v, taken), Label: v.DisplayLabel()}
+		b := Entrant{Version: v.ID, Name: uniqueName(v, taken), Label: v.DisplayLabel()}
 		switch {
 		case v.IsHouse():
 			b.House = v.Bot

@@ -13,8 +13,8 @@ import (
 // Local is the machine name of the server's own process.
 const Local = "local"
 
-// Machine describes a machine that plays attempts. A worker sends it to the server with every heartbeat.
-type Machine struct {
+// WorkerInfo describes a machine that plays attempts. A worker sends it to the server with every heartbeat.
+type WorkerInfo struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`  // version of timba
 	Protocol     int               `json:"protocol"` // version of the messages between server and worker
@@ -32,7 +32,7 @@ type Machine struct {
 }
 
 // MissingNeeds describes the first of the needs that m does not meet. It is empty if m meets all.
-func (m Machine) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
+func (m WorkerInfo) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
 	}
@@ -46,7 +46,7 @@ func (m Machine) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 
 // hasInterpreter reports whether m has the interpreter. A name such as python3.12 is matched by python3 of
 // version 3.12. It is true for an interpreter that machines do not report.
-func (m Machine) hasInterpreter(name string) bool {
+func (m WorkerInfo) hasInterpreter(name string) bool {
 	if _, ok := m.Interpreters[name]; ok {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestLacks(t *testing.T) {
 	t.Parallel()
-	m := Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"python3": "3.12.4", "perl": "5.36.0"}}
+	m := WorkerInfo{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"python3": "3.12.4", "perl": "5.36.0"}}
 	for _, test := range []struct {
 		needs   ladder.Needs
 		missing string // "" if it can

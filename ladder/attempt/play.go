@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Program returns the bot of a slot in its sandbox, ready to be started. Its error becomes the Failure of
 	// the attempt: if it is not a *Failure, the version gets a PreparationFailure.
-	Program func(ctx context.Context, slot int) (match.Bot, error)
+	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
 	Journal *Journal                    // nil means that nothing is logged
@@ -111,8 +111,8 @@ func (p *run) play(ctx context.Context) (err error) {
 }
 
 // programs returns the bots of all slots, with the names that they have in the match.
-func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
-	bots := make([]match.Bot, len(p.Bots))
+func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
+	bots := make([]match.Contestant, len(p.Bots))
 	for slot, b := range p.Bots {
 		bot, err := p.options.Program(ctx, slot)
 		if _, ok := errors.AsType[*Failure](err); ok {
@@ -129,7 +129,7 @@ func (p *run) programs(ctx context.Context) ([]match.Bot, error) {
 
 // addGame adds a finished game to the result. It returns a *Failure if a house bot failed in it, and errEarly
 // if a connection was lost.
-func (p *run) addGame(g *referee.Result) error {
+func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
 		if p.Bots[slot].House != "" && f.HouseFailed() {

@@ -16,8 +16,8 @@ func TestHouseLate(t *testing.T) {
 		fault.Late: false, fault.LateBank: false, fault.NotReading: false, fault.NoReady: false, fault.Disqualified: false,
 		fault.Exited: true, fault.IllegalMove: true, fault.NotStarted: true,
 	} {
-		p := &run{Job: Job{Bots: []Bot{{Name: "mine"}, {Version: 1, Name: "@greedy", House: "@greedy"}}}}
-		g := &referee.Result{Bots: []int{0, 1}}
+		p := &run{Job: Job{Bots: []Entrant{{Name: "mine"}, {Version: 1, Name: "@greedy", House: "@greedy"}}}}
+		g := &referee.GameResult{Bots: []int{0, 1}}
 		g.Seats = make([]referee.ReplaySeat, 2)
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1

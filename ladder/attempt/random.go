@@ -32,14 +32,14 @@ func PlayAtRandom(j Job) Result {
 	return r
 }
 
-func randomGame(j Job, v *rules.Variant, deal, rotation int) (*referee.Result, error) {
+func randomGame(j Job, v *rules.Variant, deal, rotation int) (*referee.GameResult, error) {
 	seed := rules.Seed(j.Seed)
 	head := referee.Replay{
 		Timba: protocol.Version, Game: j.Game, Options: v.Settings.Map(),
 		Seed: referee.Hex(referee.DealSeed(seed, deal)), Commitment: referee.Commitment(seed),
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation}, Clock: j.Clock.InReplay(),
 	}
-	r := &referee.Result{Logs: make([][]byte, v.Players), Took: time.Millisecond}
+	r := &referee.GameResult{Logs: make([][]byte, v.Players), Took: time.Millisecond}
 	for seat := range v.Players {
 		slot := rules.BotAt(seat, rotation, len(j.Bots))
 		b := j.Bots[slot]

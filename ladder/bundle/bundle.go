@@ -42,15 +42,15 @@ const (
 	MaxBuiltFiles = 10_000    // files and directories
 )
 
-// File is one file of a bot.
-type File struct {
+// BotFile is one file of a bot.
+type BotFile struct {
 	Path string // in the bot's directory, with slashes
 	Size int64
 	Exec bool
 }
 
 // mode returns the permissions of the file when it is unpacked.
-func (f File) mode() fs.FileMode {
+func (f BotFile) mode() fs.FileMode {
 	if f.Exec {
 		return 0o755
 	}
@@ -59,8 +59,8 @@ func (f File) mode() fs.FileMode {
 
 // Tree is the content of an archive.
 type Tree struct {
-	Files        []File   // by path
-	Dirs         []string // by path, "." left out
+	Files        []BotFile // by path
+	Dirs         []string  // by path, "." left out
 	Bytes        int64
 	Top          string   // the single top directory, which was stripped; "" for none
 	SkippedPaths []string // paths that were left out

@@ -27,7 +27,7 @@ var hostile = []struct {
 	make    func() []byte // instead of entries
 	tarOnly bool
 	limits  func(*Limits)
-	code    ladder.Code // Invalid where it is ""
+	code    ladder.ErrorCode // Invalid where it is ""
 	words   []string
 }{
 	// Paths out of the directory.
@@ -281,7 +281,7 @@ func TestReadErrors(t *testing.T) {
 
 // refusesArchive wants an error for the author with some words, and nothing left of
 // the archive.
-func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words []string) {
+func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.ErrorCode, words []string) {
 	t.Helper()
 	file, into := store(t, data)
 	kit.Must(t, os.Mkdir(filepath.Dir(into), 0o755))

@@ -111,7 +111,7 @@ func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
-	p.Files = append(p.Files, File{Path: rel, Size: info.Size(), Exec: exec})
+	p.Files = append(p.Files, BotFile{Path: rel, Size: info.Size(), Exec: exec})
 	p.Bytes += info.Size()
 	return nil
 }
@@ -152,7 +152,7 @@ func listSome(names []string) string {
 // largest returns the largest files as text.
 func (p *packer) largest() string {
 	files := slices.Clone(p.Files)
-	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(b.Size, a.Size) })
+	slices.SortStableFunc(files, func(a, b BotFile) int { return cmp.Compare(b.Size, a.Size) })
 	var names []string
 	for _, f := range files[:min(5, len(files))] {
 		names = append(names, fmt.Sprintf("%s (%s)", quote(f.Path), FormatSize(f.Size)))

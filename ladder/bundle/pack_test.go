@@ -106,7 +106,7 @@ func TestPackErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		links []string
-		code  ladder.Code
+		code  ladder.ErrorCode
 		words []string
 	}{
 		"links":      {map[string]string{"bot.py": ""}, []string{"a", "b"}, ladder.Invalid, []string{`"a", "b"`, "cp -L", IgnoreFile}},
@@ -187,7 +187,7 @@ func TestIgnorePatterns(t *testing.T) {
 }
 
 // wantError checks the code of an error and that it has all words.
-func wantError(t *testing.T, name string, err error, code ladder.Code, words []string) {
+func wantError(t *testing.T, name string, err error, code ladder.ErrorCode, words []string) {
 	t.Helper()
 	if ladder.CodeOf(err) != code {
 		t.Errorf("%s: %v, want %s", name, err, code)

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// Upload is a received archive that is not stored yet.
-type Upload struct {
+// ReceivedArchive is a received archive that is not stored yet.
+type ReceivedArchive struct {
 	SHA256 string // in hexadecimal
 	Size   int64
 	Path   string // of its temporary file, until Keep or Discard
@@ -30,7 +30,7 @@ type Upload struct {
 //
 // Errors of the sender have the codes Invalid and TooLarge, those of the machine
 // Unavailable.
-func Receive(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
+func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	for _, d := range []string{dir.Temp(), dir.Bundles()} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, unavailable(err)
@@ -40,7 +40,7 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	u := &Upload{Path: f.Name(), dir: dir}
+	u := &ReceivedArchive{Path: f.Name(), dir: dir}
 	err = u.receive(f, r, l)
 	if closing := f.Close(); err == nil && closing != nil {
 		err = unavailable(closing)
@@ -54,7 +54,7 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
 
 // Store moves an upload to its path in the data directory and syncs it to the disk. It
 // replaces an earlier upload with the same content.
-func (u *Upload) Store() error {
+func (u *ReceivedArchive) Store() error {
 	kept, err := u.dir.Bundle(u.SHA256)
 	if err == nil {
 		err = os.Rename(u.Path, kept)
@@ -69,10 +69,10 @@ func (u *Upload) Store() error {
 }
 
 // Discard removes an upload that is not stored. After Keep it does nothing.
-func (u *Upload) Discard() { os.Remove(u.Path) }
+func (u *ReceivedArchive) Discard() { os.Remove(u.Path) }
 
 // receive copies an upload into its file.
-func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
+func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, l.UploadSize+1), 64<<10)
 	head, err := in.Peek(headSize)
 	if err != nil && err != io.EOF {

@@ -18,7 +18,7 @@ import (
 )
 
 // save receives an upload and keeps it.
-func save(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
+func save(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	u, err := Receive(r, dir, l)
 	if err == nil {
 		err = u.Store()
@@ -56,7 +56,7 @@ func TestSaveErrors(t *testing.T) {
 	good := tgz(ent{name: "bot.py", body: noise(100 << 10)})
 	for name, c := range map[string]struct {
 		body  io.Reader
-		code  ladder.Code
+		code  ladder.ErrorCode
 		words []string
 	}{
 		"empty":        {strings.NewReader(""), ladder.Invalid, []string{"empty"}},
@@ -125,7 +125,7 @@ func TestDiscard(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		u := kit.Get[*Upload](t)(Receive(bytes.NewReader(data), dir, small))
+		u := kit.Get[*ReceivedArchive](t)(Receive(bytes.NewReader(data), dir, small))
 		if c.keep {
 			kit.Must(t, u.Store())
 		}

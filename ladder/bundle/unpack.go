@@ -54,7 +54,7 @@ func List(f *os.File, l Limits) (Tree, error) {
 		if e.dir {
 			return nil
 		}
-		t.Files = append(t.Files, File{e.path, e.size, e.exec})
+		t.Files = append(t.Files, BotFile{e.path, e.size, e.exec})
 		t.Bytes += e.size
 		_, err := io.Copy(io.Discard, content)
 		return err
@@ -80,7 +80,7 @@ func List(f *os.File, l Limits) (Tree, error) {
 }
 
 func (t *Tree) sort() {
-	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(t.Files, func(a, b BotFile) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(t.Dirs)
 	slices.Sort(t.SkippedPaths)
 }
@@ -92,7 +92,7 @@ func (t *Tree) strip() {
 		return
 	}
 	outside := func(p string) bool { return p != top && !strings.HasPrefix(p, top+"/") }
-	if slices.ContainsFunc(t.Files, func(f File) bool { return outside(f.Path) }) || slices.ContainsFunc(t.Dirs, outside) {
+	if slices.ContainsFunc(t.Files, func(f BotFile) bool { return outside(f.Path) }) || slices.ContainsFunc(t.Dirs, outside) {
 		return
 	}
 	t.Top = top
@@ -124,7 +124,7 @@ func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 		if e.dir {
 			return nil
 		}
-		mode := File{Exec: e.exec}.mode()
+		mode := BotFile{Exec: e.exec}.mode()
 		return w.Add(trees.File{Path: t.inside(e.path), Mode: mode}, content)
 	})
 }

@@ -113,7 +113,7 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 
 // handleFile handles the request of a machine for a part of a bot's packed files. The answer is empty if
 // there is no such part. Each machine gets one part at a time: another request meanwhile gets no answer.
-func (h *Hub) handleFile(msg *nats.Msg) {
+func (h *Dispatcher) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart
 	if err := json.Unmarshal(msg.Data, &p); err != nil {

@@ -18,17 +18,17 @@ import (
 )
 
 // noisy makes the files of a bot that have so many bytes when they are packed, or a few more.
-func (a *arena) noisy(id int64, bytes int) attempt.Bot {
+func (a *arena) noisy(id int64, bytes int) attempt.Entrant {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
 }
 
 // pack makes a bot ready to be fetched.
-func (a *arena) pack(b attempt.Bot) (build, error) { return a.packFor(a.t.Context(), b) }
+func (a *arena) pack(b attempt.Entrant) (build, error) { return a.packFor(a.t.Context(), b) }
 
 // packFor makes a bot ready to be fetched until the context has ended.
-func (a *arena) packFor(ctx context.Context, b attempt.Bot) (build, error) {
+func (a *arena) packFor(ctx context.Context, b attempt.Entrant) (build, error) {
 	return a.builds.ensurePacked(ctx, b.Hash, func(context.Context) (string, error) { return a.BuildDir(ctx, b) })
 }
 
@@ -36,7 +36,7 @@ func (a *arena) packFor(ctx context.Context, b attempt.Bot) (build, error) {
 // larger than all of the room is refused, and no other goes for it.
 func TestBuildsRoom(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
+	a := newArena(t, func(o *DispatcherOptions) { o.Listen = "" })
 	there := func(b build) bool {
 		_, err := os.Stat(a.builds.Path(b.Tree))
 		return err == nil
@@ -64,7 +64,7 @@ func TestBuildsRoom(t *testing.T) {
 // A machine that cannot use what it has fetched may have got a damaged file: that is packed again.
 func TestDoubtedBuild(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
+	a := newArena(t, func(o *DispatcherOptions) { o.Listen = "" })
 	bot := a.noisy(1, 1000)
 	made := kit.Get[build](t)(a.pack(bot))
 	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree)))
@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 		kit.Lacks(t, "the right to mount a small disk")
 	}
 	t.Cleanup(func() { kit.Must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	a := newArena(t, func(o *HubOptions) { o.Dir = dir })
+	a := newArena(t, func(o *DispatcherOptions) { o.Dir = dir })
 	a.worker("lab-1")
 	filler := filepath.Join(dir, "filler")
 	fill(t, filler)

@@ -47,7 +47,7 @@ func printableText(text string) string {
 // *attempt.Contradiction; any other error is a failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
-		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Bot) bool { return b.Version == f.Version }) {
+		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Entrant) bool { return b.Version == f.Version }) {
 			return newContradiction("it told of a failure of version %d, which does not play", f.Version)
 		}
 		return nil
@@ -94,8 +94,8 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 	for games.More() {
 		in.game = c.maxGameBytes()
 		start := games.InputOffset()
-		g := new(referee.Result)
-		if err := games.Decode(&boundedGame{Result: g, Faults: (*boundedFaults)(&g.Faults)}); err != nil {
+		g := new(referee.GameResult)
+		if err := games.Decode(&boundedGame{GameResult: g, Faults: (*boundedFaults)(&g.Faults)}); err != nil {
 			return newContradiction("game %d cannot be read: %s", len(d.Games), err)
 		}
 		if len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
@@ -124,7 +124,7 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 const maxPadding = 2
 
 // checkPadding returns an error if the text of a game, which has n bytes, is too long for its content.
-func checkPadding(g *referee.Result, n int64) error {
+func checkPadding(g *referee.GameResult, n int64) error {
 	text, err := json.Marshal(g)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 // boundedGame decodes a game with a limit for the number of faults, which need some hundred times more memory
 // than text.
 type boundedGame struct {
-	*referee.Result
+	*referee.GameResult
 	Faults *boundedFaults `json:"faults"`
 }
 
@@ -223,7 +223,7 @@ func (c *checker) maxGameBytes() int {
 }
 
 // checkGame checks one game and replays it.
-func (c *checker) checkGame(g *referee.Result) error {
+func (c *checker) checkGame(g *referee.GameResult) error {
 	err := c.checkHead(g)
 	if err == nil {
 		err = c.checkSeats(g)
@@ -246,7 +246,7 @@ func (c *checker) checkGame(g *referee.Result) error {
 // programs use the machine.
 const maxGame = 24 * time.Hour
 
-func (c *checker) checkHead(g *referee.Result) error {
+func (c *checker) checkHead(g *referee.GameResult) error {
 	at := referee.ReplayMatch{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	v, err := g.Resolve(c.variant.Game)
 	switch {
@@ -275,7 +275,7 @@ func (c *checker) checkHead(g *referee.Result) error {
 	return nil
 }
 
-func (c *checker) checkSeats(g *referee.Result) error {
+func (c *checker) checkSeats(g *referee.GameResult) error {
 	for i, s := range g.Seats {
 		slot := rules.BotAt(i, g.Match.Rotation, len(c.Bots))
 		b := c.Bots[slot]
@@ -309,7 +309,7 @@ func (c *checker) checkSeats(g *referee.Result) error {
 }
 
 // checkInfo returns an error if a game has more info than a worker sends for a seat, or for the match.
-func (c *checker) checkInfo(g *referee.Result) error {
+func (c *checker) checkInfo(g *referee.GameResult) error {
 	sizes := make([]int, len(g.Seats))
 	for _, m := range g.Moves {
 		for _, text := range m.Info {

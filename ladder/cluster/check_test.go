@@ -45,13 +45,13 @@ func of(game string, options map[string]string, bots int) attempt.Job {
 	j := job(1, 1, greedy)
 	j.Game, j.Options, j.Deals = game, options, 2
 	for i := 1; i < bots; i++ {
-		j.Bots = append(j.Bots, attempt.Bot{Version: int64(i + 1), Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("ab", 32), Command: []string{"sh", "bot.sh"}, Label: "1"})
+		j.Bots = append(j.Bots, attempt.Entrant{Version: int64(i + 1), Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("ab", 32), Command: []string{"sh", "bot.sh"}, Label: "1"})
 	}
 	return j
 }
 
 // fails makes the seat to move after some plies forfeit, and the game is over.
-func fails(g *referee.Result, ply int, why fault.Reason) {
+func fails(g *referee.GameResult, ply int, why fault.Reason) {
 	seat := g.Moves[ply].Seat
 	g.Moves = g.Moves[:ply]
 	f := fault.New(seat, ply, why)
@@ -63,7 +63,7 @@ func fails(g *referee.Result, ply int, why fault.Reason) {
 }
 
 // short reports whether a seat has no second turn in a game.
-func short(g *referee.Result) bool {
+func short(g *referee.GameResult) bool {
 	seats := map[int]bool{}
 	for _, m := range g.Moves[min(2, len(g.Moves)):] {
 		seats[m.Seat] = true
@@ -72,7 +72,7 @@ func short(g *referee.Result) bool {
 }
 
 // turnOf returns the ply of the second turn of a seat, or later: a seat may move twice.
-func turnOf(g *referee.Result, seat int) int {
+func turnOf(g *referee.GameResult, seat int) int {
 	for ply := 2; ; ply++ {
 		if g.Moves[ply].Seat == seat {
 			return ply
@@ -86,8 +86,8 @@ func TestContradictions(t *testing.T) {
 	t.Parallel()
 	j := of("tebes", map[string]string{"size": "4"}, 2)
 	j.Clock.Move, j.Clock.Margin = time.Minute, 50*time.Millisecond
-	at := func(r attempt.Result, deal, rotation int) *referee.Result { return r.Games[2*deal+rotation] }
-	bot := func(r attempt.Result) (g *referee.Result, seat int) { // not of the house
+	at := func(r attempt.Result, deal, rotation int) *referee.GameResult { return r.Games[2*deal+rotation] }
+	bot := func(r attempt.Result) (g *referee.GameResult, seat int) { // not of the house
 		g = at(r, 1, 0)
 		for i, slot := range g.Bots {
 			if slot == 1 {

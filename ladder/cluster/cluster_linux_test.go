@@ -42,7 +42,7 @@ func TestGuests(t *testing.T) {
 func guests(t *testing.T, tls bool) {
 	c := clustertest.Start(t, operating, tls)
 	file, open := gate(t)
-	a := newArena(t, func(o *HubOptions) {
+	a := newArena(t, func(o *DispatcherOptions) {
 		o.Listen, o.URL, o.Creds, o.Registerer = "", c.URL, c.Creds, prometheus.NewPedanticRegistry()
 	})
 	a.start(settings{URL: c.URL, Creds: guest(t, c, "lab-1"), Dir: t.TempDir(), Gate: file})
@@ -87,8 +87,8 @@ func TestGuestPermissions(t *testing.T) {
 		}
 	}
 	c := clustertest.Start(t, operating, true)
-	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
-	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
+	a := newArena(t, func(o *DispatcherOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.DispatcherOptions.Log))
 	defer l.Close()
 	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "files.lab-2"} {
 		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
@@ -107,12 +107,12 @@ func TestGuestPermissions(t *testing.T) {
 func TestGuestReplies(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, operating, false)
-	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
-	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
+	a := newArena(t, func(o *DispatcherOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.DispatcherOptions.Log))
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
-	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{Machine: attempt.Machine{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
+	data := kit.Get[[]byte](t)(json.Marshal(heartbeat{WorkerInfo: attempt.WorkerInfo{Name: "lab-1", Protocol: Protocol}, Session: "s"}))
 	for _, subject := range requestSubjects("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
@@ -145,10 +145,10 @@ func TestGuestErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %s", test.name, err, test.want)
 		}
 	}
-	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).HubOptions.Log); err != nil {
+	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).DispatcherOptions.Log); err != nil {
 		t.Error(err)
 	}
-	_, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
+	_, err := OpenHub(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestGuestErrors(t *testing.T) {
 	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
 	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
 	c = clustertest.Start(t, page, false)
-	if _, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+	if _, err := OpenHub(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
 		t.Errorf("a hub where messages are small: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ import (
 // hostile connects with the credentials of a worker that does what it likes.
 func (a *arena) hostile(name string) *Link {
 	a.t.Helper()
-	l := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
+	l := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
 	a.t.Cleanup(l.Close)
 	return l
 }
@@ -34,7 +34,7 @@ func (a *arena) hostile(name string) *Link {
 // joins makes a hostile worker say that it is there.
 func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
-	b := heartbeat{Machine: attempt.Machine{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+	b := heartbeat{WorkerInfo: attempt.WorkerInfo{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
 		change(&b)
 	}
@@ -158,7 +158,7 @@ func (a *arena) part(l *Link, p resultPart, data []byte) (r receipt) {
 }
 
 func (a *arena) counted(outcome string) float64 {
-	return testutil.ToFloat64(a.Hub.metrics.results.WithLabelValues(outcome))
+	return testutil.ToFloat64(a.Dispatcher.metrics.results.WithLabelValues(outcome))
 }
 
 // A result counts only from the machine that was given the attempt, with its seed, and once.
@@ -346,7 +346,7 @@ func TestFlood(t *testing.T) {
 	// What it tells of itself.
 	now := time.Now()
 	read := func(name string) bool {
-		_, ok := a.recordHeartbeat(heartbeat{Machine: attempt.Machine{Name: name}, Session: "s"}, now)
+		_, ok := a.recordHeartbeat(heartbeat{WorkerInfo: attempt.WorkerInfo{Name: name}, Session: "s"}, now)
 		return ok
 	}
 	for _, want := range []int{4 * MaxHeartbeats, MaxHeartbeats} { // at once, and a second later
@@ -372,7 +372,7 @@ func TestConnections(t *testing.T) {
 	a := newArena(t, nil)
 	file := a.creds("evil")
 	for range MaxMachineConnections {
-		l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.HubOptions.Log))
+		l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.DispatcherOptions.Log))
 		t.Cleanup(l.Close)
 	}
 	if err := a.once(file); !errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
@@ -386,7 +386,7 @@ func TestRemoved(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	file := a.creds("lab-1")
-	l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.HubOptions.Log))
+	l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.DispatcherOptions.Log))
 	t.Cleanup(l.Close)
 	kept := a.hostile("lab-2")
 	before := kept.Stats().Reconnects
@@ -461,7 +461,7 @@ func TestWords(t *testing.T) {
 		"an interpreter":     func(b *heartbeat) { b.Interpreters = map[string]string{strings.Repeat("x", MaxWord+1): "1"} },
 		"its version's line": func(b *heartbeat) { b.Interpreters = map[string]string{"python3": "3\n"} },
 	} {
-		b := heartbeat{Machine: attempt.Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
+		b := heartbeat{WorkerInfo: attempt.WorkerInfo{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "bad"}
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
 		a.must(evil.Publish(machinesSubject(evil.Name), data))

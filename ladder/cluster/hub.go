@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// HubOptions are the options of a Hub.
-type HubOptions struct {
+// DispatcherOptions are the options of a Hub.
+type DispatcherOptions struct {
 	Dir string // directory for the keys and the packed bots
 	// Listen is the address on which the NATS server in this process accepts workers. If it is empty, no
 	// worker can connect. Port 0 means any free port.
@@ -34,7 +34,7 @@ type HubOptions struct {
 	// file with the credentials for it.
 	URL, Creds string
 	// BuildDir returns the directory with the built files of a bot. It builds the bot again if necessary.
-	BuildDir func(context.Context, attempt.Bot) (dir string, err error)
+	BuildDir func(context.Context, attempt.Entrant) (dir string, err error)
 	// Sandbox is the sandbox of all bots except the house bots, with the lowest level that a machine may
 	// have. If it is nil, bots run without a sandbox.
 	Sandbox    *match.Sandbox
@@ -44,10 +44,10 @@ type HubOptions struct {
 	AckTime time.Duration
 }
 
-// Hub is the server's side of the cluster: it sends jobs to machines and waits for their results. It
+// Dispatcher is the server's side of the cluster: it sends jobs to machines and waits for their results. It
 // implements runner.Fleet.
-type Hub struct {
-	HubOptions
+type Dispatcher struct {
+	DispatcherOptions
 	embedded *embeddedServer // nil if HubOptions.URL is set
 	link     *Link
 	builds   *builds
@@ -66,15 +66,15 @@ type Hub struct {
 
 // OpenHub returns a Hub with a NATS server in this process or, if o.URL is set, with a connection to that
 // cluster. The caller must call Close.
-func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
+func OpenHub(ctx context.Context, o DispatcherOptions) (*Dispatcher, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.AckTime == 0 {
 		o.AckTime = AckTime
 	}
-	h := &Hub{
-		HubOptions: o, metrics: newHubMetrics(o.Registerer),
+	h := &Dispatcher{
+		DispatcherOptions: o, metrics: newHubMetrics(o.Registerer),
 		changes: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
 		machines: map[string]*machine{}, attempts: newAwaitedSet(),
 	}
@@ -86,7 +86,7 @@ func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	return h, nil
 }
 
-func (h *Hub) open(ctx context.Context) error {
+func (h *Dispatcher) open(ctx context.Context) error {
 	if h.URL != "" && h.Listen != "" {
 		return errors.New("fleet: --cluster opens this server's own NATS: leave out --nats, or --cluster")
 	}
@@ -109,7 +109,7 @@ func (h *Hub) open(ctx context.Context) error {
 	return nil
 }
 
-func (h *Hub) connect(ctx context.Context) (err error) {
+func (h *Dispatcher) connect(ctx context.Context) (err error) {
 	if h.URL != "" {
 		if err := checkServer(h.Creds); err != nil {
 			return err
@@ -153,7 +153,7 @@ func checkServer(file string) error {
 
 // Address returns the address to which workers connect, as host:port. It is empty if they cannot connect, or
 // if the hub uses an existing cluster.
-func (h *Hub) Address() string {
+func (h *Dispatcher) Address() string {
 	if h.embedded == nil || h.Listen == "" {
 		return ""
 	}
@@ -161,7 +161,7 @@ func (h *Hub) Address() string {
 }
 
 // Close stops the hub. Attempts go on: their machines retain the results for the next hub.
-func (h *Hub) Close() {
+func (h *Dispatcher) Close() {
 	h.mu.Lock() // handleFile reads nothing more
 	h.end()
 	h.mu.Unlock()
@@ -176,25 +176,25 @@ func (h *Hub) Close() {
 }
 
 // Machines returns the connected machines, sorted by name.
-func (h *Hub) Machines() []attempt.Machine {
+func (h *Dispatcher) Machines() []attempt.WorkerInfo {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := []attempt.Machine{}
+	list := []attempt.WorkerInfo{}
 	for _, m := range h.machines {
 		if m.session != "" {
-			c := m.Machine
+			c := m.WorkerInfo
 			c.Attempts = slices.Clone(c.Attempts)
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b attempt.Machine) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b attempt.WorkerInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
 // Changes returns a channel that receives after machines came, left or changed.
-func (h *Hub) Changes() <-chan struct{} { return h.changes }
+func (h *Dispatcher) Changes() <-chan struct{} { return h.changes }
 
-func (h *Hub) notifyChanged() {
+func (h *Dispatcher) notifyChanged() {
 	select {
 	case h.changes <- struct{}{}:
 	default: // a signal is pending
@@ -202,7 +202,7 @@ func (h *Hub) notifyChanged() {
 }
 
 // monitor finds lost attempts, machines that are gone and removed workers, and checks the connection to NATS.
-func (h *Hub) monitor() {
+func (h *Dispatcher) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
 	defer h.link.RemoveStatusListener(connected)
@@ -238,7 +238,7 @@ func (h *Hub) monitor() {
 const listEvery = 500 * time.Millisecond
 
 // Err returns why no job can be sent, or nil.
-func (h *Hub) Err() error {
+func (h *Dispatcher) Err() error {
 	if status := h.link.Status(); status != nats.CONNECTED {
 		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
 	}
@@ -246,7 +246,7 @@ func (h *Hub) Err() error {
 }
 
 // checkConnection reports whether NATS can be reached. It logs a change; before is the previous return value.
-func (h *Hub) checkConnection(before bool) (reachable bool) {
+func (h *Dispatcher) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {
 	case err != nil && before:

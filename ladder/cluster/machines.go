@@ -20,7 +20,7 @@ import (
 
 // machine is what the hub knows about a machine.
 type machine struct {
-	attempt.Machine
+	attempt.WorkerInfo
 	session         string        // empty until the first heartbeat
 	earlierSessions []string      // the newest last
 	limit           *rate.Limiter // of heartbeats
@@ -31,10 +31,10 @@ type machine struct {
 const maxEarlierSessions = 8
 
 // handleHeartbeat handles the heartbeat of a machine and answers it.
-func (h *Hub) handleHeartbeat(msg *nats.Msg) {
+func (h *Dispatcher) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
-	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !isPrintable(b.Machine) {
+	if len(msg.Data) > MaxHeartbeat || json.Unmarshal(msg.Data, &b) != nil || b.Name != name || b.Session == "" || !isPrintable(b.WorkerInfo) {
 		h.Log.Debug("a heartbeat cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
@@ -44,7 +44,7 @@ func (h *Hub) handleHeartbeat(msg *nats.Msg) {
 }
 
 // isPrintable reports whether the texts in m can be shown to people.
-func isPrintable(m attempt.Machine) bool {
+func isPrintable(m attempt.WorkerInfo) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
 		words = append(words, name, version)
@@ -52,7 +52,7 @@ func isPrintable(m attempt.Machine) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !ladder.IsLine(word, MaxWord) })
 }
 
-func (h *Hub) reply(msg *nats.Msg, answer any) {
+func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 	data, err := json.Marshal(answer)
 	if err != nil {
 		h.Log.Debug("a machine cannot be answered", "machine", machineOf(msg.Subject), "err", err)
@@ -64,7 +64,7 @@ func (h *Hub) reply(msg *nats.Msg, answer any) {
 // respond answers a message of a machine. NATS sends an answer with the rights of its sender, to any subject
 // that the machine asks for. In an account of its own a machine can name only its own subjects; in the
 // server's account respond refuses other subjects.
-func (h *Hub) respond(msg *nats.Msg, data []byte) {
+func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
 		h.Log.Debug("a machine wants its answer elsewhere", "machine", name, "reply", msg.Reply)
@@ -77,7 +77,7 @@ func (h *Hub) respond(msg *nats.Msg, data []byte) {
 
 // machine returns the machine called name, which it adds if necessary. It returns nil if name is invalid. The
 // caller holds h.mu.
-func (h *Hub) machine(name string) *machine {
+func (h *Dispatcher) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
 		m = &machine{limit: rate.NewLimiter(MaxHeartbeats, 4*MaxHeartbeats)}
@@ -90,7 +90,7 @@ func (h *Hub) machine(name string) *machine {
 // recordHeartbeat updates the machine of a heartbeat and returns the answer. ok is false if the machine sends
 // more than MaxHeartbeats, which get no answer. Unreadable heartbeats do not count, because another user may
 // have sent them.
-func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
+func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := h.machine(b.Name)
@@ -110,12 +110,12 @@ func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok 
 		h.Log.Debug("a machine is there", "machine", b.Name, "version", b.Version, "cores", len(b.Cores), "arch", b.Arch, "sandbox", b.Sandbox)
 	}
 	m.session = b.Session
-	b.Machine.SeenAt = now
-	b.Machine.Refusal = h.refusal(b.Machine)
-	a.Refusal = b.Machine.Refusal.String()
-	news := !sameMachine(m.Machine, b.Machine)
-	m.Machine = b.Machine
-	a.EndedAttempts = h.acknowledge(m.Machine)
+	b.WorkerInfo.SeenAt = now
+	b.WorkerInfo.Refusal = h.refusal(b.WorkerInfo)
+	a.Refusal = b.WorkerInfo.Refusal.String()
+	news := !sameMachine(m.WorkerInfo, b.WorkerInfo)
+	m.WorkerInfo = b.WorkerInfo
+	a.EndedAttempts = h.acknowledge(m.WorkerInfo)
 	if b.Leaving {
 		h.expireSoon(b.Name)
 		h.Log.Debug("a machine has left", "machine", b.Name)
@@ -129,7 +129,7 @@ func (h *Hub) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok 
 }
 
 // refusal returns why a machine gets no jobs. It is empty if the machine gets some.
-func (h *Hub) refusal(m attempt.Machine) (why phrase.Text) {
+func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
 		return phrase.New("timba %s on %q has protocol %d, and the server has %d: install the server's version", m.Version, m.Name, m.Protocol, Protocol)
@@ -148,13 +148,13 @@ func meetsLevel(level string, least sandbox.Level) bool {
 }
 
 // sameMachine reports whether two descriptions differ at most in SeenAt and the running attempts.
-func sameMachine(a, b attempt.Machine) bool {
+func sameMachine(a, b attempt.WorkerInfo) bool {
 	a.SeenAt, b.SeenAt, a.Attempts, b.Attempts = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
 // acknowledge marks the attempts in the heartbeat of m as alive, and returns those that are over.
-func (h *Hub) acknowledge(m attempt.Machine) (over []attemptKey) {
+func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
 		a := h.attempts.all[key]
@@ -177,14 +177,14 @@ const settleTime = 2 * time.Second
 
 // expireSoon gives the attempts of a machine settleTime until they are lost, unless the machine names them
 // again. The caller holds h.mu.
-func (h *Hub) expireSoon(name string) {
+func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
 // renewTimes counts all machines as seen now, and all attempts as named now.
-func (h *Hub) renewTimes() {
+func (h *Dispatcher) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
@@ -198,7 +198,7 @@ func (h *Hub) renewTimes() {
 
 // expire removes the machines that are gone, ends the attempts that their machines do not name any more, and
 // sends jobs again that no heartbeat has named yet.
-func (h *Hub) expire(now time.Time) {
+func (h *Dispatcher) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, m := range slices.Collect(maps.Values(h.machines)) {

@@ -16,10 +16,10 @@ import (
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, machines := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("machines=%d", machines), func(b *testing.B) {
-			a := newArena(b, func(o *HubOptions) { o.Listen = "" })
+			a := newArena(b, func(o *DispatcherOptions) { o.Listen = "" })
 			var all []heartbeat
 			for i := range machines {
-				says := heartbeat{Machine: attempt.Machine{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
+				says := heartbeat{WorkerInfo: attempt.WorkerInfo{Name: fmt.Sprintf("lab-%d", i), Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 				a.machine(says.Name).limit = rate.NewLimiter(rate.Inf, 0)
 				for n := range 4 {
 					j := job(int64(4*i+n), 1, greedy, greedy2)

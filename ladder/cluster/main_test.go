@@ -43,7 +43,7 @@ const patience = time.Hour
 
 // arena is a server's fleet in a test.
 type arena struct {
-	*Hub
+	*Dispatcher
 	keys *Keys // nil with a cluster that exists
 	t    testing.TB
 	dir  string
@@ -54,7 +54,7 @@ type arena struct {
 }
 
 // newArena opens a hub, for workers on a free port.
-func newArena(t testing.TB, change func(*HubOptions)) *arena {
+func newArena(t testing.TB, change func(*DispatcherOptions)) *arena {
 	t.Helper()
 	kit.Slow(t)
 	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(kit.Output)}
@@ -68,11 +68,11 @@ func newArena(t testing.TB, change func(*HubOptions)) *arena {
 	return a
 }
 
-func (a *arena) open(change func(*HubOptions)) {
+func (a *arena) open(change func(*DispatcherOptions)) {
 	a.t.Helper()
-	o := HubOptions{
+	o := DispatcherOptions{
 		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
-		BuildDir: func(_ context.Context, b attempt.Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
+		BuildDir: func(_ context.Context, b attempt.Entrant) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
 		Sandbox:  &match.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
 		Log:      slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -80,13 +80,13 @@ func (a *arena) open(change func(*HubOptions)) {
 		change(&o)
 	}
 	var err error
-	a.Hub, err = OpenHub(a.t.Context(), o)
+	a.Dispatcher, err = OpenHub(a.t.Context(), o)
 	a.must(err)
 	if a.embedded != nil {
 		a.keys = a.embedded.accounts.keys
 	}
 	a.lead(a.Address())
-	hub := a.Hub
+	hub := a.Dispatcher
 	a.t.Cleanup(hub.Close)
 }
 
@@ -127,19 +127,19 @@ done
 func script(before string) string { return strings.ReplaceAll(player, "BEFORE", before) }
 
 // bot makes the built files of a bot.
-func (a *arena) bot(id int64, script string) attempt.Bot {
+func (a *arena) bot(id int64, script string) attempt.Entrant {
 	a.t.Helper()
 	sum := sha256.Sum256([]byte(script))
 	hash := hex.EncodeToString(sum[:])
 	kit.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
-	return attempt.Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
+	return attempt.Entrant{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
 }
 
 // greedy is a bot of the house.
-var greedy = attempt.Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
+var greedy = attempt.Entrant{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
 
 // job returns a short match of two bots.
-func job(id int64, number int, bots ...attempt.Bot) attempt.Job {
+func job(id int64, number int, bots ...attempt.Entrant) attempt.Job {
 	seed := referee.Hex(referee.NewSeed())
 	return attempt.Job{
 		Match: id, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
@@ -245,15 +245,15 @@ func (a *arena) worker(name string, gate ...string) *process {
 }
 
 // there waits until a machine takes jobs.
-func (a *arena) there(name string) attempt.Machine {
+func (a *arena) there(name string) attempt.WorkerInfo {
 	a.t.Helper()
-	var found attempt.Machine
+	var found attempt.WorkerInfo
 	kit.Until(a.t, name+" is there", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		m := a.machines[name]
 		if m != nil {
-			found = m.Machine
+			found = m.WorkerInfo
 		}
 		return m != nil && m.session != ""
 	})
@@ -300,7 +300,7 @@ type played struct {
 
 // Play hands a job to a machine and returns its result.
 func (a *arena) Play(ctx context.Context, name string, j attempt.Job) (r attempt.Result, err error) {
-	err = a.Hub.Play(ctx, name, j, func(got attempt.Result) error { r = got; return nil })
+	err = a.Dispatcher.Play(ctx, name, j, func(got attempt.Result) error { r = got; return nil })
 	return r, err
 }
 
@@ -368,13 +368,13 @@ func expected(j attempt.Job) Expectation {
 var errTest = errors.New("the test ends it")
 
 // greedy2 is another bot of the house.
-var greedy2 = attempt.Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
+var greedy2 = attempt.Entrant{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
 // within starts a worker in the process of the test. With a gate it plays when that is open.
 func (a *arena) within(name string, gate ...string) *Worker {
 	a.t.Helper()
-	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
-	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.HubOptions.Log))
+	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
+	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.DispatcherOptions.Log))
 }
 
 // runs starts a worker over a link, which ends with the test.

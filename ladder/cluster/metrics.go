@@ -43,7 +43,7 @@ func newHubMetrics(to prometheus.Registerer) *hubMetrics {
 
 // registerWire registers the bytes that NATS in this process exchanges with other machines. They exclude TLS,
 // the lines of the NATS protocol, and the messages of the server's own connection.
-func (h *Hub) registerWire() {
+func (h *Dispatcher) registerWire() {
 	if h.Registerer == nil || h.embedded == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Play implements runner.Fleet.
-func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (h *Hub) Play(ctx context.Context, machine string, j attempt.Job, keep func
 }
 
 // Adopt implements runner.Fleet.
-func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
+func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (h *Hub) Adopt(ctx context.Context, machine string, j attempt.Job, commitme
 }
 
 // awaitAttempt makes the hub expect the result of an attempt.
-func (h *Hub) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
+func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := attemptKey{e.Match, e.Attempt}
@@ -58,7 +58,7 @@ func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 }
 
 // newOrder returns the order that is sent to the machine. It packs the bots.
-func (h *Hub) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
+func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
 	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
 		if b.Remote {
@@ -82,7 +82,7 @@ func (h *Hub) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (o
 }
 
 // sendJob sends a job to its machine. The hub sends it again until a heartbeat names the attempt.
-func (h *Hub) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
+func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (h *Hub) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) err
 }
 
 // awaitResult waits for the result of an attempt and calls keep with it.
-func (h *Hub) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(attempt.Result) error) error {
+func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
 		return h.acceptDelivery(a, d, keep)
@@ -137,7 +137,7 @@ func (h *Hub) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(atte
 }
 
 // endAttempt ends an attempt with err. If its games have arrived meanwhile, it accepts them instead.
-func (h *Hub) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result) error) error {
+func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
 		if d.Failure == nil { // the result came first
@@ -151,7 +151,7 @@ func (h *Hub) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result)
 
 // acceptDelivery checks a result and calls keep with it. The machine may forget the result after keep has
 // succeeded, or if the result cannot belong to the attempt.
-func (h *Hub) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Result) error) error {
+func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
 	release()
@@ -171,7 +171,7 @@ func (h *Hub) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Re
 }
 
 // withdraw tells the machine that an attempt is over.
-func (h *Hub) withdraw(a *awaitedAttempt) {
+func (h *Dispatcher) withdraw(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
 	h.mu.Unlock()
@@ -186,7 +186,7 @@ func (h *Hub) withdraw(a *awaitedAttempt) {
 
 // forgetAttempt stops waiting for an attempt. If over is true, the machine may forget the result and a later
 // one is refused. Otherwise the attempt is left to the next server.
-func (h *Hub) forgetAttempt(a *awaitedAttempt, over bool) {
+func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attempts.remove(a, over)

@@ -18,8 +18,8 @@ import (
 // A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
 func TestNotBuilt(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, func(o *HubOptions) {
-		o.BuildDir = func(context.Context, attempt.Bot) (string, error) { return "", errors.New("its upload is gone") }
+	a := newArena(t, func(o *DispatcherOptions) {
+		o.BuildDir = func(context.Context, attempt.Entrant) (string, error) { return "", errors.New("its upload is gone") }
 	})
 	a.joins(a.hostile("lab-1"), nil)
 	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
@@ -63,9 +63,9 @@ func TestLeft(t *testing.T) {
 func TestSlowBuild(t *testing.T) {
 	t.Parallel()
 	building, built := make(chan struct{}), make(chan struct{})
-	a := newArena(t, func(o *HubOptions) {
+	a := newArena(t, func(o *DispatcherOptions) {
 		ready := o.BuildDir
-		o.BuildDir = func(ctx context.Context, b attempt.Bot) (string, error) {
+		o.BuildDir = func(ctx context.Context, b attempt.Entrant) (string, error) {
 			close(building)
 			<-built
 			return ready(ctx, b)

@@ -163,7 +163,7 @@ func (a attemptKey) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Att
 
 // heartbeat is what a machine sends every few seconds, and when it changes.
 type heartbeat struct {
-	attempt.Machine
+	attempt.WorkerInfo
 	Session string `json:"session"` // random ID of this run of the worker
 	Leaving bool   `json:"leaving,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 
 // handleResult handles a message with a part of a result. The answer to the last part tells the machine to
 // forget the result, after it was stored or refused. The machine sends a part again that gets no answer.
-func (h *Hub) handleResult(msg *nats.Msg) {
+func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
 	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
@@ -37,7 +37,7 @@ func (h *Hub) handleResult(msg *nats.Msg) {
 
 // addPart adds a part to the result of an attempt. It gives a complete result to the goroutine that waits for
 // it. It returns the outcome, and the answer to an incomplete result.
-func (h *Hub) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
+func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.attempts.all[p.attemptKey]

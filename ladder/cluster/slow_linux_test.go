@@ -85,7 +85,7 @@ func large(j attempt.Job, bytes int) attempt.Result {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
-	r.Games = []*referee.Result{{Logs: [][]byte{noise}}}
+	r.Games = []*referee.GameResult{{Logs: [][]byte{noise}}}
 	return r
 }
 
@@ -93,9 +93,9 @@ func large(j attempt.Job, bytes int) attempt.Result {
 func (l *line) over(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
 	t.Helper()
 	a := newArena(t, nil)
-	o := settings{Dir: t.TempDir()}.options(a.HubOptions.Log)
+	o := settings{Dir: t.TempDir()}.options(a.DispatcherOptions.Log)
 	o.Play = play
-	a.runs(kit.Get[*Link](t)(Dial(t.Context(), l.to(t, a.at), a.creds("lab-1"), a.HubOptions.Log)), o)
+	a.runs(kit.Get[*Link](t)(Dial(t.Context(), l.to(t, a.at), a.creds("lab-1"), a.DispatcherOptions.Log)), o)
 	return a
 }
 

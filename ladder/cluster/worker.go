@@ -90,7 +90,7 @@ func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, 
 
 // heartbeats has what a worker needs to send heartbeats.
 type heartbeats struct {
-	machine     attempt.Machine
+	machine     attempt.WorkerInfo
 	session     string
 	early       chan struct{} // has an element if the next heartbeat is to be sent at once
 	lastRefusal string        // why the server last gave no jobs; only the goroutine that sends heartbeats uses it
@@ -183,7 +183,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Play == nil {
 		w.Play = attempt.Play
 	}
-	w.heartbeats = heartbeats{session: rand.Text(), early: make(chan struct{}, 1), machine: attempt.Machine{
+	w.heartbeats = heartbeats{session: rand.Text(), early: make(chan struct{}, 1), machine: attempt.WorkerInfo{
 		Name: link.Name, Version: o.Version, Protocol: Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Interpreters: interpreter.Versions(), Cores: o.Cores, Memory: o.Memory,
 	}}
@@ -306,7 +306,7 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 
 // sendHeartbeat sends a heartbeat and handles the answer.
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
-	b := heartbeat{Machine: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
+	b := heartbeat{WorkerInfo: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
 	b.Attempts = w.attempts.list()
 	b.Draining = leaving || w.isDraining()
 	data, err := json.Marshal(b)

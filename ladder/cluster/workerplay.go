@@ -74,18 +74,18 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	defer end()
 	return w.Play(ctx, o.Job, attempt.Options{
 		Check: w.Check, Journal: &w.journal,
-		Program: func(ctx context.Context, slot int) (match.Bot, error) { return w.program(ctx, o, slot) },
+		Program: func(ctx context.Context, slot int) (match.Contestant, error) { return w.program(ctx, o, slot) },
 	})
 }
 
 // program returns the bot of a slot, which it fetches from the server unless it is a house bot. The files of
 // the bot stay in the cache until ctx ends.
-func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot, err error) {
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Contestant, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
 		p, err := program.Resolver{}.Resolve(ctx, b.House)
-		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
-		return p.Bot, err
+		p.Contestant.Sandbox, p.Contestant.Temp = nil, w.Temp()
+		return p.Contestant, err
 	}
 	if len(b.Command) == 0 {
 		return bot, errors.New("it has no command")
@@ -109,7 +109,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Bot,
 	if err != nil {
 		return bot, err
 	}
-	bot = match.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
+	bot = match.Contestant{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
 		s := *o.Sandbox
 		s.Level = sandbox.Probe().Level // at least the level that the server requires

@@ -8,30 +8,30 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Kind is the kind of an event.
-type Kind string
+// EventKind is the kind of an event.
+type EventKind string
 
 // The kinds of events.
 const (
-	MatchStarted  Kind = "match-began"    // an attempt has started; its commitment is public
-	MatchFinished Kind = "match-finished" // with the rating changes
-	MatchBroken   Kind = "match-broken"   // an attempt was interrupted; the match waits again or is dropped
-	FitSaved      Kind = "fit-saved"      // the overall ratings of a ladder were computed again
-	Paused        Kind = "paused"         // the server cannot play matches
-	Resumed       Kind = "resumed"        // the server can play again
+	MatchStarted  EventKind = "match-began"    // an attempt has started; its commitment is public
+	MatchFinished EventKind = "match-finished" // with the rating changes
+	MatchBroken   EventKind = "match-broken"   // an attempt was interrupted; the match waits again or is dropped
+	FitSaved      EventKind = "fit-saved"      // the overall ratings of a ladder were computed again
+	Paused        EventKind = "paused"         // the server cannot play matches
+	Resumed       EventKind = "resumed"        // the server can play again
 	// SubmissionChanged means that a stage of a pending version started or ended.
-	SubmissionChanged Kind = "submission-moved"
-	VersionChanged    Kind = "version-moved" // a submission ended, or the live version of a bot may be another
+	SubmissionChanged EventKind = "submission-moved"
+	VersionChanged    EventKind = "version-moved" // a submission ended, or the live version of a bot may be another
 	// QueueChanged means that a version has left the queue of submissions, so that those behind it move up.
-	QueueChanged Kind = "queue-moved"
+	QueueChanged EventKind = "queue-moved"
 	// AccessEnded means that a person is blocked, or that a token or a session of the person is no longer valid.
 	// For sessions of guests Event.Person is 0.
-	AccessEnded Kind = "access-ended"
+	AccessEnded EventKind = "access-ended"
 )
 
 // Event is something that happened in the competition. Fields that do not apply to its kind are zero.
 type Event struct {
-	Kind    Kind
+	Kind    EventKind
 	Ladder  string          // name of the ladder of a rated match
 	Match   int64           // ID of the match
 	Version int64           // ID of the version
@@ -43,9 +43,9 @@ type Event struct {
 	MissedEvents int
 }
 
-// Hub sends events to subscribers and never waits for them. The zero value is ready to use. Its methods are
+// Bus sends events to subscribers and never waits for them. The zero value is ready to use. Its methods are
 // safe for concurrent use.
-type Hub struct {
+type Bus struct {
 	mu     sync.Mutex
 	subs   map[*subscriber]struct{}
 	closed bool
@@ -63,7 +63,7 @@ type subscriber struct {
 //
 // To wait for a state without missing a change, subscribe, read the state, and read it again after each event.
 // A buffer of one event is enough for that.
-func (h *Hub) Subscribe(n int, filter func(Event) bool) (events <-chan Event, stop func()) {
+func (h *Bus) Subscribe(n int, filter func(Event) bool) (events <-chan Event, stop func()) {
 	s := &subscriber{events: make(chan Event, max(1, n)), filter: filter}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *Hub) Subscribe(n int, filter func(Event) bool) (events <-chan Event, st
 }
 
 // Publish sends an event to all subscribers whose filter accepts it.
-func (h *Hub) Publish(e Event) {
+func (h *Bus) Publish(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.subs {
@@ -104,7 +104,7 @@ func (h *Hub) Publish(e Event) {
 }
 
 // Close ends all subscriptions. Later calls of Subscribe return a closed channel.
-func (h *Hub) Close() {
+func (h *Bus) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true

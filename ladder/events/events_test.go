@@ -9,7 +9,7 @@ import (
 // A subscriber that is too slow loses events and learns how many; others lose none,
 // and publishing never waits.
 func TestEvents(t *testing.T) {
-	var h Hub
+	var h Bus
 	quick, stopQuick := h.Subscribe(10, nil)
 	slow, _ := h.Subscribe(2, nil)
 	for i := range 5 {
@@ -44,7 +44,7 @@ func TestEvents(t *testing.T) {
 }
 
 func TestEventsTogether(t *testing.T) {
-	var h Hub
+	var h Bus
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
@@ -64,7 +64,7 @@ func TestEventsTogether(t *testing.T) {
 // Events that a subscriber does not want take no room in its channel, and a
 // subscriber that comes after Close does not wait.
 func TestWanted(t *testing.T) {
-	var h Hub
+	var h Bus
 	events, _ := h.Subscribe(1, func(e Event) bool { return e.Version == 2 })
 	for version := range int64(4) {
 		h.Publish(Event{Version: version})
@@ -87,7 +87,7 @@ func TestWanted(t *testing.T) {
 // last state, however the changes fall.
 func TestNoChangeIsLost(t *testing.T) {
 	for range 1000 {
-		var h Hub
+		var h Bus
 		var state atomic.Int64
 		const last = 3
 		go func() {

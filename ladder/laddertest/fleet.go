@@ -22,7 +22,7 @@ type Fleet struct {
 	Refuses func(attempt.Job) error
 
 	mu       sync.Mutex
-	machines []attempt.Machine
+	machines []attempt.WorkerInfo
 	playing  map[attempt.RunningAttempt]*playedAttempt
 	changes  chan struct{}
 }
@@ -43,7 +43,7 @@ func NewFleet() *Fleet {
 }
 
 // AddMachine adds a machine, or replaces the one of the same name.
-func (f *Fleet) AddMachine(m attempt.Machine) {
+func (f *Fleet) AddMachine(m attempt.WorkerInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(m.Name)
@@ -65,7 +65,7 @@ func (f *Fleet) LoseMachine(name string) {
 }
 
 func (f *Fleet) remove(name string) {
-	f.machines = slices.DeleteFunc(f.machines, func(m attempt.Machine) bool { return m.Name == name })
+	f.machines = slices.DeleteFunc(f.machines, func(m attempt.WorkerInfo) bool { return m.Name == name })
 }
 
 func (f *Fleet) notify() {
@@ -85,7 +85,7 @@ func (f *Fleet) StoreResult(r attempt.Result) {
 }
 
 // Machines and the methods after it implement runner.Fleet.
-func (f *Fleet) Machines() []attempt.Machine {
+func (f *Fleet) Machines() []attempt.WorkerInfo {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := slices.Clone(f.machines)
@@ -112,7 +112,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 		return deliver(e, f.Quick(j), machine, keep)
 	}
 	f.mu.Lock()
-	if !slices.ContainsFunc(f.machines, func(m attempt.Machine) bool { return m.Name == machine }) {
+	if !slices.ContainsFunc(f.machines, func(m attempt.WorkerInfo) bool { return m.Name == machine }) {
 		f.mu.Unlock()
 		return attempt.ErrLost
 	}

@@ -9,13 +9,13 @@ import (
 
 // Programs implements runner.Programs for the bots of a test.
 type Programs struct {
-	Start    func(context.Context, ladder.Version) (match.Bot, error) // returns the program of a version
-	HasBuild func(ladder.Version) bool                                // reports whether a version can be started; if nil, all can
-	Box      *match.Sandbox                                           // sandbox of all bots except house bots
+	Start    func(context.Context, ladder.Version) (match.Contestant, error) // returns the program of a version
+	HasBuild func(ladder.Version) bool                                       // reports whether a version can be started; if nil, all can
+	Box      *match.Sandbox                                                  // sandbox of all bots except house bots
 }
 
 // Resolve returns the result of Start, with Box as its sandbox unless the version is a house bot's.
-func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
+func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	b, err := p.Start(ctx, v)
 	if !v.IsHouse() {
 		b.Sandbox = p.Box

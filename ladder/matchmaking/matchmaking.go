@@ -38,8 +38,8 @@ func Constants() Figures {
 	return Figures{halfUrgencyMatches, uncertaintyElo, meetingsElo, sameOwnerElo, chanceElo}
 }
 
-// Player is an active version on a ladder.
-type Player struct {
+// Candidate is an active version on a ladder.
+type Candidate struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot
 	Elo   float64
@@ -60,15 +60,17 @@ type Player struct {
 //
 // Newness never exceeds 1. So a player who has waited for as many matches as there are players goes before everybody
 // who has just played or just arrived, and nobody waits for more than twice that many matches.
-func newness(p *Player) float64 {
+func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
 
 // uncertaintyDistance returns by how many Elo a player counts as farther away for its uncertainty.
-func uncertaintyDistance(p *Player) float64 { return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0)) }
+func uncertaintyDistance(p *Candidate) float64 {
+	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
+}
 
 // averageMeetings returns how often a player has met the average other.
-func averageMeetings(p *Player, slots, players int) float64 {
+func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
@@ -76,14 +78,14 @@ func averageMeetings(p *Player, slots, players int) float64 {
 type Constraints struct {
 	// CanPlay reports whether a player can play now; nil: all can. It must not use the pool, and is not
 	// asked for more players than the choice needs.
-	CanPlay func(*Player) bool
+	CanPlay func(*Candidate) bool
 	// IsIdle reports whether a match among such players alone is not wanted now; nil: none is idle.
-	IsIdle func(*Player) bool
+	IsIdle func(*Candidate) bool
 }
 
-func (c Constraints) canPlay(p *Player) bool { return c.CanPlay == nil || c.CanPlay(p) }
+func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.CanPlay(p) }
 
-func (c Constraints) isIdle(p *Player) bool { return c.IsIdle != nil && c.IsIdle(p) }
+func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
 // Next chooses the versions of the next match by slot. The players of the ladder are those of the pool,
 // whether they may play or not. It returns none when too few may play, or all are idle. Where unknown is
@@ -94,7 +96,7 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 	if len(p.sides) < 2 || len(p.players) < len(p.sides) {
 		return nil, 0
 	}
-	var seated []*Player
+	var seated []*Candidate
 	for next := p.mostUrgent(c, r); next != nil; next = p.nextOpponent(c, seated, r) {
 		seated = append(seated, next)
 		slots = append(slots, next.ID)
@@ -114,9 +116,9 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 
 // mostUrgent returns the most urgent player who may play, drawn among equals; nil for none. Of a large ladder thousands
 // may be equal, as those that have not played, and are not asked one by one whether they may.
-func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Player) {
-	houses := !slices.ContainsFunc(p.players, func(p Player) bool { return !p.House })
-	urgency := func(player *Player) (u float64) {
+func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
+	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
+	urgency := func(player *Candidate) (u float64) {
 		if player.OpenMatches == 0 {
 			u = float64(p.finishedMatches-player.LastOrder) / float64(len(p.players))
 		}
@@ -161,9 +163,9 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Player) {
 
 // nextOpponent returns the best player for those seated: nearest to the first of them, with the extra Elo for
 // old acquaintances and some chance. The last one is not idle if all before it are. nil when nobody is left.
-func (p *Pool) nextOpponent(c Constraints, seated []*Player, r *rand.Rand) (best *Player) {
+func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, least := seated[0], math.Inf(1)
-	active := func(p *Player) bool { return !c.isIdle(p) }
+	active := func(p *Candidate) bool { return !c.isIdle(p) }
 	idle := len(seated) == len(p.sides)-1 && !slices.ContainsFunc(seated, active)
 	average := averageMeetings(first, len(p.sides), len(p.players))
 	for i := range p.players {
@@ -186,7 +188,7 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Player, r *rand.Rand) (best
 
 // reluctance returns by how many Elo a player counts as farther away for having met
 // those seated, or for having the same owner.
-func (p *Pool) reluctance(seated []*Player, player *Player, average float64) (elo float64) {
+func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))
 		if s.Owner == player.Owner && s.Owner != 0 {

@@ -12,15 +12,15 @@ import (
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // experienced returns players 10 Elo apart that have all played a lot.
-func experienced(n int) (players []Player) {
+func experienced(n int) (players []Candidate) {
 	for i := range n {
-		players = append(players, Player{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
+		players = append(players, Candidate{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
 	}
 	return players
 }
 
 // eachForItself returns the pool of a ladder without teams, on which nobody has met.
-func eachForItself(slots int, players []Player) *Pool {
+func eachForItself(slots int, players []Candidate) *Pool {
 	sides := make([]int, slots)
 	for i := range sides {
 		sides[i] = i
@@ -77,7 +77,7 @@ func TestNobodyWaits(t *testing.T) {
 		last := int64(0)
 		arrive := func(matches int) {
 			last++
-			p.Update([]Player{{ID: last, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, LastOrder: p.finishedMatches, House: r.IntN(3) == 0}}, nil)
+			p.Update([]Candidate{{ID: last, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, LastOrder: p.finishedMatches, House: r.IntN(3) == 0}}, nil)
 			p.SetMeetings(last, nil)
 		}
 		for range start {
@@ -114,7 +114,7 @@ func TestNewcomersFirst(t *testing.T) {
 		play(t, p, Constraints{}, r)
 	}
 	const newcomer = 1000
-	p.Update([]Player{{ID: newcomer, Elo: 1000, Uncertainty: 30, LastOrder: p.finishedMatches}}, nil)
+	p.Update([]Candidate{{ID: newcomer, Elo: 1000, Uncertainty: 30, LastOrder: p.finishedMatches}}, nil)
 	p.SetMeetings(newcomer, nil)
 	if slots := play(t, p, Constraints{}, r); !slices.Contains(slots, newcomer) {
 		t.Errorf("versions %v play, not the newcomer", slots)
@@ -134,9 +134,9 @@ func TestNewcomersFirst(t *testing.T) {
 // A newcomer plays before house bots that are as new, and most matches from then on.
 func TestNewHouseBotsWait(t *testing.T) {
 	for seed := range uint64(20) {
-		players := []Player{{ID: 9, Elo: 1000, Uncertainty: 30}}
+		players := []Candidate{{ID: 9, Elo: 1000, Uncertainty: 30}}
 		for i := range 8 {
-			players = append(players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
+			players = append(players, Candidate{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
 		}
 		r, p := source(seed), eachForItself(2, players)
 		played := 0
@@ -164,7 +164,7 @@ func TestIdle(t *testing.T) {
 			players[i].House = i >= busy
 		}
 		p := eachForItself(slots, players)
-		idle := Constraints{IsIdle: func(p *Player) bool { return p.House }}
+		idle := Constraints{IsIdle: func(p *Candidate) bool { return p.House }}
 		if busy == 0 {
 			if s, _ := p.Next(idle, r); s != nil {
 				t.Fatalf("idle versions %v play", s)
@@ -207,7 +207,7 @@ func TestOpponents(t *testing.T) {
 	// From the same state, nobody can foretell an opponent.
 	own := p.players[50]
 	own.LastOrder -= 1000
-	p.Update([]Player{own}, nil)
+	p.Update([]Candidate{own}, nil)
 	opponents := map[int64]int{}
 	for range 1000 {
 		slots, _ := p.Next(Constraints{}, r)
@@ -225,9 +225,9 @@ func TestOpponents(t *testing.T) {
 
 // What tells the most is an opponent whose Elo is known.
 func TestKnownOpponents(t *testing.T) {
-	var players []Player
+	var players []Candidate
 	for i := range 20 {
-		players = append(players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30})
+		players = append(players, Candidate{ID: int64(i + 1), Elo: 1000, Uncertainty: 30})
 	}
 	players[7].Uncertainty = 0
 	for seed := range uint64(20) {
@@ -289,9 +289,9 @@ func FuzzNext(f *testing.F) {
 	f.Add(uint64(2), uint8(4), []byte{255, 0, 255, 0, 255, 0, 128, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9})
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300}
 	f.Fuzz(func(t *testing.T, seed uint64, slots uint8, data []byte) {
-		var players []Player
+		var players []Candidate
 		for len(data) >= 5 {
-			p := Player{ID: int64(len(data)), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
+			p := Candidate{ID: int64(len(data)), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
 				Matches: int(data[4]), LastOrder: int(data[1]) * -3}
 			if n := int(data[2]); n < len(odd) {
 				p.Elo, p.Uncertainty = odd[n], odd[len(odd)-1-n]

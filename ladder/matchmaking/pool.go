@@ -14,37 +14,37 @@ const maxMeetings = 2_000_000
 // Its methods may be called from any goroutine.
 type Pool struct {
 	mu              sync.Mutex
-	sides           []int    // by slot
-	finishedMatches int      // matches
-	players         []Player // in the order of their IDs
+	sides           []int       // by slot
+	finishedMatches int         // matches
+	players         []Candidate // in the order of their IDs
 
 	openMatches  map[int64][]int64       // the versions of the matches that are not over, by slot
 	meetings     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
 	meetingCount int
 
-	equalBuffer []*Player // for first, which needs room for some of the players
+	equalBuffer []*Candidate // for first, which needs room for some of the players
 }
 
 // NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
 // slot: partners do not meet. Matches that are not over are opened then; Busy is theirs.
-func NewPool(sides []int, finished int, players []Player) *Pool {
+func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
 	p.setPlayers(players)
 	return p
 }
 
 // Update puts players in, in place of those with the same ID, and takes others out.
-func (p *Pool) Update(in []Player, out []int64) {
+func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	players := slices.DeleteFunc(slices.Clone(p.players), func(have Player) bool {
-		return slices.Contains(out, have.ID) || slices.ContainsFunc(in, func(n Player) bool { return n.ID == have.ID })
+	players := slices.DeleteFunc(slices.Clone(p.players), func(have Candidate) bool {
+		return slices.Contains(out, have.ID) || slices.ContainsFunc(in, func(n Candidate) bool { return n.ID == have.ID })
 	})
 	p.setPlayers(append(players, in...))
 }
 
-func (p *Pool) setPlayers(players []Player) {
-	slices.SortStableFunc(players, func(a, b Player) int { return cmp.Compare(a.ID, b.ID) })
+func (p *Pool) setPlayers(players []Candidate) {
+	slices.SortStableFunc(players, func(a, b Candidate) int { return cmp.Compare(a.ID, b.ID) })
 	p.players = players
 	for i := range players {
 		players[i].OpenMatches = 0
@@ -55,8 +55,8 @@ func (p *Pool) setPlayers(players []Player) {
 }
 
 // player returns a player, nil for a version that is none.
-func (p *Pool) player(version int64) *Player {
-	i, found := slices.BinarySearchFunc(p.players, version, func(p Player, id int64) int { return cmp.Compare(p.ID, id) })
+func (p *Pool) player(version int64) *Candidate {
+	i, found := slices.BinarySearchFunc(p.players, version, func(p Candidate, id int64) int { return cmp.Compare(p.ID, id) })
 	if !found {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (p *Pool) Meetings(version int64) map[int64]int {
 }
 
 // Contains reports whether a player is such; of none it looks at more than it has to.
-func (p *Pool) Contains(such func(*Player) bool) bool {
+func (p *Pool) Contains(such func(*Candidate) bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.players {

@@ -16,30 +16,30 @@ import (
 type rule struct {
 	sides    []int
 	finished int
-	players  []Player
+	players  []Candidate
 	met      map[int64]map[int64]int
 }
 
 func (l *rule) at(id int64) int {
-	return slices.IndexFunc(l.players, func(p Player) bool { return p.ID == id })
+	return slices.IndexFunc(l.players, func(p Candidate) bool { return p.ID == id })
 }
 
 // urgency is that of a player: the share of the ladder that has played since its last match, and how new
 // it is. House bots make way where others play.
-func (l *rule) urgency(p *Player) float64 {
+func (l *rule) urgency(p *Candidate) float64 {
 	waited := 0.0
 	if p.OpenMatches == 0 {
 		waited = float64(l.finished-p.LastOrder) / float64(len(l.players))
 	}
-	if p.House && slices.ContainsFunc(l.players, func(p Player) bool { return !p.House }) {
+	if p.House && slices.ContainsFunc(l.players, func(p Candidate) bool { return !p.House }) {
 		return waited
 	}
 	return waited + newness(p)
 }
 
 // first returns the most urgent player; equals are drawn.
-func (l *rule) first(r *rand.Rand) *Player {
-	var best *Player
+func (l *rule) first(r *rand.Rand) *Candidate {
+	var best *Candidate
 	for _, i := range r.Perm(len(l.players)) {
 		if p := &l.players[i]; best == nil || l.urgency(p) > l.urgency(best) {
 			best = p
@@ -49,7 +49,7 @@ func (l *rule) first(r *rand.Rand) *Player {
 }
 
 // opponent returns the nearest player.
-func (l *rule) opponent(seated []*Player, r *rand.Rand) (best *Player) {
+func (l *rule) opponent(seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, least := seated[0], math.Inf(1)
 	average := averageMeetings(first, len(l.sides), len(l.players))
 	for i := range l.players {
@@ -73,7 +73,7 @@ func (l *rule) opponent(seated []*Player, r *rand.Rand) (best *Player) {
 
 // next chooses a match.
 func (l *rule) next(r *rand.Rand) (slots []int64) {
-	var seated []*Player
+	var seated []*Candidate
 	for p := l.first(r); ; p = l.opponent(seated, r) {
 		seated = append(seated, p)
 		slots = append(slots, p.ID)
@@ -91,17 +91,17 @@ func TestPoolIsTheLadder(t *testing.T) {
 		r := source(seed)
 		var id, match int64
 		l := &rule{sides: sides, finished: 100, met: map[int64]map[int64]int{}}
-		arrival := func() Player {
+		arrival := func() Candidate {
 			id++
 			l.met[id] = map[int64]int{}
-			return Player{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), LastOrder: l.finished - r.IntN(50)}
+			return Candidate{ID: id, Owner: id % 4, House: id%4 == 0, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200), LastOrder: l.finished - r.IntN(50)}
 		}
 		for range rapid.IntRange(len(sides), 20).Draw(t, "players") {
 			l.players = append(l.players, arrival())
 		}
 		p := NewPool(sides, l.finished, slices.Clone(l.players))
 		open := map[int64][]int64{}
-		idle := func(p *Player) bool { return p.House && p.Matches > 100 }
+		idle := func(p *Candidate) bool { return p.House && p.Matches > 100 }
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			for i := range l.players {
 				player := &l.players[i]
@@ -213,7 +213,7 @@ func TestPoolTies(t *testing.T) {
 func TestPoolMay(t *testing.T) {
 	for seed := range uint64(50) {
 		p := eachForItself(4, experienced(12))
-		may := func(n int64) func(*Player) bool { return func(p *Player) bool { return p.ID <= n } }
+		may := func(n int64) func(*Candidate) bool { return func(p *Candidate) bool { return p.ID <= n } }
 		slots, _ := p.Next(Constraints{CanPlay: may(5)}, source(seed))
 		if len(slots) != 4 || slices.Max(slots) > 5 {
 			t.Errorf("the players are %v, of the first 5", slots)
@@ -225,13 +225,13 @@ func TestPoolMay(t *testing.T) {
 }
 
 func BenchmarkPool(b *testing.B) {
-	lastTwo := func(players int) func(*Player) bool {
-		return func(p *Player) bool { return p.ID > int64(players-2) }
+	lastTwo := func(players int) func(*Candidate) bool {
+		return func(p *Candidate) bool { return p.ID > int64(players-2) }
 	}
 	for _, c := range []struct {
 		name    string
 		players int
-		may     func(*Player) bool
+		may     func(*Candidate) bool
 	}{{"1000", 1000, nil}, {"10000", 10_000, nil}, {"5000 of which two may play", 5000, lastTwo(5000)}} {
 		b.Run(c.name, func(b *testing.B) {
 			r, p := source(1), eachForItself(2, experienced(c.players))

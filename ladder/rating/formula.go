@@ -31,7 +31,7 @@ type Formula struct {
 	// Full is the Elo per unit of score near an even score: 4 / PerElo, from the slope of the curve there.
 	Full float64 `json:"full"`
 
-	Person Person  `json:"person"` // the rating of a person before the first game
+	Person Glicko  `json:"person"` // the rating of a person before the first game
 	Scale  float64 `json:"scale"`  // Elo per unit of Glicko-2's μ and φ, for people
 	Tau    float64 `json:"tau"`    // how much the volatilities of people change
 }
@@ -39,7 +39,7 @@ type Formula struct {
 // Current is the formula of this program.
 var Current = Formula{
 	Start: 1000, Anchor: 1000, Newcomer: 30, Forget: 0.0003, PerElo: math.Ln10 / 400, Full: 694.8711,
-	Person: Person{Rating: 1500, Deviation: 350, Volatility: 0.06}, Scale: 173.7178, Tau: 0.5,
+	Person: Glicko{Rating: 1500, Deviation: 350, Volatility: 0.06}, Scale: 173.7178, Tau: 0.5,
 }
 
 // String returns the constants as JSON.
@@ -66,7 +66,7 @@ func (f Formula) Fingerprint() string {
 			v.Sides = 2
 		}
 		entries := []Entry{f.NewEntry(1, nil, true), f.NewEntry(2, nil, false), f.NewEntry(3, nil, false), f.NewEntry(4, nil, false)}
-		people := []Person{f.Person, f.Person, f.Person, f.Person}
+		people := []Glicko{f.Person, f.Person, f.Person, f.Person}
 		for number := range 40 {
 			games := exampleGames(v, number)
 			out, err := f.Outcome(ladder.Match{Deals: exampleDeals}, v, entries, games)
@@ -93,10 +93,10 @@ const exampleDeals = 3
 
 // exampleGames returns the games of an example match: with different results, faults, and deals that were played before.
 // Every fifth match ends early.
-func exampleGames(v *rules.Variant, number int) (games []ladder.Game) {
+func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {
-			g := ladder.Game{Deal: deal, Rotation: rotation, Repeated: number%4 == 3 && deal == 1, Lost: number%5 == 4 && deal == 1 && rotation == 2}
+			g := ladder.FinishedGame{Deal: deal, Rotation: rotation, Repeated: number%4 == 3 && deal == 1, Lost: number%5 == 4 && deal == 1 && rotation == 2}
 			ranks := exampleRanks(v, number+deal*rotation)
 			for seat, rank := range ranks {
 				slot := rules.BotAt(seat, rotation, v.Players)

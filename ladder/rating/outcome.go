@@ -33,8 +33,8 @@ func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entr
 	return e
 }
 
-// Pair is what a match adds to the counts of two opponents, A < B.
-type Pair struct {
+// PairChange is what a match adds to the counts of two opponents, A < B.
+type PairChange struct {
 	A, B                  int64        // versions
 	Deals, Score, Squares float64      // of A, as in stats.Pair
 	Games                 rules.Record // of A: a win is a game in which it was ahead of B
@@ -44,7 +44,7 @@ type Pair struct {
 type Outcome struct {
 	Entries  []Entry         // after it, by slot
 	Changes  []ladder.Change // by slot
-	Pairs    []Pair
+	Pairs    []PairChange
 	Distinct int // deals that count
 }
 
@@ -56,7 +56,7 @@ type Outcome struct {
 // no rating. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game) (Outcome, error) {
+func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -83,7 +83,7 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
-func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]stats.Deal, error) {
+func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
 		if err := checkGame(g, deals, v.Players, slots); err != nil {
@@ -102,7 +102,7 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]sta
 // wholeDeals tells of each deal whether it is a whole one: all are in a match that did not
 // end early, in others those of which all games were played, or one was lost with a
 // connection.
-func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
+func wholeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
 	}
@@ -116,7 +116,7 @@ func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
 	return whole
 }
 
-func isLost(g ladder.Game) bool { return g.Lost }
+func isLost(g ladder.FinishedGame) bool { return g.Lost }
 
 // markedDeals returns the deals that are marked.
 func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
@@ -129,7 +129,7 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 }
 
 // distinctDeals returns which of the marked deals count: not those of which all games repeat earlier ones.
-func distinctDeals(marked []bool, games []ladder.Game) []bool {
+func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
 		fresh[g.Deal] = fresh[g.Deal] || !g.Repeated
@@ -145,7 +145,7 @@ func distinctDeals(marked []bool, games []ladder.Game) []bool {
 // CheckComplete returns an error unless games, in the order of deals and rotations, are those
 // of a match: each deal in each rotation. A match that ended early lacks some of them, and
 // has one that was lost with a connection.
-func CheckComplete(deals, rotations int, games []ladder.Game) error {
+func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	want := deals * rotations
 	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
 		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(games), deals, rotations)
@@ -162,7 +162,7 @@ func CheckComplete(deals, rotations int, games []ladder.Game) error {
 }
 
 // checkGame refuses a game that cannot be one of the match.
-func checkGame(g ladder.Game, deals, players, slots int) error {
+func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
 	}
@@ -194,7 +194,7 @@ func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides [
 }
 
 // countGame adds a game to the sums of each version.
-func (o *Outcome) countGame(v *rules.Variant, g ladder.Game) {
+func (o *Outcome) countGame(v *rules.Variant, g ladder.FinishedGame) {
 	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
 	}
@@ -205,7 +205,7 @@ func (o *Outcome) countGame(v *rules.Variant, g ladder.Game) {
 }
 
 // seatValues returns what the seats of a game have.
-func seatValues(g ladder.Game) (slots, ranks []int, points []float64) {
+func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	for _, s := range g.Seats {
 		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
 	}
@@ -213,7 +213,7 @@ func seatValues(g ladder.Game) (slots, ranks []int, points []float64) {
 }
 
 // addPairs counts the deals and the games of every two opponents.
-func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.Game) {
+func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.FinishedGame) {
 	for _, p := range pairCounts(deals, sides) {
 		met := meetingRecord(games, p.A, p.B)
 		if o.Distinct == 0 {
@@ -224,13 +224,13 @@ func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, game
 			a, b, p = b, a, p.Reverse()
 			met.Wins, met.Losses = met.Losses, met.Wins
 		}
-		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares, Games: met})
+		o.Pairs = append(o.Pairs, PairChange{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares, Games: met})
 	}
 }
 
 // meetingRecord returns the record of a slot against one of another side. All seats of a slot are of
 // the same side and have the same rank.
-func meetingRecord(games []ladder.Game, a, b int) (out rules.Record) {
+func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank
 		out.Games++
@@ -247,6 +247,6 @@ func meetingRecord(games []ladder.Game, a, b int) (out rules.Record) {
 }
 
 // seatOf returns the first seat of a slot.
-func seatOf(g ladder.Game, slot int) int {
+func seatOf(g ladder.FinishedGame, slot int) int {
 	return slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Slot == slot })
 }

@@ -18,7 +18,7 @@ type finished struct {
 	match   ladder.Match
 	variant *rules.Variant
 	before  []Entry
-	games   []ladder.Game
+	games   []ladder.FinishedGame
 }
 
 func (f finished) outcome(t *rapid.T) Outcome {
@@ -58,9 +58,9 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 })
 
 // drawGame draws a game by the points of its sides.
-func drawGame(t *rapid.T, v *rules.Variant, deal, rotation, slots int) ladder.Game {
+func drawGame(t *rapid.T, v *rules.Variant, deal, rotation, slots int) ladder.FinishedGame {
 	points := rapid.SliceOfN(rapid.IntRange(0, 3), v.Sides, v.Sides).Draw(t, "points")
-	g := ladder.Game{Deal: deal, Rotation: rotation}
+	g := ladder.FinishedGame{Deal: deal, Rotation: rotation}
 	for seat := range v.Players {
 		own, rank := points[v.Side(seat)], 1
 		for _, p := range points {
@@ -197,7 +197,7 @@ func TestPairs(t *testing.T) {
 }
 
 // repeated marks the games of the deals from one on.
-func repeated(games []ladder.Game, from int) []ladder.Game {
+func repeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
 	games = slices.Clone(games)
 	for i := range games {
 		games[i].Repeated = games[i].Deal >= from
@@ -228,7 +228,7 @@ func TestDistinctDealsAllCount(t *testing.T) {
 func TestRepeatedDealsCountOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
-		f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal > 0 })
+		f.games = slices.DeleteFunc(f.games, func(g ladder.FinishedGame) bool { return g.Deal > 0 })
 		one := slices.Clone(f.games)
 		f.match.Deals = rapid.IntRange(2, 5).Draw(t, "times")
 		for deal := 1; deal < f.match.Deals; deal++ {
@@ -299,7 +299,7 @@ func TestRefuses(t *testing.T) {
 			func() { g.Seats[0].Slot = -1 },
 			func() { g.Seats[0].Points = math.NaN() },
 			func() { f.before = f.before[1:] },
-			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal == 0 }) },
+			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.FinishedGame) bool { return g.Deal == 0 }) },
 		}).Draw(t, "damage")()
 		if out, err := Current.Outcome(f.match, f.variant, f.before, f.games); err == nil {
 			t.Fatalf("it moves %+v", out)

@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Person is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013. The
+// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013. The
 // comments below use the paper's numbers of steps and names of values. Each game is a rating period for its players.
-type Person struct {
+type Glicko struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"` // within twice as much the rating is right with a probability of 95 %
 	Volatility float64 `json:"volatility"`
@@ -17,8 +17,8 @@ type Person struct {
 
 // People returns the ratings of the people of a game after it, by seat, from those before it and the ranks: each
 // has played against each of the other sides.
-func (f Formula) People(v *rules.Variant, before []Person, ranks []int) []Person {
-	after := make([]Person, len(before))
+func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
+	after := make([]Glicko, len(before))
 	for seat, p := range before {
 		var duels []duel
 		for other, opponent := range before {
@@ -34,12 +34,12 @@ func (f Formula) People(v *rules.Variant, before []Person, ranks []int) []Person
 
 // duel is a result against one other.
 type duel struct {
-	opponent Person // before the period
+	opponent Glicko // before the period
 	score    float64
 }
 
 // afterPeriod returns the rating after a period with at least one result. Each product is rounded separately, as in exp.
-func (f Formula) afterPeriod(p Person, duels []duel) Person {
+func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
 	for _, d := range duels {
@@ -52,12 +52,12 @@ func (f Formula) afterPeriod(p Person, duels []duel) Person {
 	square := float64(phi * phi)
 	sigma := f.volatility(p, square, 1/information, sum/information)
 	square = 1 / (1/(square+float64(sigma*sigma)) + information) // steps 6 and 7
-	return Person{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
+	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
 // volatility returns the volatility after a period, step 5. The paper's A and x are the logarithms of the squares of
 // the old and the new volatility; here t is their difference.
-func (f Formula) volatility(p Person, square, variance, delta float64) float64 {
+func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {
 		grown := float64(old * power(t))

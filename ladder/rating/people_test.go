@@ -13,8 +13,8 @@ import (
 
 // The worked example of Glickman's paper.
 func TestGlicko(t *testing.T) {
-	got := Current.afterPeriod(Person{1500, 200, 0.06}, []duel{
-		{Person{1400, 30, 0.06}, 1}, {Person{1550, 100, 0.06}, 0}, {Person{1700, 300, 0.06}, 0},
+	got := Current.afterPeriod(Glicko{1500, 200, 0.06}, []duel{
+		{Glicko{1400, 30, 0.06}, 1}, {Glicko{1550, 100, 0.06}, 0}, {Glicko{1700, 300, 0.06}, 0},
 	})
 	near(t, "rating", got.Rating, 1464.06, 0.01)
 	near(t, "deviation", got.Deviation, 151.52, 0.01)
@@ -24,7 +24,7 @@ func TestGlicko(t *testing.T) {
 // The volatility is where step 5 of the paper has it, whatever the result.
 func TestVolatility(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := Person{1500, rapid.Float64Range(30, 350).Draw(rt, "deviation"), rapid.Float64Range(0.03, 0.1).Draw(rt, "volatility")}
+		p := Glicko{1500, rapid.Float64Range(30, 350).Draw(rt, "deviation"), rapid.Float64Range(0.03, 0.1).Draw(rt, "volatility")}
 		square := math.Pow(p.Deviation/Current.Scale, 2)
 		v, delta := rapid.Float64Range(0.5, 50).Draw(rt, "v"), rapid.Float64Range(-30, 30).Draw(rt, "delta")
 		x, a := 2*math.Log(Current.volatility(p, square, v, delta)), 2*math.Log(p.Volatility)
@@ -37,7 +37,7 @@ func TestVolatility(t *testing.T) {
 
 // The bits that ratings of people are made of, on every machine.
 func TestPeopleBits(t *testing.T) {
-	got := Current.afterPeriod(Person{1612.25, 211.5, 0.061}, []duel{{Person{1444.75, 82.125, 0.059}, 0}, {Current.Person, 0.5}})
+	got := Current.afterPeriod(Glicko{1612.25, 211.5, 0.061}, []duel{{Glicko{1444.75, 82.125, 0.059}, 0}, {Current.Person, 0.5}})
 	want := [3]uint64{0x40970c34a44992f9, 0x40660db5037cc13f, 0x3faf3b88d3561845}
 	if bits := [3]uint64{math.Float64bits(got.Rating), math.Float64bits(got.Deviation), math.Float64bits(got.Volatility)}; bits != want {
 		t.Errorf("the rating is %+v, %#x, want %#x", got, bits, want)
@@ -52,21 +52,21 @@ func variantOf(t *testing.T, game string, options map[string]string) *rules.Vari
 // Each person has played against all who are not of their side.
 func TestPeople(t *testing.T) {
 	two := variantOf(t, "brisca", nil)
-	after := Current.People(two, []Person{Current.Person, Current.Person}, []int{2, 1})
+	after := Current.People(two, []Glicko{Current.Person, Current.Person}, []int{2, 1})
 	if want := Current.afterPeriod(Current.Person, []duel{{Current.Person, 0}}); after[0] != want {
 		t.Errorf("who has lost has %+v, want %+v", after[0], want)
 	}
 	near(t, "what both have won", after[0].Rating+after[1].Rating, 2*Current.Person.Rating, 1e-9)
-	if after := Current.People(two, []Person{Current.Person, Current.Person}, []int{1, 1}); after[0].Rating != Current.Person.Rating || after[0].Deviation >= 350 {
+	if after := Current.People(two, []Glicko{Current.Person, Current.Person}, []int{1, 1}); after[0].Rating != Current.Person.Rating || after[0].Deviation >= 350 {
 		t.Errorf("a draw gives %+v", after[0])
 	}
 	four := variantOf(t, "brisca", map[string]string{"players": "4"})
-	after = Current.People(four, []Person{Current.Person, Current.Person, Current.Person, Current.Person}, []int{1, 2, 2, 4})
+	after = Current.People(four, []Glicko{Current.Person, Current.Person, Current.Person, Current.Person}, []int{1, 2, 2, 4})
 	if want := Current.afterPeriod(Current.Person, []duel{{Current.Person, 0}, {Current.Person, 0.5}, {Current.Person, 1}}); after[1] != want || after[2] != want {
 		t.Errorf("those in the middle have %+v and %+v, want %+v", after[1], after[2], want)
 	}
 	teams := variantOf(t, "brisca", map[string]string{"players": "4", "teams": "yes"})
-	after = Current.People(teams, []Person{Current.Person, Current.Person, Current.Person, Current.Person}, []int{1, 2, 1, 2})
+	after = Current.People(teams, []Glicko{Current.Person, Current.Person, Current.Person, Current.Person}, []int{1, 2, 1, 2})
 	if want := Current.afterPeriod(Current.Person, []duel{{Current.Person, 1}, {Current.Person, 1}}); after[0] != want || after[2] != want {
 		t.Errorf("the partners have %+v and %+v, want %+v", after[0], after[2], want)
 	}
@@ -75,7 +75,7 @@ func TestPeople(t *testing.T) {
 // A dozen games with equals make a rating that is no longer provisional, and it stays so.
 func TestPeopleSettle(t *testing.T) {
 	v := variantOf(t, "teeko", nil)
-	now, settled := []Person{Current.Person, Current.Person}, 0
+	now, settled := []Glicko{Current.Person, Current.Person}, 0
 	for n := range 500 {
 		ranks := []int{1, 2}
 		if n%2 == 1 {

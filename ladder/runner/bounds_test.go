@@ -40,7 +40,7 @@ func TestRecheck(t *testing.T) {
 	f := w.machines()
 	const n = 5 * firstMatches
 	for i := range n / firstMatches {
-		f.AddMachine(attempt.Machine{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
+		f.AddMachine(attempt.WorkerInfo{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
 	}
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) (r attempt.Result) {
 		<-ctx.Done()
@@ -91,7 +91,7 @@ func TestOverOwnTime(t *testing.T) {
 				}
 				r := &Runner{Options: Options{Limits: Limits{Time: 20 * time.Minute}, Host: soundHost{}}}
 				r.journal.Log = slog.New(slog.DiscardHandler)
-				r.Programs = &laddertest.Programs{Start: func(context.Context, ladder.Version) (b match.Bot, err error) {
+				r.Programs = &laddertest.Programs{Start: func(context.Context, ladder.Version) (b match.Contestant, err error) {
 					b.Serve = func(in io.Reader, out io.Writer) error {
 						return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
 							time.Sleep(c.think)
@@ -104,7 +104,7 @@ func TestOverOwnTime(t *testing.T) {
 					return b, nil
 				}}
 				result := r.playLocal(ctx, p, attempt.Job{
-					Match: 1, Attempt: 1, Game: "brisca", Bots: []attempt.Bot{{Name: "a"}, {Name: "b"}}, Deals: 1,
+					Match: 1, Attempt: 1, Game: "brisca", Bots: []attempt.Entrant{{Name: "a"}, {Name: "b"}}, Deals: 1,
 					Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}, Core: cores.Any, ParallelRotations: 1,
 				})
 				if errors.Is(context.Cause(ctx), errOverTime) != c.over || (result.Failure != nil) != c.over {

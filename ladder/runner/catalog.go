@@ -36,7 +36,7 @@ type knownVersion struct {
 }
 
 // classOf returns the class of a machine: machines of one class can play the same versions.
-func classOf(m attempt.Machine) string {
+func classOf(m attempt.WorkerInfo) string {
 	// fmt prints maps sorted by their keys.
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }

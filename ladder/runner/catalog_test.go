@@ -34,7 +34,7 @@ func TestLacks(t *testing.T) {
 		o.Local.Arch = "amd64"
 		o.host.has = func(name string) bool { return name == "python3" }
 	})
-	other := &machine{Machine: attempt.Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"node": "22.1.0"}}}
+	other := &machine{WorkerInfo: attempt.WorkerInfo{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"node": "22.1.0"}}}
 	for _, test := range []struct {
 		needs       ladder.Needs
 		here, there string // what is lacking

@@ -27,7 +27,7 @@ func (quietMatches) Generation() uint64 { return 0 }
 // alone returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
 func alone(cores int) (*requestedMatches, Core) {
 	p := newPlacement()
-	p.sync([]attempt.Machine{{Local: true, Cores: make([]int, cores)}})
+	p.sync([]attempt.WorkerInfo{{Local: true, Cores: make([]int, cores)}})
 	w := &waitingMatches{store: Store{Matches: quietMatches{}}, catalog: &catalog{}, placement: p, wasRead: true}
 	return &requestedMatches{waitingMatches: w, turns: map[int64]int{}}, Core{machine: p.local(), now: time.Unix(0, 0)}
 }

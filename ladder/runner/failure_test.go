@@ -120,7 +120,7 @@ func (f *full) fail() error {
 	return nil
 }
 
-func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error) {
+func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.GameResult) ([]ladder.Change, error) {
 	if err := f.fail(); err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func TestHouseFault(t *testing.T) {
 	w := newWorld(t, tiny)
 	r := w.run(1, func(o *parts) {
 		resolve := o.programs.Start
-		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
+		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Contestant, err error) {
 			b, err = resolve(ctx, v)
 			if v.Bot == "@greedy" {
 				b.Command = []string{"false"}
@@ -243,7 +243,7 @@ func TestSickServerDropsNothing(t *testing.T) {
 			return nil
 		}
 		resolve := o.programs.Start
-		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Bot, err error) {
+		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Contestant, err error) {
 			if b, err = resolve(ctx, v); resolved.Add(1) <= 2*spoilt {
 				b.Command = []string{"/dev/null/nothing"}
 			}
@@ -274,8 +274,8 @@ func TestNothingHammers(t *testing.T) {
 	now := time.Now()
 	r := w.idle(1, func(o *parts) {
 		o.Now = func() time.Time { return now }
-		o.programs.Start = func(context.Context, ladder.Version) (b match.Bot, err error) {
-			return match.Bot{Command: []string{"/dev/null/nothing"}}, nil
+		o.programs.Start = func(context.Context, ladder.Version) (b match.Contestant, err error) {
+			return match.Contestant{Command: []string{"/dev/null/nothing"}}, nil
 		}
 	})
 	attempts := 0

@@ -27,7 +27,7 @@ import (
 func (w *world) machines(others ...string) *laddertest.Fleet {
 	f := laddertest.NewFleet()
 	for _, name := range others {
-		f.AddMachine(attempt.Machine{Name: name, Cores: []int{cores.Any, cores.Any}})
+		f.AddMachine(attempt.WorkerInfo{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result { return w.playThere(ctx, j) }
 	return f
@@ -51,11 +51,11 @@ func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0")})
-	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	f.AddMachine(attempt.WorkerInfo{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0")})
+	f.AddMachine(attempt.WorkerInfo{Name: "leaves", Cores: []int{0}, Draining: true})
 	r := w.run(1, func(o *parts) { o.Fleet = f })
 	r.finished(6)
-	f.AddMachine(attempt.Machine{Name: "w2", Cores: []int{0, 1}})
+	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{0, 1}})
 	r.until("the new one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -115,7 +115,7 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	comes := func() { f.AddMachine(attempt.Machine{Name: "w1", Cores: []int{cores.Any}}) }
+	comes := func() { f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}}) }
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	f.Player = func(context.Context, string, attempt.Job) (r attempt.Result) {
@@ -237,8 +237,8 @@ func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.AddMachine(attempt.Machine{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
-	f.AddMachine(attempt.Machine{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
+	f.AddMachine(attempt.WorkerInfo{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
+	f.AddMachine(attempt.WorkerInfo{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
 	stuck := make(chan attempt.Job, 100)
 	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
@@ -299,7 +299,7 @@ func TestUnplayable(t *testing.T) {
 	if text := told(); text != "swipl (local does not have it); swipl (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
-	f.AddMachine(attempt.Machine{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
+	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
 	r.until("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
@@ -335,7 +335,7 @@ func TestBuiltAgain(t *testing.T) {
 	f := w.machines("w1")
 	var here atomic.Bool // its build
 	ofIt := func(j attempt.Job) bool {
-		return slices.ContainsFunc(j.Bots, func(b attempt.Bot) bool { return b.Version == v.ID })
+		return slices.ContainsFunc(j.Bots, func(b attempt.Entrant) bool { return b.Version == v.ID })
 	}
 	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if ofIt(j) && !here.Load() {

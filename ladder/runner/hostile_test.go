@@ -78,7 +78,7 @@ func TestSuspended(t *testing.T) {
 			}
 			kit.Wait(t, "what it played on has ended", both)
 			f.LoseMachine("w1")
-			f.AddMachine(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
+			f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 			r.until("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
 			r.finished(5)
 			m := machineNamed(t, r.Machines(nil), "w1")
@@ -105,7 +105,7 @@ func TestFirstMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	f.AddMachine(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+	f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 	given, ends := make(chan struct{}, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		given <- struct{}{}
@@ -149,7 +149,7 @@ func TestToldFailures(t *testing.T) {
 			v := w.bot("victim", script(""))
 			w.atRandom()
 			f := w.machines()
-			f.AddMachine(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+			f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 			var told atomic.Int32
 			f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
 				told.Add(1)
@@ -192,7 +192,7 @@ func TestHeldForEver(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, strings.NewReplacer(`size = "4"`, `size = "4", limit = "10"`, "600000", "1000").Replace(tiny))
 		f := laddertest.NewFleet()
-		f.AddMachine(attempt.Machine{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
+		f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 		f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 			<-ctx.Done()
 			return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled}}
@@ -238,7 +238,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, tiny)
 		f := laddertest.NewFleet()
-		f.AddMachine(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
+		f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
 		r := w.run(0, func(o *parts) { o.Fleet, disk.Matches, o.Store.Matches = f, o.Store.Matches, disk })
@@ -268,7 +268,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines()
-	f.AddMachine(attempt.Machine{Name: "w1", Cores: []int{cores.Any}})
+	f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 	f.Player = func(_ context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine != "w1" {
 			return attempt.PlayAtRandom(j)
@@ -293,7 +293,7 @@ func TestOneWordCountsOnce(t *testing.T) {
 		hours.Add(1)
 		r.Wake()
 	}
-	f.AddMachine(attempt.Machine{Name: "w2", Cores: []int{cores.Any}})
+	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{cores.Any}})
 	r.until("another plays it", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == first })
 	r.stop()
 }

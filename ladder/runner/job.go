@@ -24,18 +24,18 @@ type Job interface {
 	isCancelled(context.Context, Store) bool
 }
 
-// Tryout is a job that tests a bot before it is submitted.
-type Tryout struct {
+// TryoutJob is a job that tests a bot before it is submitted.
+type TryoutJob struct {
 	Owner  int64                               // the person who tests it
 	Memory int64                               // in bytes, for its build and its games
 	Run    func(ctx context.Context, core int) // builds and plays it
 }
 
-func (t *Tryout) owner() int64  { return t.Owner }
-func (t *Tryout) memory() int64 { return t.Memory }
+func (t *TryoutJob) owner() int64  { return t.Owner }
+func (t *TryoutJob) memory() int64 { return t.Memory }
 
 // isCancelled returns false. Run itself ends when a try-out is cancelled.
-func (t *Tryout) isCancelled(context.Context, Store) bool { return false }
+func (t *TryoutJob) isCancelled(context.Context, Store) bool { return false }
 
 // submission is a job that takes a version through its stages.
 type submission struct {
@@ -122,7 +122,7 @@ type play struct {
 	seed     rules.Seed       // zero if the attempt is adopted
 	adopted  bool             // an earlier server started the attempt
 	versions []ladder.Version // by slot; read from the store before the job is sent
-	games    []*referee.Result
+	games    []*referee.GameResult
 }
 
 // work does a job on its core and returns its outcome.
@@ -139,7 +139,7 @@ func (r *Runner) work(ctx context.Context, a *assignment) outcome {
 	}
 	start := time.Now()
 	switch j := a.job.(type) {
-	case *Tryout:
+	case *TryoutJob:
 		j.Run(ctx, a.core)
 		o.took = time.Since(start)
 	case *submission:

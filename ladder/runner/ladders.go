@@ -57,7 +57,7 @@ func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) 
 
 func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	l.costs.fade(c.now)
-	canPlay := func(p *matchmaking.Player) bool { return l.catalog.canPlay(ctx, c, p.ID, p.Remote) }
+	canPlay := func(p *matchmaking.Candidate) bool { return l.catalog.canPlay(ctx, c, p.ID, p.Remote) }
 	var houses []ladder.Ladder
 	for _, x := range l.costs.order(l.list) {
 		if l.catalog.backoffs.isBackingOff(ladderName(x.Name), c.now) {
@@ -67,7 +67,7 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
-		people := p.Contains(func(p *matchmaking.Player) bool { return !p.House && canPlay(p) })
+		people := p.Contains(func(p *matchmaking.Candidate) bool { return !p.House && canPlay(p) })
 		if l.catalog.roomOf(c).Check("", l.variants[x.Name], slices.Repeat([]bool{!people}, x.Bots)) != nil {
 			continue
 		}
@@ -89,7 +89,7 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 
 // nextMatch returns a match of a ladder. It returns nil if too few of its versions can play, or if the ladder
 // pauses.
-func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Player) bool) (Job, error) {
+func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
 		choice.IsIdle = isKnownHouse
@@ -116,7 +116,7 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 }
 
 // isKnownHouse reports whether a player is a house bot that has enough matches.
-func isKnownHouse(p *matchmaking.Player) bool { return p.House && p.Matches >= ladder.EnoughMatches }
+func isKnownHouse(p *matchmaking.Candidate) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
 // newMatch returns a job for a match that is not stored yet. slots has the version of each slot.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
@@ -127,7 +127,7 @@ func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matc
 	fresh := &freshMatch{
 		entry:    store.NewMatch{Ladder: x.Name, Versions: slots, Allowance: l.catalog.limits.Allowance},
 		chosenAt: c.now, pool: p, poolNumber: l.poolNumber,
-		onlyHouses: !p.Contains(func(p *matchmaking.Player) bool { return slices.Contains(slots, p.ID) && !isKnownHouse(p) }),
+		onlyHouses: !p.Contains(func(p *matchmaking.Candidate) bool { return slices.Contains(slots, p.ID) && !isKnownHouse(p) }),
 	}
 	for _, id := range slots {
 		v, err := l.catalog.version(ctx, id)
@@ -155,10 +155,10 @@ func (l *ladders) RecordStart(j Job) {
 
 // isPaused reports whether the ladder's last match started less than Limits.Pause ago and all versions that
 // can play have enough matches.
-func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Player) bool, now time.Time) bool {
+func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
-		!pool.Contains(func(p *matchmaking.Player) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
+		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
 // pauseEnd returns when the first pause of a ladder ends, or zero if none pauses.

@@ -24,8 +24,8 @@ func (s playedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool
 		return p, err
 	}
 	s.pools[name] = p
-	var played []matchmaking.Player
-	p.Contains(func(p *matchmaking.Player) bool {
+	var played []matchmaking.Candidate
+	p.Contains(func(p *matchmaking.Candidate) bool {
 		if p.House {
 			player := *p
 			player.Matches += ladder.EnoughMatches
@@ -122,9 +122,9 @@ func TestPause(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	l := &w.idle(1, func(o *parts) { o.Limits.Pause = time.Minute }).sources.ladders
-	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
-	all := func(*matchmaking.Player) bool { return true }
-	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
+	old, fresh := matchmaking.Candidate{Matches: ladder.EnoughMatches}, matchmaking.Candidate{Matches: ladder.EnoughMatches - 1}
+	all := func(*matchmaking.Candidate) bool { return true }
+	check := func(after time.Duration, want bool, players ...matchmaking.Candidate) {
 		t.Helper()
 		got, until := l.isPaused("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
 		if got != want || got && !until.Equal(now.Add(time.Minute)) {

@@ -30,7 +30,7 @@ func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.
 		})
 	}
 	return attempt.Play(ctx, j, attempt.Options{
-		Program: func(ctx context.Context, slot int) (match.Bot, error) {
+		Program: func(ctx context.Context, slot int) (match.Contestant, error) {
 			if v := p.versions[slot]; v.Remote {
 				return r.Remotes.Bot(v, p.match), nil
 			}

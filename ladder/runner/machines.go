@@ -54,7 +54,7 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 		delete(away, m.Name)
 	}
 	for name := range away {
-		all = append(all, attempt.Machine{Name: name})
+		all = append(all, attempt.WorkerInfo{Name: name})
 	}
 	slices.SortFunc(all, compareMachines)
 	p := r.placement
@@ -70,7 +70,7 @@ func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 		if isAway {
 			reported.SeenAt = m.SeenAt
 		}
-		m.Machine, m.connected = reported, !isAway
+		m.WorkerInfo, m.connected = reported, !isAway
 		list = append(list, m.describe(now, added[reported.Name]))
 	}
 	return list

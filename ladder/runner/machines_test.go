@@ -35,8 +35,8 @@ func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	f := w.machines("w1")
-	f.AddMachine(attempt.Machine{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0"), Version: "0.1"})
-	f.AddMachine(attempt.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	f.AddMachine(attempt.WorkerInfo{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0"), Version: "0.1"})
+	f.AddMachine(attempt.WorkerInfo{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		begun <- j

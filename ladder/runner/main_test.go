@@ -80,18 +80,18 @@ func (w *world) bot(name, script string) ladder.Version {
 	return w.MakeLive(v.ID, store.BuildInfo{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})
 }
 
-func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
+func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	w.mu.Lock()
 	why := w.broken[v.Bot]
 	w.mu.Unlock()
 	if why != "" {
-		return match.Bot{}, fmt.Errorf("%s", why)
+		return match.Contestant{}, fmt.Errorf("%s", why)
 	}
 	if v.IsHouse() {
 		p, err := program.Resolver{}.Resolve(ctx, v.Bot)
-		return p.Bot, err
+		return p.Contestant, err
 	}
-	return match.Bot{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
+	return match.Contestant{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
 }
 
 // Write takes the log.
@@ -146,7 +146,7 @@ func (w *world) idle(n int, change func(*parts)) *Runner {
 	o := parts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
 	o.Options = Options{
 		Store: NewStore(w.Store), Ladders: w.Config.Ladders, Programs: o.programs, Host: o.host,
-		Local:      attempt.Machine{Cores: slices.Repeat([]int{cores.Any}, n)},
+		Local:      attempt.WorkerInfo{Cores: slices.Repeat([]int{cores.Any}, n)},
 		Limits:     Limits{Grace: time.Minute},
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -244,10 +244,10 @@ func hashOf(text string) string {
 
 // playThere plays a job as a worker on another machine does.
 func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
-	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Bot, error) {
+	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Contestant, error) {
 		v, err := w.Store.Versions.Find(ctx, j.Bots[slot].Version)
 		if err != nil {
-			return match.Bot{}, err
+			return match.Contestant{}, err
 		}
 		return w.resolve(ctx, v)
 	}})

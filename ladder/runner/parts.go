@@ -19,7 +19,7 @@ type Store struct {
 	Matches  Matches
 	Versions Versions
 	Ladders  Ladders
-	Events   *events.Hub
+	Events   *events.Bus
 }
 
 // NewStore returns the services of s.
@@ -29,12 +29,12 @@ func NewStore(s *store.Store) Store { return Store{s.Matches, s.Versions, s.Ladd
 type Matches interface {
 	Find(ctx context.Context, id int64) (ladder.Match, error)
 	List(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
-	Games(ctx context.Context, match int64) ([]ladder.Game, error)
+	Games(ctx context.Context, match int64) ([]ladder.FinishedGame, error)
 	Generation() uint64
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Start(ctx context.Context, starts []store.MatchStart) []store.StartedMatch
 	Running(ctx context.Context) ([]store.RunningAttempt, error)
-	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
+	Finish(ctx context.Context, match int64, attempt int, games []*referee.GameResult) ([]ladder.Change, error)
 	InterruptAttempt(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
 	Cancel(ctx context.Context, match, by int64, reason phrase.Text) error
 }
@@ -61,7 +61,7 @@ type Ladders interface {
 type Programs interface {
 	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never of
 	// the bot.
-	Resolve(context.Context, ladder.Version) (match.Bot, error)
+	Resolve(context.Context, ladder.Version) (match.Contestant, error)
 	// IsBuilt reports whether a version can be started without a build.
 	IsBuilt(ladder.Version) bool
 	// Sandbox returns the sandbox of all bots except the house bots. It is nil if they run without one.
@@ -89,7 +89,7 @@ func (soundHost) Check(context.Context) error     { return nil }
 // Remotes has the versions that play over a connection to the server. Each plays one match at a time.
 type Remotes interface {
 	// Bot returns a version as a program for one match.
-	Bot(ladder.Version, *ladder.Match) match.Bot
+	Bot(ladder.Version, *ladder.Match) match.Contestant
 	// IsReady reports whether a version can start a match.
 	IsReady(version int64) bool
 	// IsGone reports whether a version has been away for longer than a match waits for it.
@@ -104,7 +104,7 @@ type Remotes interface {
 // Fleet plays matches on other machines, one at a time on each of their cores.
 type Fleet interface {
 	// Machines returns the connected machines, including those that are refused or draining.
-	Machines() []attempt.Machine
+	Machines() []attempt.WorkerInfo
 	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on
 	// it.
 	Changes() <-chan struct{}
@@ -128,8 +128,8 @@ type Fleet interface {
 // emptyFleet is a Fleet without machines.
 type emptyFleet struct{}
 
-func (emptyFleet) Machines() []attempt.Machine { return nil }
-func (emptyFleet) Changes() <-chan struct{}    { return nil }
+func (emptyFleet) Machines() []attempt.WorkerInfo { return nil }
+func (emptyFleet) Changes() <-chan struct{}       { return nil }
 
 func (emptyFleet) Play(context.Context, string, attempt.Job, func(attempt.Result) error) error {
 	return attempt.ErrLost

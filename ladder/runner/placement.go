@@ -39,13 +39,13 @@ type placement struct {
 
 // machine is a machine that plays matches, or has played some since the server started.
 type machine struct {
-	attempt.Machine // only Name and SeenAt are set while it is not connected
-	connected       bool
-	assignments     []*assignment
-	awaitedMemory   int64       // bytes that must be free before it gets another job
-	matchesPlayed   int         // since it was connected
-	backoff                     // after it failed
-	suspension      phrase.Text // why it gets no jobs until the server restarts; empty if it is not suspended
+	attempt.WorkerInfo // only Name and SeenAt are set while it is not connected
+	connected          bool
+	assignments        []*assignment
+	awaitedMemory      int64       // bytes that must be free before it gets another job
+	matchesPlayed      int         // since it was connected
+	backoff                        // after it failed
+	suspension         phrase.Text // why it gets no jobs until the server restarts; empty if it is not suspended
 	record
 }
 
@@ -66,7 +66,7 @@ func (p *placement) local() *machine { return p.machines[0] }
 func (p *placement) machineNamed(name string) *machine {
 	m := p.byName[name]
 	if m == nil {
-		m = &machine{Machine: attempt.Machine{Name: name}, record: record{lastHour: minuteCounts{}}}
+		m = &machine{WorkerInfo: attempt.WorkerInfo{Name: name}, record: record{lastHour: minuteCounts{}}}
 		p.byName[name] = m
 	}
 	return m
@@ -81,7 +81,7 @@ func (p *placement) updateMachine(m *machine, updateMachine func(*machine)) {
 
 // sync updates p to the connected machines now, which include this one. It returns the machines that have
 // come and those that have left. The jobs of a machine that has left end by themselves.
-func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
+func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	slices.SortFunc(now, compareMachines)
@@ -93,7 +93,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 			m.connected, m.matchesPlayed = true, 0
 			come = append(come, m)
 		}
-		m.Machine = reported
+		m.WorkerInfo = reported
 		if m.awaitedMemory > m.Memory { // its memory has shrunk
 			m.awaitedMemory = 0
 		}
@@ -106,7 +106,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 	}
 	for _, m := range before {
 		if !slices.Contains(p.machines, m) {
-			m.Machine, m.connected = attempt.Machine{Name: m.Name, SeenAt: m.SeenAt}, false
+			m.WorkerInfo, m.connected = attempt.WorkerInfo{Name: m.Name, SeenAt: m.SeenAt}, false
 			left = append(left, m)
 		}
 	}
@@ -114,7 +114,7 @@ func (p *placement) sync(now []attempt.Machine) (come, left []*machine) {
 }
 
 // compareMachines orders machines by name, with the machine of this process first.
-func compareMachines(a, b attempt.Machine) int {
+func compareMachines(a, b attempt.WorkerInfo) int {
 	switch {
 	case a.Local == b.Local:
 		return strings.Compare(a.Name, b.Name)
@@ -314,7 +314,7 @@ func (p *placement) classes() map[string]*machine {
 	list := map[string]*machine{}
 	for _, m := range p.machines {
 		if m.getsJobs() {
-			list[classOf(m.Machine)] = m
+			list[classOf(m.WorkerInfo)] = m
 		}
 	}
 	return list

@@ -16,7 +16,7 @@ func TestPlacement(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(0, 20).Draw(t, "memory")
-		m := attempt.Machine{Cores: make([]int, rapid.IntRange(1, 5).Draw(t, "cores")), Memory: total, Local: true}
+		m := attempt.WorkerInfo{Cores: make([]int, rapid.IntRange(1, 5).Draw(t, "cores")), Memory: total, Local: true}
 		for i := range m.Cores {
 			m.Cores[i] = i
 		}
@@ -25,11 +25,11 @@ func TestPlacement(t *testing.T) {
 			most = 20
 		}
 		p, now := newPlacement(), time.Now()
-		p.sync([]attempt.Machine{m})
+		p.sync([]attempt.WorkerInfo{m})
 		left := rapid.SliceOfN(rapid.Int64Range(0, most), 0, 30).Draw(t, "jobs")
 		for len(left) > 0 || len(p.local().assignments) > 0 {
 			for at := range p.freeCores(now) {
-				if len(left) > 0 && p.assign(at, &Tryout{Memory: left[0]}) != nil {
+				if len(left) > 0 && p.assign(at, &TryoutJob{Memory: left[0]}) != nil {
 					left = left[1:]
 				}
 			}
@@ -59,9 +59,9 @@ func TestPlacement(t *testing.T) {
 func TestSaving(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
-	p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
+	p.sync([]attempt.WorkerInfo{{Local: true, Cores: []int{0, 1, 2}, Memory: 10}})
 	assign := func(memory int64) *assignment {
-		return p.assign(Core{machine: p.local(), now: now}, &Tryout{Memory: memory})
+		return p.assign(Core{machine: p.local(), now: now}, &TryoutJob{Memory: memory})
 	}
 	free := func() bool { return p.hasFreeCore(p.local(), now) }
 	small := assign(4)
@@ -77,7 +77,7 @@ func TestSaving(t *testing.T) {
 		t.Error("there is room for it, and it gets nothing")
 	}
 	assign(10)
-	if p.sync([]attempt.Machine{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().awaitedMemory != 0 {
+	if p.sync([]attempt.WorkerInfo{{Local: true, Cores: []int{0, 1, 2}, Memory: 9}}); p.local().awaitedMemory != 0 {
 		t.Error("it saves more than it has")
 	}
 }
@@ -87,11 +87,11 @@ func TestSaving(t *testing.T) {
 func TestMachineJobs(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
-	local, w := attempt.Machine{Name: attempt.Local, Local: true}, attempt.Machine{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
-	p.sync([]attempt.Machine{local})
+	local, w := attempt.WorkerInfo{Name: attempt.Local, Local: true}, attempt.WorkerInfo{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
+	p.sync([]attempt.WorkerInfo{local})
 	adopted := p.adopt("w", &ladder.Match{ID: 9, Attempts: []ladder.Attempt{{Number: 2}}}, now)
 	w.Attempts = []attempt.RunningAttempt{{Match: 9, Attempt: 2, Core: 3}}
-	p.sync([]attempt.Machine{w, local})
+	p.sync([]attempt.WorkerInfo{w, local})
 	id := int64(10)
 	fill := func() (n int) {
 		for at := range p.freeCores(now) {
@@ -111,8 +111,8 @@ func TestMachineJobs(t *testing.T) {
 		{func() { p.recordFailure(m, now) }, 0},
 		{func() { now = now.Add(maxBackoff); m.assignments = nil }, 1},
 		{func() { p.recordSuccess(m) }, firstMatches + 1},
-		{func() { p.sync([]attempt.Machine{local}); m.assignments = nil }, 0},
-		{func() { p.sync([]attempt.Machine{w, local}) }, firstMatches},
+		{func() { p.sync([]attempt.WorkerInfo{local}); m.assignments = nil }, 0},
+		{func() { p.sync([]attempt.WorkerInfo{w, local}) }, firstMatches},
 	} {
 		if c.change(); fill() != c.want {
 			t.Errorf("%d: it has %d jobs, want %d more", i, len(m.assignments), c.want)

@@ -32,7 +32,7 @@ type Options struct {
 	Programs Programs
 	// Local describes the machine of this process. Only this machine plays submissions, try-outs, matches
 	// that somebody requested, and matches of remote versions.
-	Local attempt.Machine
+	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
 	// Remotes has the remote versions. If Remotes is nil, there are none.

@@ -40,7 +40,7 @@ func TestPlay(t *testing.T) {
 		if referee.Commitment(rules.Seed(*a.Seed)) != a.Commitment {
 			t.Errorf("match %d: the seed is not what was promised", m.ID)
 		}
-		games := kit.Get[[]ladder.Game](t)(w.Store.Matches.Games(t.Context(), m.ID))
+		games := kit.Get[[]ladder.FinishedGame](t)(w.Store.Matches.Games(t.Context(), m.ID))
 		if len(games) != 2 {
 			t.Fatalf("match %d has %d games, want 2", m.ID, len(games))
 		}

@@ -51,7 +51,7 @@ func BenchmarkFleet(b *testing.B) {
 	b.Logf("%d versions in %s", versions, time.Since(began).Round(time.Second))
 	f := laddertest.NewFleet()
 	for i := range 100 {
-		f.AddMachine(attempt.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
+		f.AddMachine(attempt.WorkerInfo{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
 	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 	r := w.run(0, func(o *parts) { o.Fleet, o.Log = f, nil })

@@ -80,7 +80,7 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 
 // lastFault returns the last fault of a slot and the game of that fault. It ignores games that the slot
 // forfeited because it was disqualified.
-func lastFault(p *play, slot int) (last *referee.Fault, in *referee.Result) {
+func lastFault(p *play, slot int) (last *referee.Fault, in *referee.GameResult) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
 			if g.Bots[f.Seat] == slot && !f.IsDisqualified() {
@@ -98,8 +98,8 @@ const (
 
 // suspendText returns the explanation for the owner of a suspended version: why, the last fault f in game g,
 // and advice.
-func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.Result) phrase.Text {
-	bot := match.Bot{Language: v.Language, Sandbox: r.Programs.Sandbox()}
+func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.GameResult) phrase.Text {
+	bot := match.Contestant{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {
 		bot.Sandbox = nil
 	}

@@ -18,7 +18,7 @@ type tryouts struct {
 func (s *tryouts) Next(_ context.Context, c Core) (Job, error) {
 	for _, owner := range s.people {
 		if !slices.Contains(c.BusyOwners, owner) {
-			return &Tryout{Owner: owner, Memory: 5, Run: s.run}, nil
+			return &TryoutJob{Owner: owner, Memory: 5, Run: s.run}, nil
 		}
 	}
 	return nil, nil
@@ -28,7 +28,7 @@ func (s *tryouts) RecordStart(Job) {}
 
 // isTryout reports whether a core has a try-out of a person.
 func isTryout(a *assignment, owner ladder.Person) bool {
-	t, ok := a.job.(*Tryout)
+	t, ok := a.job.(*TryoutJob)
 	return ok && t.Owner == owner.ID
 }
 

@@ -109,7 +109,7 @@ func TestRights(t *testing.T) {
 		}, "ufyyyyy"},
 		{"Submission", func(a Actor) error { _, err := s.Submission(ctx, a, next.ID); return err }, "fyyyffy"},
 		{"AwaitSubmission", func(a Actor) error {
-			_, err := s.AwaitSubmission(ctx, a, next.ID, time.Hour, nil, func(Progress) bool { return true })
+			_, err := s.AwaitSubmission(ctx, a, next.ID, time.Hour, nil, func(SubmissionProgress) bool { return true })
 			return err
 		}, "fyyyffy"},
 		{"CancelSubmission", func(a Actor) error { _, err := s.CancelSubmission(ctx, a, next.ID); return err }, "ufyyffy"},

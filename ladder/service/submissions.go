@@ -72,7 +72,7 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 }
 
 // receive stores an upload. It packs a single file with a manifest for its language.
-func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.Upload, error) {
+func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchive, error) {
 	in, archive, err := bundle.IsArchive(u.Content, u.File)
 	if err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 // so no bot may have this name.
 const unnamed = "-"
 
-// Progress is the state of a submission.
-type Progress struct {
+// SubmissionProgress is the state of a submission.
+type SubmissionProgress struct {
 	Version ladder.Version
 	Stages  []ladder.Stage
 	Done    bool // whether it has ended
@@ -149,7 +149,7 @@ type Progress struct {
 }
 
 // Submission returns the state of a submission of the actor.
-func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
+func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
 	}
@@ -167,7 +167,7 @@ func (s *Service) findSubmission(ctx context.Context, id int64) (ladder.Version,
 	return v, err
 }
 
-func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, err error) {
+func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionProgress, err error) {
 	p.Version, p.Done = v, !v.State.IsPending()
 	if p.Stages, err = s.Store.Versions.Stages(ctx, v.ID); err == nil && !p.Done && len(p.Stages) == 0 {
 		p.Place, err = s.Store.Versions.QueuePlace(ctx, v.ID)
@@ -177,7 +177,7 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p Progress, e
 
 // AwaitSubmission waits until a submission of the actor is done or ready returns true, and returns its state.
 // When the time wait is over or closing is closed, it returns the state at that time.
-func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(Progress) bool) (Progress, error) {
+func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
 	over := time.After(wait)
@@ -202,7 +202,7 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 }
 
 // CancelSubmission ends a submission of the actor that waits for its first stage.
-func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p Progress, err error) {
+func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	v, err := s.findSubmission(ctx, id)
 	if err != nil {
 		return p, err

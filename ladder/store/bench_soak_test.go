@@ -41,7 +41,7 @@ type crowd struct {
 
 type pooled struct {
 	seed  rules.Seed
-	games []*referee.Result
+	games []*referee.GameResult
 }
 
 // newCrowd makes the bots, half of them with a second version, and plays the pool.
@@ -90,7 +90,7 @@ func (c *crowd) play(l ladder.Ladder) pooled {
 func (c *crowd) fill(n int) {
 	c.tb.Helper()
 	const batch = 500
-	f := &filler{store: c.Store, packed: map[*referee.Result]packedMatch{}}
+	f := &filler{store: c.Store, packed: map[*referee.GameResult]packedMatch{}}
 	for ; n > 0; n -= batch {
 		kit.Must(c.tb, c.update(bg, func(tx *Tx) error {
 			for range min(n, batch) {
@@ -109,11 +109,11 @@ func (c *crowd) fill(n int) {
 // many of them have once. It stores what Matches.Add, Begin and Finish store.
 type filler struct {
 	store  *Store
-	packed map[*referee.Result]packedMatch // by its first game
+	packed map[*referee.GameResult]packedMatch // by its first game
 }
 
 type packedMatch struct {
-	played    []*referee.Result
+	played    []*referee.GameResult
 	documents []queries.AddDocumentParams
 }
 
@@ -332,7 +332,7 @@ func BenchmarkFit(b *testing.B) {
 		for range 50_000 {
 			i := r.IntN(1000)
 			j := (i + 1 + r.IntN(50)) % 1000
-			p := rating.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
+			p := rating.PairChange{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
 			for range 10 {
 				score := float64(r.IntN(3)) / 2
 				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
@@ -369,7 +369,7 @@ func BenchmarkRows(b *testing.B) {
 				c.fill(4000)
 			}
 			var bytes int64
-			u := kit.Get[Usage](b)(c.Usage(bg))
+			u := kit.Get[DiskUsage](b)(c.Usage(bg))
 			for _, t := range u.Tables {
 				if t.Table != "documents" || t.Index != "" {
 					bytes += t.Bytes

@@ -81,7 +81,7 @@ func (s *cache) apply(tx *Tx) {
 // setVersionsOfBot replaces the members that belong to bot. active has the active versions of the bot on all
 // ladders.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
-	var in []matchmaking.Player
+	var in []matchmaking.Candidate
 	var out []int64
 	for id, m := range s.members {
 		if m.bot == bot {
@@ -124,9 +124,9 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 }
 
 // addMember adds a version and returns it as a player for matchmaking.
-func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Player {
+func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
-	return matchmaking.Player{
+	return matchmaking.Candidate{
 		ID: r.VersionID, Owner: r.PersonID, Elo: r.Elo, Uncertainty: r.Uncertainty, Matches: int(r.Matches),
 		LastOrder: int(r.Last), Remote: r.Remote != 0, House: r.PersonID == 0,
 	}
@@ -214,7 +214,7 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 		return nil, err
 	}
 	out.members = make(map[int64]*member, len(members))
-	players := make([]matchmaking.Player, len(members))
+	players := make([]matchmaking.Candidate, len(members))
 	for i, r := range members {
 		players[i] = out.addMember(r)
 	}

@@ -107,7 +107,7 @@ func convertRows[R, T any](rows []R, of func(R) T) (out []T) {
 func version(v queries.VersionRow) (ladder.Version, error) {
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: v.Name, Owner: v.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
-		Language: v.Language, State: ladder.State(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable),
+		Language: v.Language, State: ladder.VersionState(v.State), Reason: phraseOf(v.Reason), Remote: v.Remote != 0, Unplayable: phraseOf(v.Unplayable),
 		CreatedAt: moment(v.Created), LiveAt: nullMoment(v.Began), EndedAt: nullMoment(v.Ended),
 	}
 	if out.State == ladder.Live && !out.Unplayable.IsZero() {
@@ -189,8 +189,8 @@ func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64)
 
 // gameOf returns the result in a replay as a Game of a match with the given number of slots. A seat without a
 // result has rank 0.
-func gameOf(r *referee.Replay, slots int) ladder.Game {
-	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
+func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
+	g := ladder.FinishedGame{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0
 	for i := range g.Seats {
 		g.Seats[i] = ladder.GameSeat{Seat: i, Slot: rules.BotAt(i, g.Rotation, slots)}
@@ -211,7 +211,7 @@ func gameOf(r *referee.Replay, slots int) ladder.Game {
 }
 
 // totalTime returns the sum of the durations of games, in microseconds.
-func totalTime(games []ladder.Game) (sum int64) {
+func totalTime(games []ladder.FinishedGame) (sum int64) {
 	for _, g := range games {
 		sum += g.Took.Microseconds()
 	}
@@ -219,7 +219,7 @@ func totalTime(games []ladder.Game) (sum int64) {
 }
 
 // faultySlots reports for each slot whether it has a fault in some game.
-func faultySlots(games []ladder.Game, slots int) []bool {
+func faultySlots(games []ladder.FinishedGame, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {
 		for _, s := range g.Seats {
@@ -245,7 +245,7 @@ func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
 	}
 }
 
-func pairRow(ladderID int64, p rating.Pair) queries.AddPairParams {
+func pairRow(ladderID int64, p rating.PairChange) queries.AddPairParams {
 	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares,
 		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }

@@ -47,7 +47,7 @@ func joinParts(parts []part) []byte {
 }
 
 // packGames compresses the replays and logs of the games of a match.
-func (s *db) packGames(games []*referee.Result) []queries.AddDocumentParams {
+func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
 		replays = append(replays, part{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Data: g.Encode()})

@@ -29,7 +29,7 @@ type kept struct {
 func (c *competition) keptOf() map[int64]kept {
 	c.tb.Helper()
 	out := map[int64]kept{}
-	kit.Must(c.tb, c.Matches.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
+	kit.Must(c.tb, c.Matches.ReplaysAfter(bg, 0, ReplayFilter{}, func(r StoredReplay) error {
 		direct := kit.Get[[]byte](c.tb)(c.Matches.Replay(bg, r.Game))
 		if !bytes.Equal(direct, r.Data) {
 			c.tb.Errorf("the replay of game %d is not the one in the list", r.Game)
@@ -53,16 +53,16 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 	for _, g := range games.All() {
 		v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 		for _, faulty := range []bool{false, true} {
-			var played []*referee.Result
+			var played []*referee.GameResult
 			seed := referee.NewSeed()
 			m := match.Match{Variant: v, Deals: 2, Seed: seed, Clock: testLadders(t)[0].Clock, Bots: botsFor(v, faulty)}
-			kit.Must(t, m.Play(bg, func(g *referee.Result) error {
+			kit.Must(t, m.Play(bg, func(g *referee.GameResult) error {
 				g.Reveal(seed)
 				g.Logs = [][]byte{[]byte("a log\x00\xff"), nil, bytes.Repeat([]byte("x"), 1000)}
 				played = append(played, g)
 				return nil
 			}))
-			if faulty != slices.ContainsFunc(played, func(g *referee.Result) bool { return len(g.Faults) > 0 }) {
+			if faulty != slices.ContainsFunc(played, func(g *referee.GameResult) bool { return len(g.Faults) > 0 }) {
 				t.Fatalf("%s: the faults are not as planned", g.Name)
 			}
 			packed, documents := c.pack(played)
@@ -91,9 +91,9 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 }
 
 // botsFor returns bots for all seats of a game; the first one may have a fault in every game.
-func botsFor(v *rules.Variant, faulty bool) (bots []match.Bot) {
+func botsFor(v *rules.Variant, faulty bool) (bots []match.Contestant) {
 	for i := range v.Players {
-		bots = append(bots, match.Bot{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
+		bots = append(bots, match.Contestant{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
 			if faulty && i == 0 {
 				_, err := io.Copy(answers, strings.NewReader("no bot says this\n"))
 				return err

@@ -26,7 +26,7 @@ import (
 //
 // Matches change ratings one after another, in the order in which the writer gets to them. Calls that wait at
 // the same time share a transaction, but each succeeds or fails alone.
-func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.Result) (changes []ladder.Change, err error) {
+func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.GameResult) (changes []ladder.Change, err error) {
 	results, documents := s.pack(results) // outside the transaction: it takes a while
 	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
 		changes, err = s.finishMatch(ctx, tx, matchID, attempt, results, documents)
@@ -36,7 +36,7 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 }
 
 // finishMatch is Finish for results whose documents are packed already.
-func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.Result, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
+func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
 		if err := step(); err != nil {
@@ -47,8 +47,8 @@ func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int
 }
 
 // pack sorts results by deal and rotation, and compresses their documents.
-func (s *db) pack(results []*referee.Result) ([]*referee.Result, []queries.AddDocumentParams) {
-	results = slices.SortedStableFunc(slices.Values(results), func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+func (s *db) pack(results []*referee.GameResult) ([]*referee.GameResult, []queries.AddDocumentParams) {
+	results = slices.SortedStableFunc(slices.Values(results), func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	return results, s.packGames(results)
 }
 
@@ -58,7 +58,7 @@ type finisher struct {
 	tx        *Tx
 	codec     *codec
 	formula   rating.Formula
-	results   []*referee.Result
+	results   []*referee.GameResult
 	documents []queries.AddDocumentParams
 
 	match   ladder.Match // with its versions
@@ -67,7 +67,7 @@ type finisher struct {
 	ladder  queries.Ladder // zero for an unrated match
 
 	replays []*referee.Replay // of the results
-	games   []ladder.Game
+	games   []ladder.FinishedGame
 	reason  string  // why the match ended early, as a column
 	prints  []int64 // fingerprints of the games, if deals can repeat
 	outcome rating.Outcome
@@ -104,7 +104,7 @@ func (f *finisher) load(id int64, attempt int) error {
 // check returns an error unless the results are those of the match. It also converts them to games.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
-	f.games = make([]ladder.Game, len(f.results))
+	f.games = make([]ladder.FinishedGame, len(f.results))
 	for i, g := range f.results {
 		f.replays = append(f.replays, &g.Replay)
 		f.games[i] = gameOf(&g.Replay, slots)
@@ -123,7 +123,7 @@ func (f *finisher) check() error {
 }
 
 // checkGame returns an error unless a result belongs to the match and is consistent.
-func (f *finisher) checkGame(g *referee.Result) error {
+func (f *finisher) checkGame(g *referee.GameResult) error {
 	if err := checkReplay(&g.Replay, f.match, f.variant, f.attempt); err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (f *finisher) computeOutcome() error {
 // markRepeats marks each game that is identical to an earlier one of the same match or of an earlier match on
 // the ladder. first returns the order of the first match with a game of the given fingerprint, or 0. If prints
 // is empty, markRepeats does nothing.
-func markRepeats(games []ladder.Game, prints []int64, first func(print int64) (int64, error)) error {
+func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print int64) (int64, error)) error {
 	for i, print := range prints {
 		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
 			continue

@@ -88,7 +88,7 @@ house = ["@random", "@first", "@greedy"]
 }
 
 // wantError checks an error's code and text.
-func wantError(tb testing.TB, err error, code ladder.Code, text string) {
+func wantError(tb testing.TB, err error, code ladder.ErrorCode, text string) {
 	tb.Helper()
 	if err == nil || err.Error() != text || ladder.CodeOf(err) != code {
 		tb.Errorf("says %v (%q), want %s (%q)", err, ladder.CodeOf(err), text, code)
@@ -212,14 +212,14 @@ func (c *competition) finished(name string, versions ...int64) (ladder.Match, []
 // playMatch plays a match between house bots that take the versions' places: by
 // version, one plays @random, @first or @greedy; "plays-first" and "plays-last" play
 // what they say, and can only repeat themselves.
-func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Result) {
+func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.GameResult) {
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
 	v := kit.Get[*rules.Variant](tb)(c.Variant())
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]
-		rm.Bots = append(rm.Bots, match.Bot{
+		rm.Bots = append(rm.Bots, match.Contestant{
 			Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2),
 			Serve: func(lines io.Reader, answers io.Writer) error {
 				switch m.Bots[slot] {
@@ -234,7 +234,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.R
 			},
 		})
 	}
-	kit.Must(tb, rm.Play(bg, func(g *referee.Result) error {
+	kit.Must(tb, rm.Play(bg, func(g *referee.GameResult) error {
 		g.Reveal(seed)
 		if g.Match.Rotation == 1 { // bots here have no stderr
 			g.Logs[0] = fmt.Appendf(nil, "deal %d of %x", g.Match.Deal, seed)
@@ -254,7 +254,7 @@ func labelOf(bot string) string {
 }
 
 // as returns games of a match with the names of the bots that another match has.
-func as(m ladder.Match, games []*referee.Result) (out []*referee.Result) {
+func as(m ladder.Match, games []*referee.GameResult) (out []*referee.GameResult) {
 	for _, g := range games {
 		again := *g
 		again.Seats = slices.Clone(g.Seats)
@@ -276,10 +276,10 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	rm := match.Match{Variant: v, Seed: seed, Clock: l.Clock}
 	taken := map[string]bool{}
 	for s := range v.Players {
-		b := match.Bot{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
+		b := match.Contestant{Name: cmp.Or(person.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true}
 		if s != seat {
 			live := kit.Get[ladder.Version](c.tb)(c.Versions.FindLive(bg, bots[len(p.Bots())%len(bots)]))
-			b = match.Bot{Name: live.Bot, Version: live.Label, Hash: live.Hash}
+			b = match.Contestant{Name: live.Bot, Version: live.Label, Hash: live.Hash}
 			if taken[live.Bot] {
 				b.Name += fmt.Sprintf("#%d", s)
 			}
@@ -293,7 +293,7 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	}
 	_, _, err := c.Plays.Add(bg, p, netip.MustParseAddr("192.0.2.1"), 0, false)
 	kit.Must(c.tb, err)
-	g := kit.Get[*referee.Result](c.tb)(rm.PlayGame(bg))
+	g := kit.Get[*referee.GameResult](c.tb)(rm.PlayGame(bg))
 	g.Reveal(seed)
 	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
@@ -314,19 +314,19 @@ func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladde
 			_, _, err = c.Plays.SitDown(bg, id, s, from, 0, false)
 		}
 		kit.Must(c.tb, err)
-		rm.Bots = append(rm.Bots, match.Bot{
+		rm.Bots = append(rm.Bots, match.Contestant{
 			Name: cmp.Or(who.Name, ladder.GuestName), Hash: bundleOf(9), Untimed: true,
 			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) },
 		})
 	}
-	g := kit.Get[*referee.Result](c.tb)(rm.PlayGame(bg))
+	g := kit.Get[*referee.GameResult](c.tb)(rm.PlayGame(bg))
 	g.Reveal(seed)
 	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
 // wantGame returns a referee's game as the store has to tell it.
-func wantGame(g *referee.Result) ladder.Game {
-	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}
+func wantGame(g *referee.GameResult) ladder.FinishedGame {
+	out := ladder.FinishedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}
 	for seat, slot := range g.Bots {
 		s := ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]}
 		for _, f := range slices.Backward(g.Faults) {
@@ -459,7 +459,7 @@ func busy(tb testing.TB) *competition {
 
 type pooledMatch struct {
 	seed  rules.Seed
-	games []*referee.Result
+	games []*referee.GameResult
 }
 
 // asMatch returns a match of a ladder between nobody in particular, to be played.
@@ -475,7 +475,7 @@ func asMatch(l ladder.Ladder) ladder.Match {
 type result struct {
 	match   int64
 	attempt int
-	games   []*referee.Result
+	games   []*referee.GameResult
 }
 
 // hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.
@@ -515,7 +515,7 @@ func (c *competition) count(from string) (n int) {
 	return n
 }
 
-func playerIDs(players []matchmaking.Player) (ids []int64) {
+func playerIDs(players []matchmaking.Candidate) (ids []int64) {
 	for _, p := range players {
 		ids = append(ids, p.ID)
 	}
@@ -523,9 +523,9 @@ func playerIDs(players []matchmaking.Player) (ids []int64) {
 }
 
 // players returns what matchmaking is told of a ladder's versions.
-func (c *competition) players(name string) (players []matchmaking.Player) {
+func (c *competition) players(name string) (players []matchmaking.Candidate) {
 	c.tb.Helper()
-	kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Contains(func(p *matchmaking.Player) bool {
+	kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Contains(func(p *matchmaking.Candidate) bool {
 		players = append(players, *p)
 		return false
 	})

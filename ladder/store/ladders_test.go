@@ -27,7 +27,7 @@ func TestLadderState(t *testing.T) {
 		t.Fatalf("the players are %+v", players)
 	}
 	for i, want := range []struct{ matches, last, busy int }{{2, 2, 1}, {2, 2, 0}, {0, 0, 1}} {
-		p := players[slices.IndexFunc(players, func(p matchmaking.Player) bool { return p.ID == ids[i] })]
+		p := players[slices.IndexFunc(players, func(p matchmaking.Candidate) bool { return p.ID == ids[i] })]
 		if p.Matches != want.matches || p.LastOrder != want.last || p.OpenMatches != want.busy {
 			t.Errorf("player %d is %+v, want %+v", i, p, want)
 		}
@@ -205,7 +205,7 @@ func TestGameBeforeTheFirstMatch(t *testing.T) {
 	kit.Must(t, c.Versions.Promote(bg, v.ID))
 	playing := func() (on []string) {
 		for _, l := range testLadders(t) {
-			if slices.ContainsFunc(c.players(l.Name), func(p matchmaking.Player) bool { return p.ID == v.ID }) {
+			if slices.ContainsFunc(c.players(l.Name), func(p matchmaking.Candidate) bool { return p.ID == v.ID }) {
 				on = append(on, l.Name)
 			}
 		}

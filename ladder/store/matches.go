@@ -216,7 +216,7 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 			return row, conflict("choose another bot", "match: the owner of %s is blocked", row.Name)
 		}
 		hint := "choose one that is live, retired or suspended"
-		switch ladder.State(row.State) {
+		switch ladder.VersionState(row.State) {
 		case ladder.Live:
 			return row, nil
 		case ladder.Retired, ladder.Suspended:

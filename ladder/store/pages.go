@@ -17,7 +17,7 @@ type ListedBot struct {
 	ladder.Bot
 	Owner    string // name of the owner; empty for a house bot
 	Number   int
-	State    ladder.State
+	State    ladder.VersionState
 	Language string
 	Label    string // version named in the manifest
 }
@@ -44,7 +44,7 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 		}
 		rows, err := tx.ListBots(ctx, p)
 		for _, r := range rows {
-			out = append(out, ListedBot{bot(r.Bot), r.Owner, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+			out = append(out, ListedBot{bot(r.Bot), r.Owner, int(r.Number), ladder.VersionState(r.State), r.Language, r.Label})
 		}
 		return err
 	})
@@ -56,7 +56,7 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
-		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+		out = append(out, ListedBot{bot(r.Bot), p.Name, int(r.Number), ladder.VersionState(r.State), r.Language, r.Label})
 	}
 	return out, machineError(err)
 }

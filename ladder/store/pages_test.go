@@ -31,7 +31,7 @@ func TestOpponents(t *testing.T) {
 		matches, err := c.Matches.List(bg, MatchFilter{Ladder: l.Name, State: ladder.Finished, Limit: 10_000})
 		kit.Must(t, err)
 		for _, m := range matches {
-			games := kit.Get[[]ladder.Game](t)(c.Matches.Games(bg, m.ID))
+			games := kit.Get[[]ladder.FinishedGame](t)(c.Matches.Games(bg, m.ID))
 			for a := range m.Bots {
 				for b := range m.Bots {
 					if sides[a] == sides[b] {
@@ -141,7 +141,7 @@ func TestForfeits(t *testing.T) {
 		t.Fatalf("the games are %+v", list)
 	}
 	for _, f := range list {
-		g := kit.Get[ladder.Game](t)(c.Matches.Game(bg, f.GameID))
+		g := kit.Get[ladder.FinishedGame](t)(c.Matches.Game(bg, f.GameID))
 		if s := g.Seats[f.Seat]; s.Slot != 0 || s.Fault != f.Code {
 			t.Errorf("game %d has %+v", f.GameID, g.Seats)
 		}
@@ -165,7 +165,7 @@ func (c *competition) botID(version int64) int64 {
 }
 
 // playFaulty plays a match whose first bot answers with illegal moves.
-func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Result) {
+func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.GameResult) {
 	v := kit.Get[*rules.Variant](t)(m.Variant())
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
@@ -177,9 +177,9 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.R
 				return err
 			}
 		}
-		rm.Bots = append(rm.Bots, match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2), Serve: serve})
+		rm.Bots = append(rm.Bots, match.Contestant{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Version: labelOf(m.Bots[slot]), Hash: bundleOf(2), Serve: serve})
 	}
-	kit.Must(t, rm.Play(bg, func(g *referee.Result) error {
+	kit.Must(t, rm.Play(bg, func(g *referee.GameResult) error {
 		g.Reveal(seed)
 		out = append(out, g)
 		return nil

@@ -77,7 +77,7 @@ func TestTokensRefused(t *testing.T) {
 	if forged == good {
 		forged = good[:len(good)-1] + "1"
 	}
-	refuse := func(name, token string, code ladder.Code, text string) {
+	refuse := func(name, token string, code ladder.ErrorCode, text string) {
 		t.Helper()
 		who, _, err := c.Sessions.Authenticate(bg, token)
 		wantError(t, err, code, text)

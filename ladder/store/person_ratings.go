@@ -21,10 +21,10 @@ func (tx *Tx) ratePlay(ctx context.Context, id string, p ladder.Play, v *rules.V
 		return err
 	}
 	rows := make([]queries.PersonRating, len(p.Seats))
-	before := make([]rating.Person, len(p.Seats))
+	before := make([]rating.Glicko, len(p.Seats))
 	for seat, s := range p.Seats {
 		r, err := tx.PersonRating(ctx, v.Game.Name, s.PersonID)
-		before[seat] = rating.Person{Rating: r.Rating, Deviation: r.Deviation, Volatility: r.Volatility}
+		before[seat] = rating.Glicko{Rating: r.Rating, Deviation: r.Deviation, Volatility: r.Volatility}
 		if errors.Is(err, sql.ErrNoRows) {
 			before[seat], err = tx.formula.Person, nil
 		}

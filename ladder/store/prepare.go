@@ -22,11 +22,11 @@ import (
 type preparedMatch struct {
 	findings
 	finishedMatch
-	data  []byte        // stored games as unpacked JSON
-	games []ladder.Game // stored games; nil if they are damaged
+	data  []byte                // stored games as unpacked JSON
+	games []ladder.FinishedGame // stored games; nil if they are damaged
 	// results has the games read from the replays. It is nil if a replay is damaged or missing, or if the
 	// rebuild does not use replays.
-	results []*referee.Result
+	results []*referee.GameResult
 }
 
 func (m *preparedMatch) place(table string, deal, rotation int) string {
@@ -106,7 +106,7 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 			whole = false
 			continue
 		}
-		g := &referee.Result{Replay: *replay, Took: took[at]}
+		g := &referee.GameResult{Replay: *replay, Took: took[at]}
 		for seat := range replay.Seats {
 			g.Bots = append(g.Bots, rules.BotAt(seat, p.Rotation, len(players)))
 		}
@@ -122,11 +122,11 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	if !whole {
 		m.results = nil
 	}
-	slices.SortStableFunc(m.results, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
+	slices.SortStableFunc(m.results, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 }
 
 // checkReplay verifies a replay by the rules and compares its seats with the versions of the match.
-func (m *preparedMatch) checkReplay(where string, g *referee.Result, players []queries.PlayersOfMatchRow) {
+func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
 		p := players[g.Bots[seat]]
@@ -154,7 +154,7 @@ func (m *preparedMatch) checkLogs(logs []part) {
 }
 
 // compareGames compares the stored games of a match with rebuilt ones.
-func (r *rebuild) compareGames(m *preparedMatch, again []ladder.Game) {
+func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
 	}

@@ -14,13 +14,13 @@ import (
 const gameIDFactor = 100_000
 
 // games returns the games of a result. An error is a damage.
-func (c *codec) games(r queries.ResultRow) ([]ladder.Game, error) {
+func (c *codec) games(r queries.ResultRow) ([]ladder.FinishedGame, error) {
 	games, _, err := c.gamesAndText(r)
 	return games, err
 }
 
 // gamesAndText returns the games of a result and the JSON in which they are stored.
-func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []byte, err error) {
+func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.FinishedGame, text []byte, err error) {
 	text, err = c.unpack(r.Data)
 	if err == nil {
 		err = json.Unmarshal(text, &games)
@@ -36,7 +36,7 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.Game, text []b
 
 // Games returns the games of a match in the order of deals and rotations. It returns none if the match has no
 // result.
-func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
+func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.FinishedGame, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {
 			return ifNoRows(err, noMatch(matchID))
@@ -49,7 +49,7 @@ func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.Game, e
 }
 
 // gamesOf returns the games of a match, or nil if it has no result.
-func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.Game, error) {
+func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.FinishedGame, error) {
 	r, err := tx.ResultOf(ctx, matchID)
 	if err != nil {
 		return nil, ifNoRows(err, nil)
@@ -59,8 +59,8 @@ func (s Matches) gamesOf(ctx context.Context, tx *Tx, matchID int64) ([]ladder.G
 }
 
 // GamesByMatch returns the games of each match, by match ID. Matches without a result are omitted.
-func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][]ladder.Game, error) {
-	out := make(map[int64][]ladder.Game, len(matches))
+func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][]ladder.FinishedGame, error) {
+	out := make(map[int64][]ladder.FinishedGame, len(matches))
 	err := s.view(ctx, func(tx *Tx) error {
 		for _, id := range matches {
 			games, err := s.gamesOf(ctx, tx, id)
@@ -77,7 +77,7 @@ func (s Matches) GamesByMatch(ctx context.Context, matches []int64) (map[int64][
 }
 
 // Game returns the game with the given ID.
-func (s Matches) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
+func (s Matches) Game(ctx context.Context, id int64) (out ladder.FinishedGame, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		out, err = s.game(ctx, tx, id)
 		return err
@@ -85,7 +85,7 @@ func (s Matches) Game(ctx context.Context, id int64) (out ladder.Game, err error
 	return out, err
 }
 
-func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.Game, err error) {
+func (s Matches) game(ctx context.Context, tx *Tx, id int64) (out ladder.FinishedGame, err error) {
 	missing := notFound("", "game %d does not exist", id)
 	r, err := tx.Result(ctx, id/gameIDFactor)
 	if err != nil {
@@ -136,8 +136,8 @@ type ReplayFilter struct {
 	Match  int64 // if it is not 0, the other fields are ignored
 }
 
-// Replay is the replay of one game.
-type Replay struct {
+// StoredReplay is the replay of one game.
+type StoredReplay struct {
 	Game   int64 // ID of the game; also the cursor for ReplaysAfter
 	Match  int64
 	Ladder string // empty for an unrated match
@@ -150,7 +150,7 @@ const resultsPage = 64
 // ReplaysAfter calls f for the replays of all games whose ID is greater than cursor, in the order in which they
 // were stored. To continue later, pass the Game of the last replay as cursor. If f returns an error,
 // ReplaysAfter stops and returns it.
-func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
+func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(StoredReplay) error) error {
 	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
 		for _, replay := range list {
@@ -163,7 +163,7 @@ func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFi
 }
 
 // replaysOf returns the replays of a match, in the order of its games.
-func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Replay, err error) {
+func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []StoredReplay, err error) {
 	games, err := s.codec.games(r)
 	if err != nil {
 		return nil, damageError(err, r.MatchID, "results")
@@ -177,7 +177,7 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Repl
 		if data == nil {
 			return nil, fmt.Errorf("data: the replay of game %d is missing", g.ID)
 		}
-		out = append(out, Replay{Game: g.ID, Match: g.MatchID, Ladder: r.Ladder, Data: data})
+		out = append(out, StoredReplay{Game: g.ID, Match: g.MatchID, Ladder: r.Ladder, Data: data})
 	}
 	return out, nil
 }

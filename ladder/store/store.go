@@ -98,7 +98,7 @@ type db struct {
 	archive     archive
 	group       group
 	cache       cache
-	events      events.Hub
+	events      events.Bus
 
 	// A transaction that writes holds writeTurn, which also guards version.
 	writeTurn chan struct{}
@@ -224,7 +224,7 @@ func (s *Store) Close() error {
 }
 
 // Events returns the hub to which the store publishes events after each commit.
-func (s *Store) Events() *events.Hub { return &s.events }
+func (s *Store) Events() *events.Bus { return &s.events }
 
 // Dir returns the data directory that was passed to Open.
 func (s *Store) Dir() datadir.Dir { return s.dir }

@@ -43,7 +43,7 @@ func TestFinishKeepsAll(t *testing.T) {
 		if diff := cmp.Diff(changes, m.Changes); diff != "" || len(changes) != len(versions) {
 			t.Errorf("%s: changes: %s", name, diff)
 		}
-		games := kit.Get[[]ladder.Game](t)(c.Matches.Games(bg, m.ID))
+		games := kit.Get[[]ladder.FinishedGame](t)(c.Matches.Games(bg, m.ID))
 		if len(games) != len(played) {
 			t.Fatalf("%s: there are %d games, not %d", name, len(games), len(played))
 		}
@@ -52,7 +52,7 @@ func TestFinishKeepsAll(t *testing.T) {
 			if string(replay) != string(played[i].Encode()) {
 				t.Errorf("%s: the replay of game %d differs", name, i)
 			}
-			one := kit.Get[ladder.Game](t)(c.Matches.Game(bg, g.ID))
+			one := kit.Get[ladder.FinishedGame](t)(c.Matches.Game(bg, g.ID))
 			if diff := cmp.Diff(g, one); diff != "" {
 				t.Errorf("%s: game %d: %s", name, i, diff)
 			}
@@ -85,34 +85,34 @@ func TestFinishRefuses(t *testing.T) {
 	played := playMatch(t, m, seed)
 	for _, x := range []struct {
 		name, want string
-		games      func([]*referee.Result) []*referee.Result
+		games      func([]*referee.GameResult) []*referee.GameResult
 	}{
-		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]*referee.Result) []*referee.Result { return old }},
-		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []*referee.Result) []*referee.Result { return g[1:] }},
-		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []*referee.Result) []*referee.Result { g[1] = g[0]; return g }},
-		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, one(3, func(g *referee.Result) { g.Replay = referee.Replay{Match: g.Match} })},
-		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", one(2, func(g *referee.Result) { g.Match.Seed = nil })},
-		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", one(1, func(g *referee.Result) {
+		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]*referee.GameResult) []*referee.GameResult { return old }},
+		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []*referee.GameResult) []*referee.GameResult { return g[1:] }},
+		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []*referee.GameResult) []*referee.GameResult { g[1] = g[0]; return g }},
+		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, one(3, func(g *referee.GameResult) { g.Replay = referee.Replay{Match: g.Match} })},
+		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", one(2, func(g *referee.GameResult) { g.Match.Seed = nil })},
+		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", one(1, func(g *referee.GameResult) {
 			g.Options = maps.Clone(g.Options)
 			g.Options["board"] = "random"
 		})},
-		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.Result) { g.Bots = []int{0, 1} })},
-		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.Result) {
+		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.GameResult) { g.Bots = []int{0, 1} })},
+		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.GameResult) {
 			g.Adjudication = &referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10}}
 		})},
-		{"another clock", "match 1: deal 0, rotation 0: the replay's clock is movetime=1 bank=0 inc=0 margin=50, the match's movetime=60000 ", one(0, func(g *referee.Result) { g.Clock.Movetime = 1 })},
-		{"a clock of its own", "match 1: deal 0, rotation 0: seat 1 has a clock of its own", one(0, func(g *referee.Result) {
+		{"another clock", "match 1: deal 0, rotation 0: the replay's clock is movetime=1 bank=0 inc=0 margin=50, the match's movetime=60000 ", one(0, func(g *referee.GameResult) { g.Clock.Movetime = 1 })},
+		{"a clock of its own", "match 1: deal 0, rotation 0: seat 1 has a clock of its own", one(0, func(g *referee.GameResult) {
 			g.Seats = slices.Clone(g.Seats)
 			g.Seats[1].Untimed = true
 		})},
-		{"too few points", "match 1: deal 0, rotation 1: there are 2 ranks and 1 points for 2 seats", one(1, func(g *referee.Result) { g.Points = g.Points[:1] })},
-		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.Result) {
+		{"too few points", "match 1: deal 0, rotation 1: there are 2 ranks and 1 points for 2 seats", one(1, func(g *referee.GameResult) { g.Points = g.Points[:1] })},
+		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.GameResult) {
 			g.Moves = slices.Clone(g.Moves)
 			g.Moves[0].Seat = 7
 		})},
-		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.Result) { g.Faults = []referee.Fault{{Seat: -1}} })},
-		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.Result) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
-		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Result) { g.Ranks = []int{1, 0} })},
+		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Seat: -1}} })},
+		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
+		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.GameResult) { g.Ranks = []int{1, 0} })},
 	} {
 		_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
@@ -132,8 +132,8 @@ func TestFinishRefuses(t *testing.T) {
 }
 
 // one changes one of the games.
-func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee.Result {
-	return func(games []*referee.Result) []*referee.Result {
+func one(i int, change func(*referee.GameResult)) func([]*referee.GameResult) []*referee.GameResult {
+	return func(games []*referee.GameResult) []*referee.GameResult {
 		g := *games[i]
 		change(&g)
 		games[i] = &g
@@ -353,7 +353,7 @@ func TestReplaysAfter(t *testing.T) {
 		ladder      string
 	}
 	read := func(cursor int64, f ReplayFilter) (out []seen) {
-		kit.Must(t, c.Matches.ReplaysAfter(bg, cursor, f, func(r Replay) error {
+		kit.Must(t, c.Matches.ReplaysAfter(bg, cursor, f, func(r StoredReplay) error {
 			out = append(out, seen{r.Game, r.Match, r.Ladder})
 			_, err := referee.DecodeReplay(r.Data)
 			return err

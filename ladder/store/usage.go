@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Usage describes the size of the database, in bytes.
-type Usage struct {
+// DiskUsage describes the size of the database, in bytes.
+type DiskUsage struct {
 	MeasuredAt   time.Time    `json:"-"`
 	FirstMatchAt time.Time    `json:"-"`      // when the first match finished; zero if none has
 	Bytes        int64        `json:"-"`      // of all its files, including unused pages
@@ -49,7 +49,7 @@ type Growth struct {
 }
 
 // Usage measures the database. It reads all of it, and may be called while a server runs.
-func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
+func (s *Store) Usage(ctx context.Context) (u DiskUsage, err error) {
 	u.MeasuredAt, u.Games = s.now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
 		return u, err
@@ -105,7 +105,7 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 }
 
 // gameUsage computes the sizes by game. The size of rows is divided equally among all matches.
-func (s *Store) gameUsage(ctx context.Context, u *Usage) error {
+func (s *Store) gameUsage(ctx context.Context, u *DiskUsage) error {
 	day, week := u.MeasuredAt.Add(-24*time.Hour), u.MeasuredAt.Add(-7*24*time.Hour)
 	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
 	if err != nil {

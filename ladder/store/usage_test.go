@@ -86,7 +86,7 @@ func TestUsage(t *testing.T) {
 func TestUsageOfNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	u := kit.Get[Usage](t)(c.Usage(bg))
+	u := kit.Get[DiskUsage](t)(c.Usage(bg))
 	if u.Bytes == 0 || len(u.Tables) < 10 || len(u.Games) > 0 || !u.FirstMatchAt.IsZero() || u.Week != (Growth{}) || u.MeasuredAt.IsZero() {
 		t.Errorf("%+v", u)
 	}

@@ -289,32 +289,32 @@ func TestVerifyGames(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	results := kit.Get[[]queries.ResultRow](t)(c.read.ResultsFrom(bg, 1, 100))
-	put := func(r queries.ResultRow, games []ladder.Game) {
+	put := func(r queries.ResultRow, games []ladder.FinishedGame) {
 		_, err := c.writer.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(jsonText(games))), r.ID)
 		kit.Must(t, err)
 	}
 	for _, i := range []int{0, 1, len(results) - 1} { // two sides, four, and an unrated match
 		r := results[i]
-		games := kit.Get[[]ladder.Game](t)(c.codec.games(r))
+		games := kit.Get[[]ladder.FinishedGame](t)(c.codec.games(r))
 		where := fmt.Sprintf("results match_id=%d deal=0 rotation=1", r.MatchID)
 		for name, x := range map[string]struct {
-			change func(*ladder.Game)
+			change func(*ladder.FinishedGame)
 			where  string
 			what   string
 		}{
-			"plies":    {func(g *ladder.Game) { g.Plies++ }, where, "plies is "},
-			"took":     {func(g *ladder.Game) { g.Took += time.Microsecond }, fmt.Sprintf("results id=%d", r.ID), "took is "},
-			"repeated": {func(g *ladder.Game) { g.Repeated = !g.Repeated }, where, "repeated is "},
-			"deal":     {func(g *ladder.Game) { g.Deal += 9 }, where, "deal is 9 where 0 is due"},
-			"rotation": {func(g *ladder.Game) { g.Rotation += 9 }, where, "rotation is 10 where 1 is due"},
-			"rank":     {func(g *ladder.Game) { g.Seats[1].Rank++ }, where + " seat=1", "rank is "},
-			"points":   {func(g *ladder.Game) { g.Seats[0].Points = math.Nextafter(g.Seats[0].Points, 1e9) }, where + " seat=0", "points is "},
-			"fault":    {func(g *ladder.Game) { g.Seats[0].Fault = "illegal" }, where + " seat=0", "fault is "},
-			"faults":   {func(g *ladder.Game) { g.Seats[0].Faults++ }, where + " seat=0", "faults is "},
-			"no seat":  {func(g *ladder.Game) { g.Seats = g.Seats[1:] }, where, "seats where the replay has "},
-			"one more": {func(g *ladder.Game) { g.Seats = append(g.Seats, ladder.GameSeat{}) }, where, "seats where the replay has "},
-			"slot":     {func(g *ladder.Game) { g.Seats[1].Slot++ }, where + " seat=1", "slot is "},
-			"seat":     {func(g *ladder.Game) { g.Seats[1].Seat++ }, where + " seat=1", "seat is "},
+			"plies":    {func(g *ladder.FinishedGame) { g.Plies++ }, where, "plies is "},
+			"took":     {func(g *ladder.FinishedGame) { g.Took += time.Microsecond }, fmt.Sprintf("results id=%d", r.ID), "took is "},
+			"repeated": {func(g *ladder.FinishedGame) { g.Repeated = !g.Repeated }, where, "repeated is "},
+			"deal":     {func(g *ladder.FinishedGame) { g.Deal += 9 }, where, "deal is 9 where 0 is due"},
+			"rotation": {func(g *ladder.FinishedGame) { g.Rotation += 9 }, where, "rotation is 10 where 1 is due"},
+			"rank":     {func(g *ladder.FinishedGame) { g.Seats[1].Rank++ }, where + " seat=1", "rank is "},
+			"points":   {func(g *ladder.FinishedGame) { g.Seats[0].Points = math.Nextafter(g.Seats[0].Points, 1e9) }, where + " seat=0", "points is "},
+			"fault":    {func(g *ladder.FinishedGame) { g.Seats[0].Fault = "illegal" }, where + " seat=0", "fault is "},
+			"faults":   {func(g *ladder.FinishedGame) { g.Seats[0].Faults++ }, where + " seat=0", "faults is "},
+			"no seat":  {func(g *ladder.FinishedGame) { g.Seats = g.Seats[1:] }, where, "seats where the replay has "},
+			"one more": {func(g *ladder.FinishedGame) { g.Seats = append(g.Seats, ladder.GameSeat{}) }, where, "seats where the replay has "},
+			"slot":     {func(g *ladder.FinishedGame) { g.Seats[1].Slot++ }, where + " seat=1", "slot is "},
+			"seat":     {func(g *ladder.FinishedGame) { g.Seats[1].Seat++ }, where + " seat=1", "seat is "},
 		} {
 			changed := slices.Clone(games)
 			changed[1].Seats = slices.Clone(changed[1].Seats)

@@ -19,7 +19,7 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	if err != nil {
 		return row, ifNoRows(err, noVersion(id))
 	}
-	if !ladder.State(row.State).IsPending() {
+	if !ladder.VersionState(row.State).IsPending() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
 	}
 	return row, nil
@@ -27,7 +27,7 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 
 // SetState moves a pending version to another pending state. Queued means that processing starts: earlier
 // stages are deleted, and the owner goes to the end of the queue of owners.
-func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.State) error {
+func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
 	}

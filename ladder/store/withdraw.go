@@ -54,7 +54,7 @@ func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 		if err != nil {
 			return ifNoRows(err, NoVersionOf(b.Name, number))
 		}
-		switch ladder.State(v.State) {
+		switch ladder.VersionState(v.State) {
 		case ladder.Live:
 			return nil
 		case ladder.Retired:

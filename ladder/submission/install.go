@@ -67,28 +67,28 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 // part of this program; others stand in the data directory, and are made again from
 // their upload when they are gone. They stay there until the context has ended. An error
 // is a failure of our own.
-func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Bot, error) {
+func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
-		house.Bot.Temp = p.Dir.Temp()
-		return house.Bot, err
+		house.Contestant.Temp = p.Dir.Temp()
+		return house.Contestant, err
 	}
 	if !datadir.IsHash(v.Hash) {
-		return match.Bot{}, fmt.Errorf("submission: version %d of %s has not been built", v.Number, v.Bot)
+		return match.Contestant{}, fmt.Errorf("submission: version %d of %s has not been built", v.Number, v.Bot)
 	}
 	if err := p.Restore(ctx, v); err != nil {
-		return match.Bot{}, err
+		return match.Contestant{}, err
 	}
 	return p.bot(p.Dir.Bot(v.Hash), v)
 }
 
 // bot returns a version that stands in a directory.
-func (p *Pipeline) bot(dir string, v ladder.Version) (match.Bot, error) {
+func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	command, err := p.command(dir, v.Command)
 	if err != nil {
-		return match.Bot{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
+		return match.Contestant{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
 	}
-	return match.Bot{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
+	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
 // Restore makes the directory of a version, which is none of the house, again from its upload, when it is gone. What

@@ -92,13 +92,13 @@ func TestNeedsKept(t *testing.T) {
 }
 
 // plays wants a bot to play a game without fault.
-func plays(t *testing.T, c ladder.Ladder, bot match.Bot) {
+func plays(t *testing.T, c ladder.Ladder, bot match.Contestant) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), "@random"))
 	games := 0
-	m := match.Match{Variant: v, Bots: []match.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}}
-	err := m.Play(t.Context(), func(g *referee.Result) error {
+	m := match.Match{Variant: v, Bots: []match.Contestant{bot, random.Contestant}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}}
+	err := m.Play(t.Context(), func(g *referee.GameResult) error {
 		games++
 		if len(g.Faults) > 0 {
 			t.Errorf("%+v", g.Faults)

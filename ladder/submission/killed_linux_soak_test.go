@@ -58,7 +58,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	if err := w.Store.Close(); err != nil { // the directory is for one server at a time
 		t.Fatal(err)
 	}
-	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
+	for _, state := range []ladder.VersionState{ladder.Building, ladder.Checking, ladder.Trial} {
 		server := exec.Command(os.Args[0], "server", fmt.Sprint(v.ID, " ", w.Dir))
 		server.Stderr = os.Stderr
 		kit.Must(t, server.Start())
@@ -90,7 +90,7 @@ func TestKilledInEveryStage(t *testing.T) {
 }
 
 // awaitState looks, from outside of the server, until a version has come so far.
-func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-chan error) {
+func awaitState(t *testing.T, dir string, id int64, state ladder.VersionState, over <-chan error) {
 	t.Helper()
 	s := kit.Get[*store.Store](t)(store.Open(dir, store.Options{ReadOnly: true}))
 	defer s.Close()
@@ -98,7 +98,7 @@ func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-c
 }
 
 // awaitStateIn fails when that which takes the version there is over before.
-func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, over <-chan error) {
+func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.VersionState, over <-chan error) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -104,7 +104,7 @@ func (w *world) add(bot, dir string) ladder.Version {
 
 func (w *world) addData(bot string, data []byte) ladder.Version {
 	w.t.Helper()
-	upload := kit.Get[*bundle.Upload](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
+	upload := kit.Get[*bundle.ReceivedArchive](w.t)(bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default))
 	defer upload.Discard()
 	fresh := store.NewVersion{Bot: bot, Bundle: upload.SHA256, StoreUpload: upload.Store}
 	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))

@@ -12,7 +12,7 @@ import (
 
 // calledOff runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
 // on its way as before.
-func (w *world) calledOff(v ladder.Version, state ladder.State) {
+func (w *world) calledOff(v ladder.Version, state ladder.VersionState) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)

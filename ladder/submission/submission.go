@@ -151,7 +151,7 @@ type submission struct {
 // error is a *refusal when the bot is to blame.
 type stage struct {
 	name      string
-	state     ladder.State
+	state     ladder.VersionState
 	timeLimit time.Duration
 	byOwnTime bool // of the bot's own time, by yield
 	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)

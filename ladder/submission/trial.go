@@ -44,7 +44,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 		quick = " --quick"
 	}
 	fmt.Fprintf(log, "the same on your machine: timba %s%s\n\n", strings.Join(check.CommandArgs("DIR", "", o.Clock, s.Config.BotLimit()), " "), quick)
-	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games}, o)
+	report, err := check.Run(ctx, program.Program{Contestant: bot, Games: s.version.Games}, o)
 	if err != nil {
 		return summary, err
 	}
@@ -114,7 +114,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	if err != nil {
 		return summary, err
 	}
-	random.Bot.Temp = bot.Temp
+	random.Contestant.Temp = bot.Temp
 	played, matches := 0, 0
 	for _, t := range s.trialLadders() {
 		v, err := t.Variant()
@@ -126,7 +126,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 			continue
 		}
 		matches++
-		n, err := s.playMatch(ctx, t, []match.Bot{bot, random.Bot}, TrialDeals, log, func(g *referee.Result) error {
+		n, err := s.playMatch(ctx, t, []match.Contestant{bot, random.Contestant}, TrialDeals, log, func(g *referee.GameResult) error {
 			return s.refuseFirstFault(t.Name, g, log)
 		})
 		if err != nil {
@@ -141,7 +141,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 }
 
 // playMatch plays a match of so many deals. The same files get the same deals.
-func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Bot, deals int, log *transcript, done func(*referee.Result) error) (played int, err error) {
+func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Contestant, deals int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
 		return 0, err
@@ -162,7 +162,7 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 			Trouble: func(err error) { fmt.Fprintln(log, err) },
 		},
 	}
-	err = match.Play(ctx, func(game *referee.Result) error {
+	err = match.Play(ctx, func(game *referee.GameResult) error {
 		for i, log := range game.Logs {
 			game.Logs[i] = datadir.HideBotPaths(log)
 		}
@@ -190,7 +190,7 @@ var errHouse = errors.New("the house bot failed")
 const logTail = 20
 
 // refuseFirstFault refuses a bot for its first fault in a game of a trial.
-func (s *submission) refuseFirstFault(trial string, g *referee.Result, log *transcript) error {
+func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || f.HouseFailed() })
 	if i < 0 {
@@ -200,7 +200,7 @@ func (s *submission) refuseFirstFault(trial string, g *referee.Result, log *tran
 	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %v", trial, errHouse, f)
 	}
-	c := match.Bot{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
+	c := match.Contestant{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 	text := f.TextIn(c)
 	where := phrase.New("%s, deal %d, rotation %d, seat %d, ply %d", trial, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)

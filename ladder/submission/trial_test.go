@@ -40,7 +40,7 @@ func TestTimeOfTrial(t *testing.T) {
 				w := newWorld(t)
 				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
 				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{}}
-				mine := match.Bot{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
+				mine := match.Contestant{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
 					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
 						time.Sleep(c.think)
 						out.(match.Holder).Hold(true)
@@ -49,12 +49,12 @@ func TestTimeOfTrial(t *testing.T) {
 						return protocol.Answer{Move: turn.Moves.Token(0)}
 					})
 				}}
-				random := match.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
+				random := match.Contestant{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 					// 20 moves in each of two games: more than 10 minutes with the time of others.
-					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Bot{mine, random}, TrialDeals, log,
-						func(*referee.Result) error { return nil })
+					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, random}, TrialDeals, log,
+						func(*referee.GameResult) error { return nil })
 					return summary, err
 				}
 				on, err := s.processStage(t.Context(), st)
@@ -92,7 +92,7 @@ func TestTimeOfCheck(t *testing.T) {
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
 	for kind, fails := range map[fault.Kind]bool{fault.Late: false, fault.NoReady: false, fault.Exited: true} {
-		g := &referee.Result{Bots: []int{0, 1}}
+		g := &referee.GameResult{Bots: []int{0, 1}}
 		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}

@@ -29,9 +29,9 @@ type Tryout struct {
 	Text     string
 	Game     string
 	Opponent ladder.Version
-	OnBuilt  func()                               // called before the first game
-	OnGame   func(*referee.Result, []TryoutFault) // called with each game, in which the bot is number 0
-	OnCheck  func(TryoutCheck)                    // called after the games
+	OnBuilt  func()                                   // called before the first game
+	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game, in which the bot is number 0
+	OnCheck  func(TryoutCheck)                        // called after the games
 }
 
 // TryoutCheck is what the conformance kit finds.
@@ -145,7 +145,7 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 		return err
 	}
 	t.OnBuilt()
-	_, err = s.playMatch(ctx, s.trialLadders()[0], []match.Bot{bot, against}, TryoutDeals, log, func(g *referee.Result) error {
+	_, err = s.playMatch(ctx, s.trialLadders()[0], []match.Contestant{bot, against}, TryoutDeals, log, func(g *referee.GameResult) error {
 		var faults []TryoutFault
 		for _, f := range g.Faults {
 			if g.Bots[f.Seat] != 0 {

@@ -13,10 +13,10 @@ import (
 )
 
 // try tests a bot of one file and returns its games, and what the kit finds.
-func (w *world) try(ctx context.Context, file, text string) (games []*referee.Result, check TryoutCheck, said string, err error) {
+func (w *world) try(ctx context.Context, file, text string) (games []*referee.GameResult, check TryoutCheck, said string, err error) {
 	w.t.Helper()
 	t := Tryout{File: file, Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: func() {}}
-	t.OnGame = func(g *referee.Result, _ []TryoutFault) { games = append(games, g) }
+	t.OnGame = func(g *referee.GameResult, _ []TryoutFault) { games = append(games, g) }
 	t.OnCheck = func(c TryoutCheck) { check = c }
 	said, err = w.RunTryout(ctx, t, cores.Any)
 	return games, check, said, err
@@ -83,7 +83,7 @@ func TestTryoutFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	text := shell("sleep 1000;")
-	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: cancel, OnGame: func(*referee.Result, []TryoutFault) {}}
+	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: cancel, OnGame: func(*referee.GameResult, []TryoutFault) {}}
 	if _, err := w.RunTryout(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled one: %v", err)
 	}

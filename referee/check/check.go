@@ -45,7 +45,7 @@ type Waits struct {
 }
 
 // startFunc starts a bot.
-type startFunc func(context.Context, match.Bot, referee.Clock, func(match.Conn) match.Conn) (*match.Process, error)
+type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
 // Defaults returns the default options.
 func Defaults() Options {
@@ -142,7 +142,7 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	if err := o.Clock.Check(); err != nil {
 		return nil, err
 	}
-	p.Language = program.Language(p.Bot)
+	p.Language = program.Language(p.Contestant)
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

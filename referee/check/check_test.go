@@ -78,14 +78,14 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 
 // inside is a bot that is part of the test, with a stderr.
 type inside struct {
-	match.Conn
+	match.BotConn
 	mu  sync.Mutex
 	err []byte
 }
 
 // startInside starts bots with Serve, which may exit.
 func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
-	return func(ctx context.Context, b match.Bot, clock referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
+	return func(ctx context.Context, b match.Contestant, clock referee.Clock, around func(match.BotConn) match.BotConn) (*match.BotProcess, error) {
 		p := new(inside)
 		b.Serve = func(in io.Reader, out io.Writer) (err error) {
 			defer func() {
@@ -100,8 +100,8 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
 			}()
 			return serve(in, out, p)
 		}
-		return match.Start(ctx, b, clock, func(c match.Conn) match.Conn {
-			p.Conn = c
+		return match.Start(ctx, b, clock, func(c match.BotConn) match.BotConn {
+			p.BotConn = c
 			return around(p)
 		})
 	}
@@ -161,7 +161,7 @@ func summary(r *Report) string {
 
 // hasNodes reports whether the thought of a house bot can be bounded by its nodes.
 func hasNodes(b house.Bot) bool {
-	return slices.ContainsFunc(b.Options(), func(o house.Option) bool { return o.Name == "nodes" })
+	return slices.ContainsFunc(b.Options(), func(o house.BotOption) bool { return o.Name == "nodes" })
 }
 
 func oneGame(t testing.TB, name string) []*rules.Game {
@@ -251,7 +251,7 @@ func TestLateWithCredit(t *testing.T) {
 }
 
 // starving is a bot that others keep from the cores.
-type starving struct{ match.Conn }
+type starving struct{ match.BotConn }
 
 func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
 	return nil, now, &match.StarvedError{Bot: "mine"}
@@ -263,8 +263,8 @@ func TestStarved(t *testing.T) {
 	o := Defaults()
 	o.Time, o.Waits.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	start := func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
-		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(starving{c}) })
+	start := func(ctx context.Context, b match.Contestant, c referee.Clock, around func(match.BotConn) match.BotConn) (*match.BotProcess, error) {
+		return serve(ctx, b, c, func(c match.BotConn) match.BotConn { return around(starving{c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r, err := examine(t.Context(), start, resolve(t, "@first"), o)
@@ -276,22 +276,22 @@ func TestStarved(t *testing.T) {
 
 // reluctant is a bot that others keep from reading: it takes lines in parts, and at its own pace.
 type reluctant struct {
-	match.Conn
+	match.BotConn
 	held bool
 	sent int
 }
 
 func (c *reluctant) Send(lines []byte, deadline time.Time) (int, error) {
 	if c.sent++; c.sent%2 == 0 {
-		return c.Conn.Send(lines, deadline)
+		return c.BotConn.Send(lines, deadline)
 	}
 	c.held = true
-	n, err := c.Conn.Send(lines[:len(lines)/2], deadline)
+	n, err := c.BotConn.Send(lines[:len(lines)/2], deadline)
 	return n, cmp.Or(err, error(fault.Reason{Kind: fault.NotReading}))
 }
 
 func (c *reluctant) Loss(since, now time.Time, answered bool) fairclock.Loss {
-	loss := c.Conn.Loss(since, now, answered)
+	loss := c.BotConn.Loss(since, now, answered)
 	if c.held && !answered {
 		loss.Possible += time.Minute
 	}
@@ -300,7 +300,7 @@ func (c *reluctant) Loss(since, now time.Time, answered bool) fairclock.Loss {
 
 // busy is a connection on a machine where nothing was measured of the first part of a turn, which counts as lost.
 type busy struct {
-	match.Conn
+	match.BotConn
 	first time.Time // when the measuring began
 }
 
@@ -313,7 +313,7 @@ func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
 func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()
-	s := &session{run: new(run), watch: stopwatch{pauses: 40 * ms}, Conn: busy{first: began.Add(50 * ms)}}
+	s := &session{run: new(run), watch: stopwatch{pauses: 40 * ms}, BotConn: busy{first: began.Add(50 * ms)}}
 	if loss := s.Loss(began, began.Add(100*ms), true); loss != (fairclock.Loss{}).Plus(50*ms) {
 		t.Errorf("lost %+v, want the 40 ms of the pauses and 10 ms behind them", loss)
 	}
@@ -325,8 +325,8 @@ func TestLinesInParts(t *testing.T) {
 	o := Defaults()
 	o.Quick, o.Time, o.Waits.Grace = true, time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
-	start := func(ctx context.Context, b match.Bot, c referee.Clock, around func(match.Conn) match.Conn) (*match.Process, error) {
-		return serve(ctx, b, c, func(c match.Conn) match.Conn { return around(&reluctant{Conn: c}) })
+	start := func(ctx context.Context, b match.Contestant, c referee.Clock, around func(match.BotConn) match.BotConn) (*match.BotProcess, error) {
+		return serve(ctx, b, c, func(c match.BotConn) match.BotConn { return around(&reluctant{BotConn: c}) })
 	}
 	synctest.Test(t, func(t *testing.T) {
 		if r := kit.Get[*Report](t)(examine(t.Context(), start, resolve(t, "@first"), o)); r.Verdict != OK {
@@ -343,7 +343,7 @@ func TestOneGameThatFails(t *testing.T) {
 		}
 		return ""
 	})), func(o *Options) { o.Games = oneGame(t, "brisca") }}})["fails"]
-	for name, want := range map[string]Status{"brisca": Failed, ManyGames: Skipped, Verbs: Failed, Keys: OK, Faults: OK} {
+	for name, want := range map[string]CheckStatus{"brisca": Failed, ManyGames: Skipped, Verbs: Failed, Keys: OK, Faults: OK} {
 		if c := report.Find(name); c.Status != want {
 			t.Errorf("%q is %s, want %s: %s %q", name, c.Status, want, c.Note, c.Warnings)
 		}

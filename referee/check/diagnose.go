@@ -26,11 +26,11 @@ func (s *session) failure(err error) error {
 	case fault.NoReady:
 		return s.explainLate(late, phrase.New("no \"ready\" within %d ms", r.Limit))
 	}
-	return s.fault(r, s.text(r), fault.Answer{})
+	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
 // fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
-func (s *session) fault(r fault.Reason, text phrase.Text, late fault.Answer) *Failure {
+func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
 	if s.game != nil { // its record is that of a game that can be played again: there is no error
@@ -91,14 +91,14 @@ func (s *session) text(r fault.Reason) phrase.Text {
 func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.UnfinishedLine = ""
-	began, by, never := time.Now(), late.Delay, fault.Answer{Arrival: fault.NeverCame}
+	began, by, never := time.Now(), late.Delay, fault.LateAnswer{Arrival: fault.NeverCame}
 	came, err := s.proc.AwaitLate(late, s.run.Waits.Patience)
 	if late.ArrivedAt.IsZero() {
 		by = time.Since(began)
 	}
 	if !came.IsZero() {
 		took := came.Sub(late.TurnStart) - late.Credit
-		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.Answer{Arrival: fault.Came, Took: took.Milliseconds()})
+		return s.fault(r, phrase.New("%s: it came %d ms later", text, max(1, by.Milliseconds())), fault.LateAnswer{Arrival: fault.Came, Took: took.Milliseconds()})
 	}
 	if then, ok := errors.AsType[fault.Reason](err); ok {
 		failure := s.fault(r, text, never)
@@ -111,10 +111,10 @@ func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 		return s.fault(r, phrase.New("%s; later %s", text, err), never)
 	}
 	if rest := s.Rest(); len(rest) > 0 {
-		return s.fault(r.WithUnfinishedLine(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), fault.Answer{})
+		return s.fault(r.WithUnfinishedLine(rest), phrase.New("%s: the line %s does not end with a line feed", text, protocol.Quote(rest)), fault.LateAnswer{})
 	}
 	if came, _ := s.proc.AwaitLate(late, time.Until(s.closeInput())); !came.IsZero() {
-		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.Answer{Arrival: fault.CameAtEnd})
+		return s.fault(r, phrase.New("%s: it came only after the bot's input was closed, so it was stuck in a buffer", text), fault.LateAnswer{Arrival: fault.CameAtEnd})
 	}
 	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }

@@ -15,7 +15,7 @@ import (
 // wrong, and in which what to change.
 type verdict struct {
 	check  string
-	status Status
+	status CheckStatus
 	text   []string // of the failure, or of the note and warnings
 	change string
 }

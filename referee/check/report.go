@@ -11,24 +11,24 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Status is the result of a check.
-type Status string
+// CheckStatus is the result of a check.
+type CheckStatus string
 
 // The results.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning"
-	Failed  Status = "fail"
-	Skipped Status = "skipped" // because an earlier check failed
+	OK      CheckStatus = "ok"
+	Warning CheckStatus = "warning"
+	Failed  CheckStatus = "fail"
+	Skipped CheckStatus = "skipped" // because an earlier check failed
 )
 
 // Check is one check and its result.
 type Check struct {
-	Name     string   `json:"name"`
-	Status   Status   `json:"status"`
-	Note     string   `json:"note"` // what was observed, in a few words
-	Warnings []string `json:"warnings"`
-	Failure  *Failure `json:"failure,omitempty"`
+	Name     string      `json:"name"`
+	Status   CheckStatus `json:"status"`
+	Note     string      `json:"note"` // what was observed, in a few words
+	Warnings []string    `json:"warnings"`
+	Failure  *Failure    `json:"failure,omitempty"`
 }
 
 // Failure is what a bot did wrong, with all that its author needs to fix it.
@@ -65,8 +65,8 @@ type Line struct {
 	Text    string `json:"text"` // printable ASCII; other bytes as in Go's strings
 }
 
-// Bot is what was checked.
-type Bot struct {
+// CheckedBot is what was checked.
+type CheckedBot struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"` // from its manifest or its "ready"
 	Language string   `json:"language"`
@@ -76,11 +76,11 @@ type Bot struct {
 
 // Report is the document of `timba check --json`; its fields are stable.
 type Report struct {
-	Bot     Bot             `json:"bot"`
+	Bot     CheckedBot      `json:"bot"`
 	Clock   referee.ClockMS `json:"clock"`
 	Sandbox string          `json:"sandbox"` // the level of the bot's sandbox: NONE, WEAK, REDUCED or FULL
 	Seed    referee.Hex     `json:"seed"`
-	Verdict Status          `json:"verdict"` // the worst of the checks: ok, warning or fail
+	Verdict CheckStatus     `json:"verdict"` // the worst of the checks: ok, warning or fail
 	Checks  []Check         `json:"checks"`
 	StartMS float64         `json:"start_ms"` // the slowest start
 	Times   []Times         `json:"times"`
@@ -102,7 +102,7 @@ func newReport(p program.Program, o Options) *Report {
 		level = p.Sandbox.Level
 	}
 	return &Report{
-		Bot:     Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
+		Bot:     CheckedBot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
 		Clock:   o.Clock.Milliseconds(),
 		Sandbox: level.String(),
 		Seed:    referee.Hex(o.Seed),

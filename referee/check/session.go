@@ -21,9 +21,9 @@ import (
 // session is one process of the bot. It is also the connection through which the referee plays with it: it sends
 // lines in the style of the game, and keeps the last ones of both sides.
 type session struct {
-	match.Conn
+	match.BotConn
 	run      *run
-	proc     *match.Process
+	proc     *match.BotProcess
 	games    int       // started
 	game     *progress // that is played, or was played last; nil before the first one
 	out      outbox
@@ -83,8 +83,8 @@ func (k *run) launch() (*session, error) {
 	k.extras.gameLog = 0
 	var version string
 	var err error
-	s.proc, err = k.startBot(k.ctx, k.program.Bot, k.Clock, func(c match.Conn) match.Conn {
-		s.Conn = c
+	s.proc, err = k.startBot(k.ctx, k.program.Contestant, k.Clock, func(c match.BotConn) match.BotConn {
+		s.BotConn = c
 		return s
 	})
 	if err == nil {
@@ -103,7 +103,7 @@ func (k *run) launch() (*session, error) {
 
 // BeginTurn begins a turn.
 func (s *session) BeginTurn(now time.Time, left time.Duration) error {
-	err := s.Conn.BeginTurn(now, left)
+	err := s.BotConn.BeginTurn(now, left)
 	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
@@ -113,7 +113,7 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	if s.endError != nil {
 		return nil, now, s.endError
 	}
-	line, s.watch.readAt, err = s.Conn.Line(now, deadline)
+	line, s.watch.readAt, err = s.BotConn.Line(now, deadline)
 	if err != nil {
 		if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() != protocol.Garbled && r.Code() != protocol.Output {
 			s.endError = err
@@ -130,7 +130,7 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 // Loss counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
 // which could take them for time in which the referee had no core, is asked about the rest alone.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
-	return s.Conn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
+	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
 // EndTurn ends a turn, for which the bot took some time of its own.
@@ -138,17 +138,17 @@ func (s *session) EndTurn() {
 	w := &s.watch
 	began := w.startedAt.Add(w.pauses)
 	if w.ownTime = w.readAt.Sub(began); w.ownTime > match.MinCreditedTurn {
-		credit := s.Conn.Loss(began, w.readAt, true).Certain
+		credit := s.BotConn.Loss(began, w.readAt, true).Certain
 		s.run.timer.credit += credit
 		w.ownTime -= credit
 	}
 	s.awaited, w.pauses = phrase.Text{}, 0
-	s.Conn.EndTurn()
+	s.BotConn.EndTurn()
 }
 
 // Stderr also counts and keeps what it returns.
 func (s *session) Stderr() []byte {
-	data := s.Conn.Stderr()
+	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
 	s.tail.addStderr(data)
 	return data
@@ -180,7 +180,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 		case o.style.pieces && len(s.game.answers.moves) < piecesTurns:
 			piece = piece[:1+len(piece)/3]
 		}
-		n, err := s.Conn.Send(piece, deadline.Add(s.watch.pauses))
+		n, err := s.BotConn.Send(piece, deadline.Add(s.watch.pauses))
 		o.partly = err != nil
 		if err != nil {
 			o.unsent = o.unsent[n:]
@@ -255,7 +255,7 @@ func printable(text string) string {
 
 // fail makes a failure from what happened and what to change.
 func (s *session) fail(text, change phrase.Text) *Failure {
-	if s.Conn != nil {
+	if s.BotConn != nil {
 		s.Stderr()
 	}
 	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr)), Change: change}

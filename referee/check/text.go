@@ -34,7 +34,7 @@ func (c Check) WriteLine(w io.Writer) {
 // WriteSummary writes what follows the lines of the checks: the failures in detail,
 // the times, and the verdict.
 func (r *Report) WriteSummary(w io.Writer) {
-	numbers := map[Status]int{}
+	numbers := map[CheckStatus]int{}
 	for _, c := range r.Checks {
 		numbers[c.Status]++
 		if c.Failure != nil {

@@ -18,8 +18,8 @@ type Usage struct {
 // endedCPU returns the CPU time of the threads that have ended.
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Bot reads what the kernel counts for the processes of one bot.
-type Bot interface {
+// Counters reads what the kernel counts for the processes of one bot.
+type Counters interface {
 	// CPU returns the CPU time of all its processes.
 	CPU() time.Duration
 	// QuickCPU returns the part of CPU that is quick to read.
@@ -52,7 +52,7 @@ type Players struct {
 	Low bool // they have the lowest priority
 
 	mu         sync.Mutex
-	bots       []Bot
+	bots       []Counters
 	removedCPU time.Duration // of bots that have ended
 }
 
@@ -75,14 +75,14 @@ func (w *Monitor) Close() {
 }
 
 // add adds a bot that has started.
-func (w *Monitor) add(b Bot) {
+func (w *Monitor) add(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
 	w.players.bots = append(w.players.bots, b)
 }
 
 // remove removes a bot. Call it before the bot is ended.
-func (w *Monitor) remove(b Bot) {
+func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
 	if i := slices.Index(w.players.bots, b); i >= 0 {
@@ -101,7 +101,7 @@ type reading struct {
 }
 
 // read returns the counters now, with those of a bot unless it is nil. It returns nil if the kernel does not tell.
-func (w *Monitor) read(bot Bot, now time.Time) *reading {
+func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	if w == nil {
 		return nil
 	}

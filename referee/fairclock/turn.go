@@ -9,11 +9,11 @@ const firstReading = 5 * time.Millisecond
 // readingInterval is the time between two readings while a bot has not answered.
 const readingInterval = 100 * time.Millisecond
 
-// Turn measures how much of each turn, and of its start, one bot loses to others. The zero Turn measures nothing.
+// TurnMeter measures how much of each turn, and of its start, one bot loses to others. The zero Turn measures nothing.
 // Only the goroutine of the worker may use it.
-type Turn struct {
+type TurnMeter struct {
 	monitor *Monitor // if nil, nothing is measured
-	bot     Bot
+	bot     Counters
 	start   time.Time // zero between turns
 
 	nextReading time.Time
@@ -38,13 +38,13 @@ type absence struct {
 
 // NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Watch when it
 // has started.
-func NewTurn(w *Monitor, now time.Time) (t Turn) {
+func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
 }
 
 // Attach begins to measure the processes of the bot, which has started by now.
-func (t *Turn) Attach(b Bot) {
+func (t *TurnMeter) Attach(b Counters) {
 	t.bot = b
 	if t.monitor == nil {
 		return
@@ -57,14 +57,14 @@ func (t *Turn) Attach(b Bot) {
 }
 
 // Close ends the measurement. Call it before the bot is ended.
-func (t *Turn) Close() {
+func (t *TurnMeter) Close() {
 	if t.monitor != nil {
 		t.monitor.remove(t.bot)
 	}
 }
 
 // Begin begins a turn in which the bot has the time left.
-func (t *Turn) Begin(now time.Time, left time.Duration) {
+func (t *TurnMeter) Begin(now time.Time, left time.Duration) {
 	t.reset(now)
 	t.nextReading = now.Add(min(firstReading, left/10))
 	if t.monitor != nil && t.monitor.delayed {
@@ -73,19 +73,19 @@ func (t *Turn) Begin(now time.Time, left time.Duration) {
 }
 
 // reset begins a turn without readings.
-func (t *Turn) reset(now time.Time) {
-	*t = Turn{monitor: t.monitor, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
+func (t *TurnMeter) reset(now time.Time) {
+	*t = TurnMeter{monitor: t.monitor, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
 	t.waits.begin(now)
 }
 
 // End ends a turn after the bot's answer.
-func (t *Turn) End() { t.start, t.inputFilled = time.Time{}, false }
+func (t *TurnMeter) End() { t.start, t.inputFilled = time.Time{}, false }
 
 // RecordFullInput notes that the bot leaves its input unread, so that the referee waits because of the bot.
-func (t *Turn) RecordFullInput() { t.inputFilled = true }
+func (t *TurnMeter) RecordFullInput() { t.inputFilled = true }
 
 // Sample reads the counters if the time for that has come. It returns how long it is until the next reading.
-func (t *Turn) Sample(now time.Time) time.Duration {
+func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
 	}
@@ -116,10 +116,10 @@ func (t *Turn) Sample(now time.Time) time.Duration {
 }
 
 // WantsCore reports whether a thread of the bot runs or waits for a core.
-func (t *Turn) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
+func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
 // RecordSleep notes a sleep of the referee that was to last for asked.
-func (t *Turn) RecordSleep(from, to time.Time, asked time.Duration) {
+func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
 		t.referee.sleepStart = from
@@ -137,10 +137,10 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 }
 
 // StopLooking notes that the referee no longer looks for an answer.
-func (t *Turn) StopLooking(now time.Time) { t.referee.judgeStart = now }
+func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
 // ResumeLooking notes that the referee looks for an answer again.
-func (t *Turn) ResumeLooking(now time.Time) {
+func (t *TurnMeter) ResumeLooking(now time.Time) {
 	if r := &t.referee; !r.judgeStart.IsZero() {
 		r.judging, r.judgeStart = r.judging+now.Sub(r.judgeStart), time.Time{}
 	}
@@ -148,7 +148,7 @@ func (t *Turn) ResumeLooking(now time.Time) {
 
 // Absence returns how long the referee did not look for an answer though it should have: while it slept for too long
 // and, if no answer has come, while it judged.
-func (t *Turn) Absence(answered bool) time.Duration {
+func (t *TurnMeter) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
 	}
@@ -157,7 +157,7 @@ func (t *Turn) Absence(answered bool) time.Duration {
 
 // Loss returns what the bot lost between since, when its turn or its start began, and now. answered says whether an
 // answer has been read just now.
-func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
+func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}
 	}
@@ -186,7 +186,7 @@ func (t *Turn) Loss(since, now time.Time, answered bool) Loss {
 // lostBeforeReading returns what the bot lost before the first reading, when nothing was measured. If that reading
 // was late or has not come, it is all the time that the bot did not use. Otherwise it is at most as much as was
 // measured after the reading. If the bot left its input unread, it delayed the reading itself and lost nothing.
-func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
+func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true
 		lost := now.Sub(t.nextReading)
@@ -207,7 +207,7 @@ func (t *Turn) lostBeforeReading(since, now time.Time, measured time.Duration) t
 
 // measuredLoss returns the loss between the first reading and r. ready are the threads that run or wait of a bot that
 // has not answered.
-func (t *Turn) measuredLoss(r *reading, ready Threads, answered bool) Loss {
+func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
 		unread = max(0, min(r.WorkerWait-t.first.WorkerWait, r.takenAt.Sub(t.referee.sleepStart)))
@@ -219,13 +219,13 @@ func (t *Turn) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 
 // lostInAbsence returns how long the referee was stopped, without what is measured elsewhere: waits for a core, and
 // time stolen by other virtual machines.
-func (t *Turn) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
+func (t *TurnMeter) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }
 
 // usedCPU returns the CPU time of the bot since the turn began. cpu is its CPU time now. It is 0 if that of the
 // beginning is unknown.
-func (t *Turn) usedCPU(cpu time.Duration) time.Duration {
+func (t *TurnMeter) usedCPU(cpu time.Duration) time.Duration {
 	if t.startCPU < 0 {
 		return 0
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // newTurn returns a turn that began at a time, with a minute for the bot, on an idle core.
-func newTurn(start time.Time) (*Turn, *player, *counted) {
+func newTurn(start time.Time) (*TurnMeter, *player, *counted) {
 	counters, bot := &counted{}, &player{}
 	turn := NewTurn(newWatch(counters, 1, new(Players)), start)
 	turn.Attach(bot)

@@ -65,19 +65,19 @@ func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 // game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// Reason says why an answer that is late by the clock on the wall is, or is not, a fault.
-type Reason string
+// VerdictReason says why an answer that is late by the clock on the wall is, or is not, a fault.
+type VerdictReason string
 
 const (
-	OwnTimeUsed Reason = "late: the bot has had its own time"
-	WithCredit  Reason = "in time with its credit"
-	StillWaits  Reason = "not late yet: wait for it until the deadline"
-	CreditUsed  Reason = "void: the bot needs more credit than a turn can have"
+	OwnTimeUsed VerdictReason = "late: the bot has had its own time"
+	WithCredit  VerdictReason = "in time with its credit"
+	StillWaits  VerdictReason = "not late yet: wait for it until the deadline"
+	CreditUsed  VerdictReason = "void: the bot needs more credit than a turn can have"
 )
 
 // Verdict is the decision about a turn in which no answer came by Allowance.Due.
 type Verdict struct {
-	Reason   Reason
+	Reason   VerdictReason
 	Credit   time.Duration // what the bot has lost for certain, limited to Allowance.MaxCredit
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }

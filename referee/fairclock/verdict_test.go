@@ -22,7 +22,7 @@ func TestJudge(t *testing.T) {
 		at                time.Duration
 		certain, possible time.Duration // loss
 		answered          bool
-		reason            Reason
+		reason            VerdictReason
 		credit            time.Duration
 		deadline          time.Duration // if it is waited for
 	}{
@@ -66,7 +66,7 @@ func TestMaxCredit(t *testing.T) {
 // in time. After a wait that is as long as those of an idle machine it is late.
 func TestRefereeOverslept(t *testing.T) {
 	const left = 30 * ms
-	for took, want := range map[time.Duration]Reason{
+	for took, want := range map[time.Duration]VerdictReason{
 		left + 900*time.Microsecond:  OwnTimeUsed,
 		left + 1100*time.Microsecond: WithCredit,
 		left + 9613*time.Microsecond: WithCredit,

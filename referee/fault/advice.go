@@ -10,18 +10,18 @@ import (
 // Circumstances is what is known about a fault besides its reason. All fields are
 // optional.
 type Circumstances struct {
-	Turn     Turn
+	Turn     FailedTurn
 	History  History
-	Answer   Answer
-	Log      Log
-	Sandbox  Sandbox
+	Answer   LateAnswer
+	Log      BotLog
+	Sandbox  Confinement
 	Language string // of the program
 	LeftOver bool   // a fresh process plays the same game without the fault
 	Fixed    bool   // a competition sets the limits: the author of the bot cannot change them
 }
 
-// Turn is the turn in which a bot failed.
-type Turn struct {
+// FailedTurn is the turn in which a bot failed.
+type FailedTurn struct {
 	Ply      int
 	Movetime int64       // milliseconds; 0 for a bank
 	Legal    []string    // the moves that its line lists
@@ -47,9 +47,9 @@ const (
 	HeardEnd                // it was sent the end of the game
 )
 
-// Answer is what became of an answer that did not come in time. It is known only where somebody waited for it
+// LateAnswer is what became of an answer that did not come in time. It is known only where somebody waited for it
 // longer than the turn: a check of the bot, or a match that has added LaterNote to the log.
-type Answer struct {
+type LateAnswer struct {
 	Arrival Arrival
 	Took    int64 // milliseconds, if it came
 }
@@ -64,14 +64,14 @@ const (
 	NeverCame
 )
 
-// Log is what a bot wrote to stderr.
-type Log struct {
+// BotLog is what a bot wrote to stderr.
+type BotLog struct {
 	Lines   []string // the last ones, or all
 	Private bool     // they are only for the author of the bot, not for the reader
 }
 
-// Sandbox is what confined a bot.
-type Sandbox struct {
+// Confinement is what confined a bot.
+type Confinement struct {
 	Absent    bool                   // the bot ran without one
 	Memory    int64                  // its limit in MiB; 0 if unknown
 	Processes int64                  // its limit; 0 if unknown

@@ -93,7 +93,7 @@ func TestReasons(t *testing.T) {
 		if diff := cmp.Diff(f, again); diff != "" {
 			t.Errorf("%s is read as (-want +got):\n%s", data, diff)
 		}
-		for _, advice := range [][]phrase.Text{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Log: Log{Lines: []string{"x"}}})} {
+		for _, advice := range [][]phrase.Text{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Log: BotLog{Lines: []string{"x"}}})} {
 			if len(advice) == 0 || slices.ContainsFunc(advice, phrase.Text.IsZero) {
 				t.Errorf("%+v has the advice %q", c.reason, advice)
 			}

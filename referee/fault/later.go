@@ -33,7 +33,7 @@ func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = c.Log.Lines[:last]
 	if m[1] != "" {
 		took, _ := strconv.ParseInt(m[1], 10, 64) // digits
-		c.Answer = Answer{Came, took}
+		c.Answer = LateAnswer{Came, took}
 	}
 }
 

@@ -12,10 +12,10 @@ func TestReadLog(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]Circumstances{
 		"":       {},
-		"a\nb\n": {Log: Log{Lines: []string{"a", "b"}}},
-		"a\n" + ArrivalNote(true, 428*time.Millisecond) + "\n":  {Log: Log{Lines: []string{"a"}}, Answer: Answer{Arrival: Came, Took: 428}},
-		"a\n" + ArrivalNote(false, 428*time.Millisecond) + "\n": {Log: Log{Lines: []string{"a"}}},
-		ArrivalNote(true, 428*time.Millisecond) + "\nb":         {Log: Log{Lines: []string{"[the answer came after 428 ms]", "b"}}},
+		"a\nb\n": {Log: BotLog{Lines: []string{"a", "b"}}},
+		"a\n" + ArrivalNote(true, 428*time.Millisecond) + "\n":  {Log: BotLog{Lines: []string{"a"}}, Answer: LateAnswer{Arrival: Came, Took: 428}},
+		"a\n" + ArrivalNote(false, 428*time.Millisecond) + "\n": {Log: BotLog{Lines: []string{"a"}}},
+		ArrivalNote(true, 428*time.Millisecond) + "\nb":         {Log: BotLog{Lines: []string{"[the answer came after 428 ms]", "b"}}},
 	} {
 		var c Circumstances
 		if c.ReadLog([]byte(log)); !cmp.Equal(c, want, cmp.FilterValues(func(a, b []string) bool { return len(a)+len(b) == 0 }, cmp.Ignore())) {

@@ -20,8 +20,8 @@ import (
 // scorer returns a talker that makes the first move with the score of its ply in a list of
 // words: "-" for none, "!" for an illegal move, "1;2" for two scores, "~1" for a score that comes
 // after the move. Plies after the list have no scores.
-func scorer(words []string) func() Conn {
-	return func() Conn {
+func scorer(words []string) func() BotConn {
+	return func() BotConn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= len(words) || words[l.Ply] == "-" {
 				return "info depth=1\n" + firstMove(l)
@@ -290,7 +290,7 @@ func TestAdjudicationForged(t *testing.T) {
 	whole := oneGame(t, scored(t, "teeko", "limit=30", rule, "0 -610 640 -599"))
 	for _, c := range []struct {
 		name  string
-		game  *referee.Result
+		game  *referee.GameResult
 		forge func(*referee.Replay)
 		want  string
 	}{

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Bot is a program that plays: how to start it, and how reports identify it.
-type Bot struct {
+// Contestant is a program that plays: how to start it, and how reports identify it.
+type Contestant struct {
 	Name    string   // unique in a match
 	Version string   // from the manifest, else from the bot's "ready"
 	Command []string // the program and its arguments
@@ -53,7 +53,7 @@ type Bot struct {
 // makeScratch makes a directory for the bot's temporary files. It returns "" if the bot needs none: a bot without a
 // process, or one whose sandbox has its own. dropScratch removes the directory. It is registered with the cleaner
 // first, so that it goes even if this program is killed.
-func (b Bot) makeScratch() (string, error) {
+func (b Contestant) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
 	}
@@ -76,13 +76,13 @@ func dropScratch(dir string) {
 
 // Describe adds the bot's language, limits and files to the circumstances of its fault. files says whether the author
 // may learn which files this machine has.
-func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
+func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	c.Language = b.Language
 	if b.Sandbox == nil {
-		c.Sandbox = fault.Sandbox{Absent: true}
+		c.Sandbox = fault.Confinement{Absent: true}
 		return c
 	}
-	c.Sandbox = fault.Sandbox{Memory: b.Sandbox.Limit.Memory >> 20, Processes: int64(b.Sandbox.Limit.Processes)}
+	c.Sandbox = fault.Confinement{Memory: b.Sandbox.Limit.Memory >> 20, Processes: int64(b.Sandbox.Limit.Processes)}
 	if files {
 		c.Sandbox.Hides = b.hidden
 	}
@@ -91,7 +91,7 @@ func (b Bot) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 
 // InCompetition returns the circumstances of a bot's fault in a game of a ladder. log is the bot's log of that game.
 // The advice for them names neither limits, which the author cannot change, nor files of the machine.
-func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
+func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {
 		c, _ = r.Circumstances(g, f, log) // as far as they are known: the advice is less certain without them
@@ -103,7 +103,7 @@ func (b Bot) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault
 
 // hidden reports whether a file exists on this machine and the sandbox hides it from the bot. A path below /tmp or
 // /scratch may stand for one in the user's home directory.
-func (b Bot) hidden(path string) bool {
+func (b Contestant) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}

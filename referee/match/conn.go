@@ -10,10 +10,10 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Conn is the referee's end of the lines to and from one bot, for one goroutine. The
+// BotConn is the referee's end of the lines to and from one bot, for one goroutine. The
 // errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
 // referee's own failure.
-type Conn interface {
+type BotConn interface {
 	// BeginTurn begins a turn, for which the bot has so much time: it resumes a bot that is stopped
 	// while it is not its turn. Send does that, too, in the bot's time.
 	BeginTurn(now time.Time, left time.Duration) error

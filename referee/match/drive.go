@@ -11,13 +11,13 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Process is one process of a bot that plays no match, as in the check of a bot. The rules of a match hold for it.
+// BotProcess is one process of a bot that plays no match, as in the check of a bot. The rules of a match hold for it.
 // Its errors are a fault.Reason or a LateError if the bot is to blame, and else *Starved, the error of the context,
 // or a failure of the referee.
 //
 // One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on Linux
 // the bot ends with the thread that started it.
-type Process struct {
+type BotProcess struct {
 	processConn
 	seat    seat
 	monitor *fairclock.Monitor
@@ -25,7 +25,7 @@ type Process struct {
 
 // processConn is a Conn to a bot that may go on when its input is closed, which Process needs.
 type processConn interface {
-	Conn
+	BotConn
 	// CloseInput closes the bot's input. The bot may still write.
 	CloseInput()
 	// Wait waits until the process has ended; ok is false if it has not by the deadline. Its
@@ -35,15 +35,15 @@ type processConn interface {
 
 // Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines go through
 // the Conn that it returns.
-func Start(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn) (*Process, error) {
+func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }
 
-func newProcess(ctx context.Context, b Bot, c referee.Clock, around func(Conn) Conn, start startFunc) (*Process, error) {
-	p := &Process{monitor: fairclock.Open(cores.Any, new(fairclock.Players))}
+func newProcess(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn, start startFunc) (*BotProcess, error) {
+	p := &BotProcess{monitor: fairclock.Open(cores.Any, new(fairclock.Players))}
 	t := &table{anyRemote: b.Serve != nil, reportBusy: func() {}, trace: func(int, bool, time.Time, []byte) {}}
-	p.seat = seat{Bot: b, table: t, clock: c}
-	t.start = func(b Bot) (Conn, error) {
+	p.seat = seat{Contestant: b, table: t, clock: c}
+	t.start = func(b Contestant) (BotConn, error) {
 		made, err := start(ctx, b, p.monitor)
 		if err != nil {
 			return nil, err
@@ -62,35 +62,35 @@ func newProcess(ctx context.Context, b Bot, c referee.Clock, around func(Conn) C
 }
 
 // Greet waits until the bot is ready, and returns the version that it reports.
-func (p *Process) Greet() (version string, err error) {
+func (p *BotProcess) Greet() (version string, err error) {
 	err = p.seat.greet()
 	return p.seat.version, err
 }
 
 // PlayTurn sends the bot its turn, waits for the answer, and makes that move in the game.
-func (p *Process) PlayTurn(g *referee.Game) error {
+func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
 	return p.seat.playTurn(g)
 }
 
 // Await reads the bot's output until a time. The bot has no turn, so anything but a comment or an info is a fault.
-func (p *Process) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
+func (p *BotProcess) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
 
 // AwaitLate waits up to patience of the bot's own time for an answer that is late already. It returns when the answer
 // came, or zero.
-func (p *Process) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
+func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
 
 // SendLines sends the bot the lines of its seat that it has not got yet.
-func (p *Process) SendLines(g *referee.Game, seat int) error {
+func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
 // Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the grace and its
 // credit.
-func (p *Process) Bye(grace time.Duration) (end End, ok bool, err error) {
+func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)
 	if err := p.seat.conn.BeginTurn(began, grace); err != nil {
@@ -126,7 +126,7 @@ func (e End) IsClean() bool {
 }
 
 // Close ends the bot with all its processes.
-func (p *Process) Close() {
+func (p *BotProcess) Close() {
 	p.seat.stop(0)
 	p.monitor.Close()
 }

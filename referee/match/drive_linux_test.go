@@ -18,8 +18,8 @@ func TestEndOfSandbox(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			bot := Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line; read line"}, Dir: builds, Sandbox: h.sandbox}
-			p := kit.Get[*Process](t)(Start(t.Context(), bot, referee.Clock{Startup: time.Hour}, nil))
+			bot := Contestant{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line; read line"}, Dir: builds, Sandbox: h.sandbox}
+			p := kit.Get[*BotProcess](t)(Start(t.Context(), bot, referee.Clock{Startup: time.Hour}, nil))
 			defer p.Close()
 			process := p.processConn.(*process)
 			kit.Get[string](t)(p.Greet())

@@ -63,8 +63,8 @@ func TestClocksOutsideAMatch(t *testing.T) {
 					think:  func(int) time.Duration { return think },
 					share:  func() float64 { return c.share },
 				}}
-				start := func(context.Context, Bot, *fairclock.Monitor) (Conn, error) { return bot, nil }
-				p := kit.Get[*Process](t)(newProcess(t.Context(), Bot{Name: "mine"}, clock, nil, start))
+				start := func(context.Context, Contestant, *fairclock.Monitor) (BotConn, error) { return bot, nil }
+				p := kit.Get[*BotProcess](t)(newProcess(t.Context(), Contestant{Name: "mine"}, clock, nil, start))
 				defer p.Close()
 				kit.Get[string](t)(p.Greet())
 				v := variant(t, "brisca", "")

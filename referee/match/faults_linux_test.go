@@ -65,7 +65,7 @@ var seatings = []seating{
 var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, _ *fairclock.Monitor) (Conn, error) {
+func startOverdue(ctx context.Context, b Contestant, _ *fairclock.Monitor) (BotConn, error) {
 	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.WaitsLine}, nil
@@ -101,12 +101,12 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 		m.Deals = 1
 	}
 	m.OnlyRotations = []int{0}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 		if b.Command != nil {
 			starts++
 			return startOverdue(ctx, b, w)
 		}
-		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
+		seat := slices.IndexFunc(bots, func(o Contestant) bool { return o.Name == b.Name })
 		return &talker{answer: firstMove, told: &told[seat]}, nil
 	}
 	all := playAll(t, m)
@@ -144,7 +144,7 @@ func TestFaultsInPieces(t *testing.T) {
 		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
 	} {
 		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
-		g := kit.Get[*referee.Result](t)(s.play(t.Context(), s.onPipes(late), nil))
+		g := kit.Get[*referee.GameResult](t)(s.play(t.Context(), s.onPipes(late), nil))
 		if len(g.Faults) != 1 || !strings.HasPrefix(g.Faults[0].Text, c.want) {
 			t.Errorf("%q: %v, want %q", c.piece, g.Faults, c.want)
 		}
@@ -171,7 +171,7 @@ func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides 
 }
 
 // check looks at the game with the fault.
-func (s seating) check(t *testing.T, f faults.Fault, g *referee.Result) {
+func (s seating) check(t *testing.T, f faults.Fault, g *referee.GameResult) {
 	t.Helper()
 	if len(g.Faults) != 1 {
 		t.Fatalf("faults: %v, want one", g.Faults)
@@ -215,7 +215,7 @@ func (s seating) check(t *testing.T, f faults.Fault, g *referee.Result) {
 }
 
 // checkNoFault looks for what bots may write in the replay or the log.
-func checkNoFault(t *testing.T, f faults.Fault, all []*referee.Result, seat int) {
+func checkNoFault(t *testing.T, f faults.Fault, all []*referee.GameResult, seat int) {
 	t.Helper()
 	for deal, g := range all[1:] {
 		log, infos := string(g.Logs[seat]), ""

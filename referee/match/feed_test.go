@@ -158,7 +158,7 @@ func (tp *tape) check(t interface {
 	Helper()
 	Errorf(string, ...any)
 	Fatal(...any)
-}, g *referee.Result, v *rules.Variant) {
+}, g *referee.GameResult, v *rules.Variant) {
 	t.Helper()
 	for seat := range v.Players {
 		all := kit.Get[[]referee.Traffic](t)(g.Replay.Traffic(v.Game, seat))
@@ -229,7 +229,7 @@ func TestReplaysTraffic(t *testing.T) {
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
 			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
 		}).Draw(t, "clock")
-		m.start = func(context.Context, Bot, *fairclock.Monitor) (Conn, error) {
+		m.start = func(context.Context, Contestant, *fairclock.Monitor) (BotConn, error) {
 			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
 				return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot"}
 			}
@@ -255,7 +255,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 		m := &Match{Variant: v, Bots: named(3), Clock: patient, Seed: rules.Seed{3}}
 		turns := 0
 		m.start = starter{}.start
-		bots := starter{"bot1": func() Conn {
+		bots := starter{"bot1": func() BotConn {
 			return &talker{answer: func(l protocol.RefLine) string {
 				if turns++; turns < 3 {
 					return firstMove(l)

@@ -19,7 +19,7 @@ func FuzzReplay(f *testing.F) {
 			continue
 		}
 		for _, sc := range []script.Script{s.true, {Pieces: s.true.Pieces[:len(s.true.Pieces)/2]}} {
-			g := kit.Get[*referee.Result](f)(s.play(f.Context(), s.onPipes(sc), nil))
+			g := kit.Get[*referee.GameResult](f)(s.play(f.Context(), s.onPipes(sc), nil))
 			if s.seat == 1 {
 				g.Reveal(s.seed)
 			}

@@ -80,9 +80,9 @@ func (c *talker) Close(time.Duration)                                {}
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.Token(0)) }
 
 // starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
-type starter map[string]func() Conn
+type starter map[string]func() BotConn
 
-func (s starter) start(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+func (s starter) start(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	if make := s[b.Name]; make != nil {
 		return make(), nil
 	}
@@ -93,16 +93,16 @@ func (s starter) start(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, 
 }
 
 // named returns bots without processes.
-func named(n int) (bots []Bot) {
+func named(n int) (bots []Contestant) {
 	for i := range n {
-		bots = append(bots, Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
+		bots = append(bots, Contestant{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
 	}
 	return bots
 }
 
 // record is what a match has told.
 type record struct {
-	games []*referee.Result
+	games []*referee.GameResult
 	voids []string
 }
 
@@ -118,21 +118,21 @@ func keep(m *Match) *record {
 }
 
 // add adds a game.
-func (r *record) add(g *referee.Result) error {
+func (r *record) add(g *referee.GameResult) error {
 	r.games = append(r.games, g)
 	return nil
 }
 
 // playAll plays a match and gives its games by deal and rotation. Every replay
 // must verify, its match's seed revealed, and no game may be void.
-func playAll(t testing.TB, m *Match) []*referee.Result {
+func playAll(t testing.TB, m *Match) []*referee.GameResult {
 	t.Helper()
 	r := keep(m)
 	kit.Must(t, m.Play(t.Context(), r.add))
 	if len(r.voids) > 0 {
 		t.Fatalf("void: %v", r.voids)
 	}
-	slices.SortFunc(r.games, func(a, b *referee.Result) int {
+	slices.SortFunc(r.games, func(a, b *referee.GameResult) int {
 		return cmp.Or(a.Match.Deal-b.Match.Deal, a.Match.Rotation-b.Match.Rotation)
 	})
 	for _, g := range r.games {
@@ -145,7 +145,7 @@ func playAll(t testing.TB, m *Match) []*referee.Result {
 }
 
 // oneGame returns a match's deal in rotation 0.
-func oneGame(t testing.TB, m *Match) *referee.Result {
+func oneGame(t testing.TB, m *Match) *referee.GameResult {
 	t.Helper()
 	m.Deals = 1
 	m.OnlyRotations = []int{0}
@@ -157,7 +157,7 @@ func oneGame(t testing.TB, m *Match) *referee.Result {
 }
 
 // timeless returns a replay's text without what may differ from run to run.
-func timeless(g *referee.Result) string {
+func timeless(g *referee.GameResult) string {
 	r := g.Replay
 	r.Moves = slices.Clone(r.Moves)
 	for i := range r.Moves {

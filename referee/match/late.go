@@ -46,7 +46,7 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 // anyRemote reports whether a person or a remote bot plays. Such a game is never void, since the deal cannot be
 // played again with somebody who has seen it, and a connection has a time limit of its own.
 func (m *Match) anyRemote() bool {
-	return slices.ContainsFunc(m.Bots, func(b Bot) bool { return b.Serve != nil })
+	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
 // judge decides about a turn that is over: about a late answer, or one that has not come yet. The error is a LateError

@@ -62,7 +62,7 @@ func (c *slowed) Loss(since, now time.Time, _ bool) fairclock.Loss {
 func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, OnlyRotations: []int{0}}
-	m.start = starter{"bot0": func() Conn { return &slowed{talker: talker{answer: firstMove}, think: think, share: share} }}.start
+	m.start = starter{"bot0": func() BotConn { return &slowed{talker: talker{answer: firstMove}, think: think, share: share} }}.start
 	return m
 }
 
@@ -138,7 +138,7 @@ func TestClocksMemory(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, OnlyRotations: []int{0}, Patience: LatePatience}
-			m.start = starter{"bot0": func() Conn { return &filler{talker: talker{answer: firstMove}, second: c.second, limit: c.limit} }}.start
+			m.start = starter{"bot0": func() BotConn { return &filler{talker: talker{answer: firstMove}, second: c.second, limit: c.limit} }}.start
 			began := time.Now()
 			g := playAll(t, m)[0]
 			if len(g.Faults) != 1 || g.Faults[0].Code != c.want || time.Since(began) > c.after {
@@ -171,7 +171,7 @@ func TestClocksInfosBeforeMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, OnlyRotations: []int{0}}
 		m.Clock = referee.Clock{Move: 100 * time.Millisecond, Startup: time.Second}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			return &heldBack{talker{answer: func(l protocol.RefLine) string { return "info score=1\n" + firstMove(l) }}}, nil
 		}
 		g := playAll(t, m)[0]
@@ -248,7 +248,7 @@ func TestClocksPlayedAgain(t *testing.T) {
 			busy[v.Deal]--
 			told = append(told, fmt.Sprintf("void %d at %d s", v.Deal, time.Since(began)/time.Second))
 		}
-		kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+		kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 			if len(g.Faults) > 0 {
 				t.Errorf("faults %v", g.Faults)
 			}
@@ -273,7 +273,7 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 		made, err := start(ctx, b, w)
 		return &broken{made, 2, &StarvedError{Bot: b.Name}}, err
 	}

@@ -80,7 +80,7 @@ func testBot(t testing.TB, args ...string) []string {
 }
 
 // real returns bots with processes.
-func real(commands ...[]string) []Bot {
+func real(commands ...[]string) []Contestant {
 	bots := named(len(commands))
 	for i, c := range commands {
 		bots[i].Command = slices.Clone(c)

@@ -80,11 +80,11 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 func TestLimitsAndFaultsBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", "players=4"), Bots: named(4), Deals: 1, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			return &stubborn{talker{answer: firstMove}}, nil
 		}
 		var last time.Time
-		kit.Must(t, m.Play(t.Context(), func(*referee.Result) error { last = time.Now(); return nil }))
+		kit.Must(t, m.Play(t.Context(), func(*referee.GameResult) error { last = time.Now(); return nil }))
 		if took := time.Since(last); took != byeGrace {
 			t.Errorf("the goodbye took %v, want %v", took, byeGrace)
 		}
@@ -101,7 +101,7 @@ func TestLimitsAndFaultsByeOfProcess(t *testing.T) {
 	left := nothingLeft(t)
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: real(misbehave(t, "--fault", "ignore-bye"), nil), Deals: 1, Clock: patient, start: starter{}.start}
 	var last time.Time
-	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+	kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 		last = time.Now()
 		if len(g.Faults) > 0 {
 			return fmt.Errorf("faults: %v", g.Faults)
@@ -204,7 +204,7 @@ func TestScratchOfBareBotsOnly(t *testing.T) {
 	m.Bots[0].Sandbox = &Sandbox{}
 	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
 	has := map[string]bool{}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 		has[b.Name] = b.Temp != ""
 		return &talker{answer: firstMove}, nil
 	}
@@ -221,7 +221,7 @@ func TestLimitsAndFaultsOwnTrouble(t *testing.T) {
 	for err, own := range map[error]bool{
 		unix.EMFILE: true, unix.ENFILE: true, unix.ENOMEM: true, unix.EAGAIN: true, unix.ENOENT: false, unix.EACCES: false,
 	} {
-		got := startError(Bot{Name: "b", Command: []string{"x"}}, &os.PathError{Op: "fork/exec", Path: "x", Err: err})
+		got := startError(Contestant{Name: "b", Command: []string{"x"}}, &os.PathError{Op: "fork/exec", Path: "x", Err: err})
 		_, fault := errors.AsType[fault.Reason](got)
 		if fault == own || !errors.Is(got, err) == own {
 			t.Errorf("%v is %v", err, got)

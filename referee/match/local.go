@@ -72,7 +72,7 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // startBot starts a bot, as a process or with Serve.
-func startBot(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+func startBot(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	if b.Serve == nil {
 		return startProcess(ctx, b, w)
 	}

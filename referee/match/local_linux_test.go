@@ -23,20 +23,20 @@ import (
 )
 
 // inside returns a bot that plays inside of the program.
-func inside(name string, serve func(io.Reader, io.Writer) error) Bot {
-	return Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: serve}
+func inside(name string, serve func(io.Reader, io.Writer) error) Contestant {
+	return Contestant{Name: name, Hash: strings.Repeat("0", 64), Serve: serve}
 }
 
-func houseBot(name string) Bot {
+func houseBot(name string) Contestant {
 	return inside("@"+name, func(in io.Reader, out io.Writer) error { return house.Run(name, in, out) })
 }
 
 // A bot without a process plays the game that it plays as a process.
 func TestLocalBotsPlayAsProcesses(t *testing.T) {
-	m := &Match{Variant: variant(t, "tute", "players=3"), Bots: []Bot{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 3, Clock: patient, Seed: rules.Seed{5}}
+	m := &Match{Variant: variant(t, "tute", "players=3"), Bots: []Contestant{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 3, Clock: patient, Seed: rules.Seed{5}}
 	all := playAll(t, m)
 	for i, name := range []string{"greedy", "random", "first"} {
-		m.Bots[i] = Bot{Name: m.Bots[i].Name, Hash: m.Bots[i].Hash, Command: testBot(t, "house", name)}
+		m.Bots[i] = Contestant{Name: m.Bots[i].Name, Hash: m.Bots[i].Hash, Command: testBot(t, "house", name)}
 	}
 	for i, g := range playAll(t, m) {
 		if timeless(g) != timeless(all[i]) {
@@ -65,7 +65,7 @@ func TestLocalBotsFaults(t *testing.T) {
 		}, protocol.Timeout, "no move within 20 ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &Match{Variant: variant(t, "teeko", ""), Bots: []Bot{inside("culprit", c.serve), houseBot("first")}, Seed: rules.Seed{6},
+			m := &Match{Variant: variant(t, "teeko", ""), Bots: []Contestant{inside("culprit", c.serve), houseBot("first")}, Seed: rules.Seed{6},
 				Clock: referee.Clock{Move: 20 * time.Second, Startup: time.Minute}}
 			if c.code == protocol.Timeout {
 				m.Clock.Move = 20 * time.Millisecond
@@ -109,7 +109,7 @@ func untimedBot(t *testing.T) {
 			return protocol.Answer{Move: turn.Moves.Token(0)}
 		})
 	}
-	m := &Match{Variant: variant(t, "teeko", "limit=10"), Bots: []Bot{inside("slow", slow), houseBot("first")}, Seed: rules.Seed{6},
+	m := &Match{Variant: variant(t, "teeko", "limit=10"), Bots: []Contestant{inside("slow", slow), houseBot("first")}, Seed: rules.Seed{6},
 		Clock: referee.Clock{Move: time.Millisecond, Startup: time.Minute, Margin: 0}}
 	m.Bots[0].Untimed = true
 	m.Bots[1].Untimed = true

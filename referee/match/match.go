@@ -24,13 +24,13 @@ import (
 // seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays a deal twice.
 type Match struct {
 	Variant   *rules.Variant
-	Bots      []Bot // rotated over the seats
+	Bots      []Contestant // rotated over the seats
 	Deals     int
 	FirstDeal int // the number of the first deal; those before it are not played
 	Seed      rules.Seed
 	Clock     referee.Clock // of the bots that have no clock of their own
 	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
-	Openings []referee.Opening
+	Openings []referee.DealOpening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
 	// EarlierGames are the games that were played before a resume.
@@ -104,7 +104,7 @@ func (m *Match) Check() error {
 		}
 	}
 	for i, b := range m.Bots {
-		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
+		if slices.ContainsFunc(m.Bots[:i], func(o Contestant) bool { return o.Name == b.Name }) {
 			return fmt.Errorf("match: two bots have the name %q: give each its own", b.Name)
 		}
 		if b.Clock == nil {
@@ -121,10 +121,10 @@ func (m *Match) Check() error {
 }
 
 // PlayGame plays the first deal once, in rotation 0. Deals and Only have no effect.
-func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) {
+func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err error) {
 	one := *m
 	one.Deals, one.OnlyRotations = 1, []int{0}
-	err = one.Play(ctx, func(g *referee.Result) error {
+	err = one.Play(ctx, func(g *referee.GameResult) error {
 		game = g
 		return nil
 	})
@@ -136,7 +136,7 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.Result, err error) 
 //
 // The error is that of the context, the first of done, which ends the match, or a failure of the referee that came
 // again in every try of a game.
-func (m *Match) Play(ctx context.Context, done func(*referee.Result) error) error {
+func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) error {
 	if err := m.Check(); err != nil {
 		return err
 	}

@@ -58,9 +58,9 @@ func scenes(t testing.TB) (all []scene) {
 }
 
 // play plays the scene with a Conn in its seat.
-func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace func(referee.Traffic)) (*referee.Result, error) {
+func (s scene) play(ctx context.Context, c func(ctx context.Context) BotConn, trace func(referee.Traffic)) (*referee.GameResult, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Observer: Observer{Trace: trace}}
-	m.start = starter{m.Bots[s.seat].Name: func() Conn { return c(ctx) }}.start
+	m.start = starter{m.Bots[s.seat].Name: func() BotConn { return c(ctx) }}.start
 	r := newRotation(ctx, m, 0, nil, func() {})
 	defer stopAll(0, r.seats)
 	return r.play(0, make([]bool, len(m.Bots)))
@@ -69,7 +69,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) Conn, trace
 // record returns what the house bot writes, cut into its answers.
 func (s scene) record(t testing.TB) (r script.Script) {
 	t.Helper()
-	bot := func(ctx context.Context) Conn {
+	bot := func(ctx context.Context) BotConn {
 		return piped(ctx, func(in io.Reader, out, err io.Writer) {
 			if e := house.Run("greedy", in, out); e != nil {
 				fmt.Fprintln(err, e)
@@ -98,7 +98,7 @@ func (s scene) record(t testing.TB) (r script.Script) {
 }
 
 // judge compares what came of a script with what had to.
-func (s scene) judge(t testing.TB, sc script.Script, want *referee.Fault, g *referee.Result, err error) {
+func (s scene) judge(t testing.TB, sc script.Script, want *referee.Fault, g *referee.GameResult, err error) {
 	t.Helper()
 	at := fmt.Sprintf("%s %s, seat %d", s.variant.Game.Name, s.variant.Settings, s.seat)
 	if err != nil {
@@ -123,17 +123,17 @@ func (s scene) judge(t testing.TB, sc script.Script, want *referee.Fault, g *ref
 
 // onPipes returns a Conn to a script. Where the script leaves the referee waiting, its
 // time is up when there is nothing more to come.
-func (s scene) onPipes(sc script.Script) func(context.Context) Conn {
+func (s scene) onPipes(sc script.Script) func(context.Context) BotConn {
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	late := want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup)
-	return func(ctx context.Context) Conn {
+	return func(ctx context.Context) BotConn {
 		handled := make(chan struct{}, len(sc.Pieces)+1)
 		p := piped(ctx, func(in io.Reader, out, err io.Writer) {
 			sc.Run(in, out, func() { handled <- struct{}{} })
 			close(handled)
 		})
 		if late {
-			return &hasty{Conn: p, handled: handled}
+			return &hasty{BotConn: p, handled: handled}
 		}
 		return p
 	}

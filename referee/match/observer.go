@@ -47,7 +47,7 @@ const busyInterval = time.Minute
 
 // reports passes finished games and troubles on, one at a time.
 type reports struct {
-	onGame    func(*referee.Result) error
+	onGame    func(*referee.GameResult) error
 	onTrouble func(error)
 
 	mu                  sync.Mutex
@@ -56,7 +56,7 @@ type reports struct {
 }
 
 // finish reports a finished game.
-func (r *reports) finish(game *referee.Result) error {
+func (r *reports) finish(game *referee.GameResult) error {
 	if r.onGame == nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ func TestOwnClocks(t *testing.T) {
 		}
 	}
 	played := 0
-	kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+	kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 		played++
 		valid(t, &g.Replay)
 		for seat, s := range g.Seats {
@@ -75,7 +75,7 @@ func TestOwnClocksAreKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
 			m.Bots[0].Clock = &short
-			m.start = starter{slow: func() Conn {
+			m.start = starter{slow: func() BotConn {
 				return thinker(func(turn int) time.Duration {
 					if turn == 1 {
 						return 900 * time.Millisecond // longer than the time of one

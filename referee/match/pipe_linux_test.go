@@ -40,13 +40,13 @@ func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *p
 // hasty is a Conn whose time is up as soon as its script has nothing more to
 // write, so that a silent bot costs no time.
 type hasty struct {
-	Conn
+	BotConn
 	handled chan struct{}
 	asked   int
 }
 
 func (c *hasty) Send(lines []byte, deadline time.Time) (int, error) {
-	sent, err := c.Conn.Send(lines, deadline)
+	sent, err := c.BotConn.Send(lines, deadline)
 	if err != nil {
 		return sent, err
 	}
@@ -62,7 +62,7 @@ func (c *hasty) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	for ; c.asked > 0; c.asked-- {
 		<-c.handled
 	}
-	return c.Conn.Line(now, now)
+	return c.BotConn.Line(now, now)
 }
 
 // overdue is a process whose time is up as soon as it has said on stderr that others wait for it, so

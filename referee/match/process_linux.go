@@ -32,8 +32,8 @@ type process struct {
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
-	turn                  fairclock.Turn
-	bot                   Bot
+	turn                  fairclock.TurnMeter
+	bot                   Contestant
 	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
 }
 
@@ -44,7 +44,7 @@ func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
 // startProcess runs a bot. The bot ends with the calling thread.
-func startProcess(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
 		p.Close(0)
@@ -54,7 +54,7 @@ func startProcess(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error
 	return p, nil
 }
 
-func (p *process) start(b Bot) error {
+func (p *process) start(b Contestant) error {
 	var theirs [3]*os.File
 	defer func() {
 		for _, f := range theirs {

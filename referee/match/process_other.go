@@ -27,7 +27,7 @@ type process struct {
 	log     []byte
 }
 
-func startProcess(ctx context.Context, b Bot, _ *fairclock.Monitor) (c Conn, err error) {
+func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c BotConn, err error) {
 	spec, err := b.spec()
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // bots thought; and the moves, since other moves can make a
 // game that is as good.
 func unchecked(r *referee.Replay) string {
-	g := referee.Result{Replay: *r}
+	g := referee.GameResult{Replay: *r}
 	g.Clock, g.Program = referee.ClockMS{}, ""
 	g.Seats = append([]referee.ReplaySeat(nil), r.Seats...)
 	for i := range g.Seats {
@@ -44,7 +44,7 @@ func TestReplaysMutated(t *testing.T) {
 		if i%2 == 0 {
 			sc.Pieces = sc.Pieces[:len(sc.Pieces)/2]
 		}
-		g := kit.Get[*referee.Result](t)(s.play(t.Context(), s.onPipes(sc), nil))
+		g := kit.Get[*referee.GameResult](t)(s.play(t.Context(), s.onPipes(sc), nil))
 		g.Reveal(s.seed)
 		docs = append(docs, g.Encode())
 		whole = append(whole, kit.Get[*referee.Replay](t)(referee.DecodeReplay(g.Encode())))

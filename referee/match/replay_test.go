@@ -51,8 +51,8 @@ func valid(t interface {
 
 // failing returns a talker that plays well until its fault at a ply: it answers the
 // first turn from there on with a text, or not at all.
-func failing(ply int, text string) func() Conn {
-	return func() Conn {
+func failing(ply int, text string) func() BotConn {
+	return func() BotConn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= ply {
 				return text
@@ -63,7 +63,7 @@ func failing(ply int, text string) func() Conn {
 }
 
 // threeHanded returns a game of three in which seat 1 and then seat 0 forfeit.
-func threeHanded(t testing.TB) *referee.Result {
+func threeHanded(t testing.TB) *referee.GameResult {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Seed: rules.Seed{3}, Clock: patient}
 	m.start = starter{"bot1": failing(6, "move 0x"), "bot0": failing(15, "oh")}.start
 	return oneGame(t, m)
@@ -72,7 +72,7 @@ func threeHanded(t testing.TB) *referee.Result {
 // Every replay of every game, with faults and without, is what the schema says.
 func TestReplaysAreValid(t *testing.T) {
 	for _, g := range games.All() {
-		for name, bot := range map[string]func() Conn{
+		for name, bot := range map[string]func() BotConn{
 			"honest": nil, "illegal": failing(5, "move 0x"), "silent": failing(0, ""), "garbled": failing(9, "é <&>\x7f"),
 		} {
 			t.Run(g.Name+"/"+name, func(t *testing.T) {

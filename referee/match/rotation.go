@@ -29,18 +29,18 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	if start == nil {
 		start = startBot
 	}
-	t.start = func(b Bot) (Conn, error) { return start(ctx, b, w) }
+	t.start = func(b Contestant) (BotConn, error) { return start(ctx, b, w) }
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{Bot: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
+		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
 	}
 	return r
 }
 
 // play plays one deal. The error is the referee's own failure or the context's; after it
 // the processes must not be used again. out marks the disqualified bots.
-func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error) {
+func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("match: panic in deal %d, rotation %d: %v", deal, r.number, v)
@@ -63,7 +63,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 	if err := playGame(r.ctx, g, r.match.opening(deal).Moves, r.seats, out, r.match.Observer.Watch); err != nil {
 		return nil, err
 	}
-	result = &referee.Result{Replay: g.Record}
+	result = &referee.GameResult{Replay: g.Record}
 	for _, s := range r.seats {
 		result.Bots = append(result.Bots, s.number)
 		result.Logs = append(result.Logs, s.log)
@@ -73,7 +73,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.Result, err error
 }
 
 // opening returns the opening of a deal. It is empty if the match has no openings.
-func (m *Match) opening(deal int) (o referee.Opening) {
+func (m *Match) opening(deal int) (o referee.DealOpening) {
 	if len(m.Openings) > 0 {
 		o = m.Openings[deal%len(m.Openings)]
 	}
@@ -102,8 +102,8 @@ func (r *rotation) head(deal int) referee.Replay {
 	}
 	for _, s := range r.seats {
 		seat := referee.ReplaySeat{Name: s.Name, Version: s.Version, SHA256: s.Hash, Seed: referee.BotSeed(m.Seed, deal, r.number, s.place), Untimed: s.Untimed}
-		if s.Bot.Clock != nil {
-			seat.Clock = new(s.Bot.Clock.InReplay())
+		if s.Contestant.Clock != nil {
+			seat.Clock = new(s.Contestant.Clock.InReplay())
 		}
 		head.Seats = append(head.Seats, seat)
 	}

@@ -22,7 +22,7 @@ type Sandbox struct {
 
 // spec returns what the sandbox is to start. b.Temp is the bot's own directory by now. The error is a fault.Reason if
 // the bot is to blame.
-func (b Bot) spec() (sandbox.Spec, error) {
+func (b Contestant) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
 	case h == nil:
@@ -47,7 +47,7 @@ func (b Bot) spec() (sandbox.Spec, error) {
 
 // visibleFiles returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
 // what its command names.
-func (b Bot) visibleFiles() (sandbox.Spec, error) {
+func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {
 		return s, nil
@@ -88,7 +88,7 @@ func (b Bot) visibleFiles() (sandbox.Spec, error) {
 }
 
 // startError returns the fault of a bot that could not be started, or the error itself if the bot is not to blame.
-func startError(b Bot, err error) error {
+func startError(b Contestant, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
 		if s.Step != "program" {
 			return fmt.Errorf("match: starting %s: %w", b.Name, err)

@@ -158,7 +158,7 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			if b.Command != nil {
 				c, err := startProcess(ctx, b, w)
 				thinker, _ = c.(*process)
@@ -244,11 +244,11 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(home)
-	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.visibleFiles()
+	s, err := Contestant{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.visibleFiles()
 	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.VisiblePaths) != fmt.Sprint([]string{home + "/bot"}) {
 		t.Errorf("at home: %+v: %v", s, err)
 	}
-	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).visibleFiles(); err == nil {
+	if _, err := (Contestant{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).visibleFiles(); err == nil {
 		t.Error("the home is shown")
 	}
 	dir := home + "/bots/mine"
@@ -256,7 +256,7 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).visibleFiles(); err != nil || s.Dir != dir {
+	if s, err := (Contestant{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).visibleFiles(); err != nil || s.Dir != dir {
 		t.Errorf("in a directory: %+v: %v", s, err)
 	}
 	// Files elsewhere, with what is beside them; of the home only the file.
@@ -269,7 +269,7 @@ func TestSandboxedShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.visibleFiles()
+	s, err = Contestant{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.visibleFiles()
 	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Args, want) || s.Dir != dir {
 		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
 	}
@@ -282,7 +282,7 @@ func TestSandboxedShows(t *testing.T) {
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			return slowWaker{&talker{answer: firstMove}}, nil
 		}
 		for ply, move := range oneGame(t, m).Moves {

@@ -20,7 +20,7 @@ import (
 )
 
 // process plays a script by a real process, held or not.
-func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Result {
+func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.GameResult {
 	t.Helper()
 	f := kit.Get[*os.File](t)(os.CreateTemp(builds, "script-"))
 	defer os.Remove(f.Name())
@@ -29,7 +29,7 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Resu
 	kit.Must(t, f.Chmod(0o644))
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 		late := waits(want, sc)
 		if late { // whatever the kernel tells
 			w = nil

@@ -58,7 +58,7 @@ const (
 // test needs the games in order.
 const maxAhead = 100
 
-func newSchedule(m *Match, done func(*referee.Result) error) *schedule {
+func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	s := &schedule{match: m, endRotation: m.Rotations(), faults: make([][]place, len(m.Bots))}
 	s.reports.onGame, s.reports.onTrouble = done, m.Observer.Trouble
 	s.cond = sync.NewCond(&s.mu)
@@ -180,7 +180,7 @@ func (s *schedule) disqualified(deal int) (disqualified []bool, ok bool) {
 }
 
 // finishGame takes a finished game.
-func (s *schedule) finishGame(g *scheduledGame, game *referee.Result) error {
+func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error {
 	s.mu.Lock()
 	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
 	for _, bot := range game.PlayedGame().FaultyBots {

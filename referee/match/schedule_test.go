@@ -70,8 +70,8 @@ func together(m *Match) int {
 }
 
 // finish returns a game as the plan has it.
-func (p plan) finish(m *Match, deal, rotation int) *referee.Result {
-	g := &referee.Result{}
+func (p plan) finish(m *Match, deal, rotation int) *referee.GameResult {
+	g := &referee.GameResult{}
 	g.Match = referee.ReplayMatch{Deal: deal, Rotation: rotation}
 	for seat := range m.Variant.Players {
 		g.Bots = append(g.Bots, rules.BotAt(seat, rotation, len(m.Bots)))
@@ -281,7 +281,7 @@ func TestDuplicateDeals(t *testing.T) {
 		met := map[*talker]int{} // deals
 		hook := starter{}
 		for _, b := range bots {
-			hook[b.Name] = func() Conn {
+			hook[b.Name] = func() BotConn {
 				mu.Lock()
 				defer mu.Unlock()
 				started[b.Name]++
@@ -335,7 +335,7 @@ func TestMatchDoneFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Resources: Resources{Workers: []int{cores.Any, cores.Any}}, start: starter{}.start}
-	if err := m.Play(t.Context(), func(*referee.Result) error { n++; return full }); !errors.Is(err, full) {
+	if err := m.Play(t.Context(), func(*referee.GameResult) error { n++; return full }); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
 	if n > 2 {
@@ -352,7 +352,7 @@ func TestMatchDoneHoldsNobodyUp(t *testing.T) {
 		begun++
 		return kit.Get[*scheduledGame](t)(s.nextGame(t.Context(), []int{rotation}))
 	}
-	s.reports.onGame = func(*referee.Result) error { next(1); return nil }
+	s.reports.onGame = func(*referee.GameResult) error { next(1); return nil }
 	s.reports.onTrouble = func(error) { next(1) }
 	if err := s.finishGame(next(0), plan{}.finish(m, 0, 0)); err != nil {
 		t.Error(err)

@@ -15,7 +15,7 @@ import (
 
 // seat is a bot over the games of a rotation. It has a process from its first game to its first fault.
 type seat struct {
-	Bot
+	Contestant
 	*table
 	*session // nil while no process runs
 
@@ -29,7 +29,7 @@ type seat struct {
 
 // table is what the seats of a rotation have in common.
 type table struct {
-	start      func(b Bot) (Conn, error)
+	start      func(b Contestant) (BotConn, error)
 	patience   time.Duration // see Match.Patience
 	anyRemote  bool          // see Match.anyRemote
 	reportBusy func()        // called after others may have taken time from a bot
@@ -38,7 +38,7 @@ type table struct {
 
 // session is a process of a seat, from its start to its end.
 type session struct {
-	conn         Conn
+	conn         BotConn
 	scratch      string // its directory for temporary files; "" if it needs none
 	greetedAt    time.Time
 	ready        bool   // it has answered the greeting
@@ -153,7 +153,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 
 // startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
 // from then on.
-type startFunc func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error)
+type startFunc func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error)
 
 // launch starts the bot and sends the greeting.
 func (s *seat) launch() error {
@@ -162,7 +162,7 @@ func (s *seat) launch() error {
 		return err
 	}
 	started := time.Now()
-	b := s.Bot
+	b := s.Contestant
 	b.Temp = scratch
 	conn, err := s.start(b)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 )
 
 // full is a Conn whose pipe is full when a game has ended.
-type full struct{ Conn }
+type full struct{ BotConn }
 
 func (c full) Send(lines []byte, deadline time.Time) (int, error) {
 	if bytes.Contains(lines, []byte("end ranks=")) {
 		return 0, fault.Reason{Kind: fault.NotReading}
 	}
-	return c.Conn.Send(lines, deadline)
+	return c.BotConn.Send(lines, deadline)
 }
 
 // Limits and faults: what a bot does after its last turn of a game is judged at its
@@ -43,7 +43,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 		}, false, protocol.Garbled},
 	} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = starter{"bot0": func() Conn {
+		m.start = starter{"bot0": func() BotConn {
 			talk := &talker{answer: c.answer}
 			if c.full {
 				return full{talk}
@@ -72,7 +72,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 func TestLimitsAndFaultsOfPartners(t *testing.T) {
 	m := &Match{Variant: variant(t, "brisca", "players=4 teams=yes"), Bots: named(4), Deals: 2, OnlyRotations: []int{0}, Clock: patient}
 	failed := false
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 		if b.Name == "bot0" && !failed {
 			failed = true
 			return nil, fault.Reason{Kind: fault.NotStarted, Detail: "no such file", Command: "bot0"}
@@ -89,8 +89,8 @@ func TestLimitsAndFaultsOfPartners(t *testing.T) {
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
-		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
+	m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
+		seat := slices.IndexFunc(m.Bots, func(o Contestant) bool { return o.Name == b.Name })
 		return &talker{told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {
 				return "move 13o"

@@ -45,7 +45,7 @@ func TestTogether(t *testing.T) {
 				return house.Run("first", holdSecond(lines, full), answers)
 			}))
 		}
-		kit.Must(t, m.Play(t.Context(), func(g *referee.Result) error {
+		kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 			for i := range g.Moves {
 				g.Moves[i].MS, g.Moves[i].Credit = 0, 0
 			}

@@ -13,7 +13,7 @@ import (
 
 // thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
 // keeps the milliseconds that it is told.
-func thinker(think func(turn int) time.Duration, told *[]int) Conn {
+func thinker(think func(turn int) time.Duration, told *[]int) BotConn {
 	turn := -1
 	return &slowed{
 		talker: talker{answer: func(l protocol.RefLine) string {
@@ -57,7 +57,7 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = starter{"bot0": func() Conn { return thinker(c.think, &told) }}.start
+				m.start = starter{"bot0": func() BotConn { return thinker(c.think, &told) }}.start
 				g := oneGame(t, m)
 				valid(t, &g.Replay)
 				checkTold(t, c.clock, g, told)
@@ -80,7 +80,7 @@ func TestClocksOfTurns(t *testing.T) {
 
 // checkTold reckons from a replay's times what seat 0 must have been told. The
 // times are rounded up to a thousandth, so that a millisecond may be lost.
-func checkTold(t *testing.T, c referee.Clock, g *referee.Result, told []int) {
+func checkTold(t *testing.T, c referee.Clock, g *referee.GameResult, told []int) {
 	t.Helper()
 	bank := c.Bank.Seconds() * 1e3
 	turn := 0

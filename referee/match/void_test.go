@@ -23,7 +23,7 @@ import (
 
 // broken is a Conn that fails by itself, not by its bot, from some call on.
 type broken struct {
-	Conn
+	BotConn
 	calls int // that go well
 	err   error
 }
@@ -37,14 +37,14 @@ func (c *broken) Send(lines []byte, deadline time.Time) (int, error) {
 	if c.failing() {
 		return 0, c.err
 	}
-	return c.Conn.Send(lines, deadline)
+	return c.BotConn.Send(lines, deadline)
 }
 
 func (c *broken) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	if c.failing() {
 		return nil, now, c.err
 	}
-	return c.Conn.Line(now, deadline)
+	return c.BotConn.Line(now, deadline)
 }
 
 var errOwn = errors.New("match: a pipe to bot1: too many open files")
@@ -62,7 +62,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	for calls := -1; calls < 150; calls += 1 + calls/10 {
 		m := *honest
 		starts := 0
-		m.start = func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		m.start = func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			starts++
 			if starts == 2 && calls < 0 {
 				return nil, errOwn
@@ -83,7 +83,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 		if starts < 4 {
 			t.Errorf("after %d calls: %d starts: the game was played again by the same processes", calls, starts)
 		}
-		slices.SortFunc(r.games, func(a, b *referee.Result) int {
+		slices.SortFunc(r.games, func(a, b *referee.GameResult) int {
 			return 2*(a.Match.Deal-b.Match.Deal) + a.Match.Rotation - b.Match.Rotation
 		})
 		var got []string
@@ -113,8 +113,8 @@ func emptyTemp(t testing.TB) {
 // A failure that comes back each time ends the match.
 func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
 	for name, hook := range map[string]startFunc{
-		"start": func(context.Context, Bot, *fairclock.Monitor) (Conn, error) { return nil, errOwn },
-		"conn": func(ctx context.Context, b Bot, w *fairclock.Monitor) (Conn, error) {
+		"start": func(context.Context, Contestant, *fairclock.Monitor) (BotConn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 			c, err := starter{}.start(ctx, b, w)
 			return &broken{c, 4, errOwn}, err
 		},
@@ -214,7 +214,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 func TestMatchCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Resources: Resources{Workers: []int{cores.Any, cores.Any}}}
-	m.start = starter{"bot0": func() Conn {
+	m.start = starter{"bot0": func() BotConn {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= 20 {
 				cancel()

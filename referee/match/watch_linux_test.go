@@ -12,7 +12,7 @@ import (
 // Observer.Watch gets each position of each game, the first and the end included, with the record as
 // it is then.
 func TestWatch(t *testing.T) {
-	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: []Bot{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 2, Clock: patient, Seed: rules.Seed{9}}
+	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: []Contestant{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 2, Clock: patient, Seed: rules.Seed{9}}
 	var seen, want []string
 	m.Observer.Watch = func(p *referee.Game) {
 		if n := p.State.Ply(); n != len(p.Record.Moves) {

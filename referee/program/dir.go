@@ -37,9 +37,9 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", source, err)
 	}
-	bot := match.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
+	bot := match.Contestant{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
 	bot.Language = Language(bot)
-	return Program{Bot: bot, Games: m.Games, Source: source, Overrides: m.MatchOverrides, place: source}, nil
+	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.MatchOverrides, place: source}, nil
 }
 
 // builtDir returns a directory with a bot of this content, built with this command. It stays until the context

@@ -17,7 +17,7 @@ var interpreters = []struct{ program, language string }{
 
 // Language returns the language of a bot: its own, or what its command or its first line
 // reveals; "" if unknown.
-func Language(b match.Bot) string {
+func Language(b match.Contestant) string {
 	if b.Language != "" {
 		return b.Language
 	}

@@ -27,7 +27,7 @@ func TestLanguage(t *testing.T) {
 		{"", script("# no interpreter"), ""},
 		{"", script("#!"), ""},
 	} {
-		if got := Language(match.Bot{Command: []string{c.command}, Language: c.language}); got != c.want {
+		if got := Language(match.Contestant{Command: []string{c.command}, Language: c.language}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.command, got, c.want)
 		}
 	}

@@ -123,7 +123,7 @@ func parseManifest(data string) (Manifest, error) {
 	var values map[string]any
 	meta, err := toml.Decode(data, &values)
 	if err != nil {
-		return m, &phrase.Error{Text: tomltext.Message(err)}
+		return m, &phrase.TextError{Text: tomltext.Message(err)}
 	}
 	for _, key := range meta.Keys() {
 		if err := m.set(key[0], values[key[0]]); err != nil {

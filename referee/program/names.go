@@ -13,7 +13,7 @@ import (
 // namer gives each bot of a match a name of its own.
 type namer struct {
 	programs  []Program
-	specs     []Spec
+	specs     []BotSpec
 	number    bool // number what nothing tells apart, instead of an error
 	usedNames map[string]bool
 }
@@ -23,7 +23,7 @@ type namer struct {
 // or files, with as much of the path as tells them apart. House bots that play several times
 // have numbers: @random, @random#2. So have other bots if number is set; else they are an error,
 // which asks for names.
-func nameAll(programs []Program, specs []Spec, number bool) error {
+func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {
 		if s.Name == "" {

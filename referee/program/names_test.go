@@ -13,9 +13,9 @@ import (
 // can be asked to name.
 func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	t.Helper()
-	var specs []Spec
+	var specs []BotSpec
 	for _, line := range lines {
-		specs = append(specs, kit.Get[Spec](t)(ParseSpec(line)))
+		specs = append(specs, kit.Get[BotSpec](t)(ParseSpec(line)))
 	}
 	programs, err := withHouse.ResolveAll(t.Context(), specs, !ask)
 	var names []string

@@ -29,7 +29,7 @@ import (
 
 // Program is a bot that is ready to run.
 type Program struct {
-	match.Bot
+	match.Contestant
 	Games     []string  // that it claims to play; nil for all
 	Source    string    // the directory of its sources, "" if unknown
 	House     bool      // part of this program
@@ -94,7 +94,7 @@ func LanguageOf(bot string) string {
 		if err != nil || m.language != "" || len(m.Run) == 0 {
 			return m.language
 		}
-		return Language(match.Bot{Command: m.Run})
+		return Language(match.Contestant{Command: m.Run})
 	}
 	if m, ok := isFile(bot); ok {
 		return m.language
@@ -103,12 +103,12 @@ func LanguageOf(bot string) string {
 	if err != nil {
 		return ""
 	}
-	return Language(match.Bot{Command: words})
+	return Language(match.Contestant{Command: words})
 }
 
 // ResolveAll returns the programs of a match, each with a name of its own. If nothing tells two bots apart
 // that are not house bots, they have numbers if number is set; else it is an error, as the user can name them.
-func (r Resolver) ResolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
+func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
 		if len(s.Args) == 0 && isBareInterpreter(s.Bot) {
@@ -150,7 +150,7 @@ func resolveHouse(spec string) (Program, error) {
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: @%s: %w", spec, err)
 	}
-	return Program{Bot: match.Bot{
+	return Program{Contestant: match.Contestant{
 		Name:    "@" + spec,
 		Command: []string{executable, "bot", spec},
 		Hash:    hashWords(hash, spec),
@@ -205,12 +205,12 @@ func resolveCommand(line string) (Program, error) {
 			return Program{}, fmt.Errorf("bot: %q: %w", line, err)
 		}
 	}
-	bot := match.Bot{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	bot := match.Contestant{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
 	if err := moveTo(&bot, ownDir(file, place)); err != nil {
 		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
 	}
 	bot.Language = Language(bot)
-	return Program{Bot: bot, place: place}, nil
+	return Program{Contestant: bot, place: place}, nil
 }
 
 // ownDir returns the directory of the file that a command names, at place, where that is the bot's own: the
@@ -231,7 +231,7 @@ func ownDir(file, place string) string {
 
 // moveTo makes a bot run in a directory, unless that is "". Files that its command names elsewhere are shown
 // to it.
-func moveTo(b *match.Bot, dir string) error {
+func moveTo(b *match.Contestant, dir string) error {
 	if dir == "" {
 		return nil
 	}

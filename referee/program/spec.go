@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Spec is what a user writes for a bot of a match: which bot, and what it has of its own.
-type Spec struct {
+// BotSpec is what a user writes for a bot of a match: which bot, and what it has of its own.
+type BotSpec struct {
 	Bot  string `json:"bot"`  // a house bot, a directory or a command
 	Name string `json:"name"` // "" for the bot's own
 	Overrides
@@ -31,9 +31,9 @@ const maxName = 64
 // ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
 // or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
 // where the first word has one of the keys. docs/matches.md, "Bots of a local match", has the keys.
-func ParseSpec(bot string) (Spec, error) {
+func ParseSpec(bot string) (BotSpec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
-		return Spec{Bot: bot}, nil
+		return BotSpec{Bot: bot}, nil
 	}
 	s, err := parsePairs(bot)
 	if err != nil {
@@ -42,7 +42,7 @@ func ParseSpec(bot string) (Spec, error) {
 	return s, nil
 }
 
-func parsePairs(line string) (s Spec, err error) {
+func parsePairs(line string) (s BotSpec, err error) {
 	if !utf8.ValidString(line) {
 		return s, errors.New("it is not UTF-8: write it in UTF-8")
 	}
@@ -73,7 +73,7 @@ func parsePairs(line string) (s Spec, err error) {
 	return s, s.check()
 }
 
-func (s *Spec) set(key, value string) (err error) {
+func (s *BotSpec) set(key, value string) (err error) {
 	switch key {
 	case "name":
 		s.Name = value

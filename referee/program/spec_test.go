@@ -18,7 +18,7 @@ import (
 )
 
 func TestParseSpec(t *testing.T) {
-	for line, want := range map[string]Spec{
+	for line, want := range map[string]BotSpec{
 		`cmd=@greedy`:                                {Bot: "@greedy"},
 		`name=new cmd="./bot -c 2"`:                  {Bot: "./bot -c 2", Name: "new"},
 		`name=new cmd="sh -c 'exit 1'"`:              {Bot: "sh -c 'exit 1'", Name: "new"},
@@ -108,8 +108,8 @@ func TestOwn(t *testing.T) {
 		{"memory=400m cmd=sh", nil, sandbox.Limit{Memory: 400 << 20, Processes: 64}},
 		{"cmd=@greedy", nil, sandbox.Limit{Memory: 500 << 20, Processes: 64}},
 	} {
-		s := kit.Get[Spec](t)(ParseSpec(c.line))
-		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{s}, false))
+		s := kit.Get[BotSpec](t)(ParseSpec(c.line))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []BotSpec{s}, false))
 		own := programs[0].Overrides
 		if diff := cmp.Diff(c.clock, own.Clock(match)); diff != "" {
 			t.Errorf("%s: its clock (-want +got)\n%s", c.line, diff)
@@ -124,7 +124,7 @@ func TestOwn(t *testing.T) {
 func TestArgs(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"timba.toml": "run = [\"sh\", \"-s\"]"})
 	resolve := func(args ...string) Program {
-		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []Spec{{Bot: dir, Overrides: Overrides{Args: args}}}, false))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveAll(t.Context(), []BotSpec{{Bot: dir, Overrides: Overrides{Args: args}}}, false))
 		return programs[0]
 	}
 	plain, with := resolve(), resolve("-c", "a b")
@@ -135,14 +135,14 @@ func TestArgs(t *testing.T) {
 		t.Errorf("the hashes are %s, %s", plain.Hash, with.Hash)
 	}
 	for _, own := range []Overrides{{Args: []string{"x"}}, {Memory: 1 << 30}, {Processes: 3}} {
-		_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "@greedy", Overrides: own}}, false)
+		_, err := withHouse.ResolveAll(t.Context(), []BotSpec{{Bot: "@greedy", Overrides: own}}, false)
 		refused(t, err, `bot "@greedy": a house bot has no args, memory or processes of its own`)
 	}
 }
 
 // Whoever forgets the quotes around a command names an interpreter and a file.
 func TestInterpreterAlone(t *testing.T) {
-	_, err := withHouse.ResolveAll(t.Context(), []Spec{{Bot: "python3"}, {Bot: "@random"}}, false)
+	_, err := withHouse.ResolveAll(t.Context(), []BotSpec{{Bot: "python3"}, {Bot: "@random"}}, false)
 	refused(t, err, `"python3" runs no file`, "in quotes")
 	if isBareInterpreter("./bot") {
 		t.Error("a program is taken for an interpreter")

@@ -204,7 +204,7 @@ func TestBriscaMinimaxEndsExactly(t *testing.T) {
 		before := exhaustive[briscaTree](&briscaTree{State: *s})
 		for _, bot := range []string{"brisca-weighted", "brisca-minimax"} {
 			p := kit.Get[Player](t)(NewPlayer(bot))
-			game := &protocol.Game{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
+			game := &protocol.GameLine{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, game)).Move)))
 			next := briscaTree{State: *s}
 			next.Apply(m, nil)

@@ -185,7 +185,7 @@ func TestCardChampionInfo(t *testing.T) {
 	s := tb.variant.Deal(&stream).(*tute.State)
 	p := kit.Get[Player](t)(NewPlayer("champion:nodes=300,memory=1"))
 	for s.Turn() != rules.Over {
-		game := &protocol.Game{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
+		game := &protocol.GameLine{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 		turn := tb.turn(s, game)
 		a := p.Answer(turn)
 		for _, key := range []string{"score=", "nodes=", "pv=" + string(a.Move)} {

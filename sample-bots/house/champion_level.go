@@ -16,8 +16,8 @@ const topLevel = 8
 // levelName is the option for one of them.
 const levelName = "level"
 
-// Level is an opponent for people: the champion, or one that plays less well.
-type Level struct {
+// ChampionLevel is an opponent for people: the champion, or one that plays less well.
+type ChampionLevel struct {
 	Number int // from 1 on
 	Name   string
 	Spec   string
@@ -29,9 +29,9 @@ const DefaultLevel = 4
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
 // Levels returns the levels from the weakest on. They play the games of the champion.
-var Levels = sync.OnceValue(func() (list []Level) {
+var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	for i, name := range levelNames {
-		l := Level{Number: i + 1, Name: name, Spec: "champion"}
+		l := ChampionLevel{Number: i + 1, Name: name, Spec: "champion"}
 		if l.Number < topLevel {
 			l.Spec += fmt.Sprintf(":%s=%d", levelName, l.Number)
 		}
@@ -41,7 +41,7 @@ var Levels = sync.OnceValue(func() (list []Level) {
 })
 
 // FindLevel returns the level of a name or a number.
-func FindLevel(text string) (Level, error) {
+func FindLevel(text string) (ChampionLevel, error) {
 	var all []string
 	for _, l := range Levels() {
 		if text == l.Name || text == strconv.Itoa(l.Number) {
@@ -49,7 +49,7 @@ func FindLevel(text string) (Level, error) {
 		}
 		all = append(all, l.Name)
 	}
-	return Level{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
+	return ChampionLevel{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
 }
 
 // levelMemory is the bytes of a table or tree that are enough for the nodes of the lower levels.

@@ -57,9 +57,9 @@ func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stat
 
 // run plays a deal; the part makes the bots' seeds others.
 func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
-	infos := make([]*protocol.Game, len(seats))
+	infos := make([]*protocol.GameLine, len(seats))
 	for i := range infos {
-		infos[i] = &protocol.Game{
+		infos[i] = &protocol.GameLine{
 			Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: i, Players: len(seats), Seed: (deal*2+part)*16 + uint64(i),
 		}
@@ -146,7 +146,7 @@ func TestLevelsSeeWins(t *testing.T) {
 		found++
 		for _, l := range Levels()[:topLevel-1] {
 			p, _ := NewPlayer(l.Spec)
-			info := &protocol.Game{
+			info := &protocol.GameLine{
 				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
 			}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, info)).Move)))

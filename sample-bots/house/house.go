@@ -32,7 +32,7 @@ type Bot struct {
 }
 
 // Options returns the options of NAME:key=value,key=value: those that its player reads.
-func (b Bot) Options() []Option {
+func (b Bot) Options() []BotOption {
 	p := new(params)
 	b.newPlayer(p)
 	return p.options
@@ -189,7 +189,7 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	var set []string
 	for pair := range strings.SplitSeq(given, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == key })
+		i := slices.IndexFunc(options, func(o BotOption) bool { return o.Name == key })
 		if i < 0 || !ok {
 			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions(options))
 		}
@@ -206,7 +206,7 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 }
 
 // tryOptions returns a hint with the bot's options.
-func (b Bot) tryOptions(options []Option) string {
+func (b Bot) tryOptions(options []BotOption) string {
 	if len(options) == 0 {
 		return b.Name + " has no options"
 	}

@@ -133,7 +133,7 @@ func TestRandomPlaysEveryMove(t *testing.T) {
 	p, _ := NewPlayer("random")
 	moves := protocol.Words("1o 2o 3o 4o")
 	count := map[string]int{}
-	game := &protocol.Game{Name: "brisca", Seed: 1}
+	game := &protocol.GameLine{Name: "brisca", Seed: 1}
 	for range 4000 {
 		count[string(p.Answer(&protocol.Turn{Game: game, Moves: moves}).Move)]++
 	}
@@ -204,7 +204,7 @@ func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
 	name, settings, _ := strings.Cut(game, " ")
 	pairs := protocol.Pairs(settings)
 	return &protocol.Turn{
-		Game: &protocol.Game{
+		Game: &protocol.GameLine{
 			Name: name, Settings: pairs, Seat: pairs.Int("seat"), Players: pairs.Int("players"), Seed: seed,
 		},
 		Ply: pairs.Int("ply"), View: protocol.Pairs(view), Moves: moves,

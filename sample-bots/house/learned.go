@@ -26,8 +26,8 @@ const (
 var modelFiles embed.FS
 
 // modelOption returns the option for a model of a kind.
-func modelOption(of string) Option {
-	return Option{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
+func modelOption(of string) BotOption {
+	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",
 		canonical: func(path string) (string, bool) {
 			return path, path != ""

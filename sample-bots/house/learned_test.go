@@ -49,9 +49,9 @@ func TestModels(t *testing.T) {
 				if a.Mode != m || len(a.Header.Defects) > 0 {
 					t.Errorf("%v: the model is for %v, with the defects %q", m, a.Mode, a.Header.Defects)
 				}
-				seats := make([]*Seat, m.Players)
+				seats := make([]*LocalSeat, m.Players)
 				for i := range seats {
-					seats[i] = kit.Get[*Seat](t)(NewSeat(kind))
+					seats[i] = kit.Get[*LocalSeat](t)(NewSeat(kind))
 				}
 				for _, rule := range m.Rules() {
 					playsModel(t, seats, m.Variant(rule), a)
@@ -61,7 +61,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func playsModel(t *testing.T, seats []*Seat, v *rules.Variant, a *learned.Agent) {
+func playsModel(t *testing.T, seats []*LocalSeat, v *rules.Variant, a *learned.Agent) {
 	r := rules.NewRand(4)
 	src := rules.FastStream(r)
 	s := v.Deal(&src)
@@ -111,7 +111,7 @@ func TestModelErrors(t *testing.T) {
 // firstTurn returns the first turn of a deal.
 func firstTurn(tb *table) *protocol.Turn {
 	stream := rules.NewStream(rules.Seed{1})
-	return tb.turn(tb.variant.Deal(&stream), &protocol.Game{
+	return tb.turn(tb.variant.Deal(&stream), &protocol.GameLine{
 		Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()), Players: tb.variant.Players,
 	})
 }

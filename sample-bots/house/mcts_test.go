@@ -177,7 +177,7 @@ func TestAllot(t *testing.T) {
 		{"bank=60000 inc=1000", 1000, 300, 500},
 		{"bank=60000 inc=0", 20, 0, 2},
 	} {
-		turn := &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(c.settings)}, Time: c.time * time.Millisecond}
+		turn := &protocol.Turn{Game: &protocol.GameLine{Settings: protocol.Pairs(c.settings)}, Time: c.time * time.Millisecond}
 		if got := thinkTime(turn, 0); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
 			t.Errorf("%s with %d ms: %v", c.settings, int(c.time), got)
 		}
@@ -205,7 +205,7 @@ func TestTebesWeightsAreNoWin(t *testing.T) {
 func TestBudgetOfNothing(t *testing.T) {
 	came := time.Now()
 	turn := func(settings string) *protocol.Turn {
-		return &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(settings)}, ReceivedAt: came}
+		return &protocol.Turn{Game: &protocol.GameLine{Settings: protocol.Pairs(settings)}, ReceivedAt: came}
 	}
 	for _, l := range []limits{{}, {lateness: initialLateness}, {time: 4 * time.Second}, {nodes: 1000}} {
 		if got := l.budget(turn("bank=60000 inc=100")).Deadline; !got.Equal(came) {

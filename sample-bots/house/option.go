@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// Option is an option of a bot: one of rules.Option, or one with values of its own kind.
-type Option struct {
+// BotOption is an option of a bot: one of rules.Option, or one with values of its own kind.
+type BotOption struct {
 	rules.Option
 	kind *valueKind // nil for words and numbers
 }
@@ -24,7 +24,7 @@ type valueKind struct {
 }
 
 // AllowedText returns the allowed values as text.
-func (o Option) AllowedText() string {
+func (o BotOption) AllowedText() string {
 	if o.kind != nil {
 		return o.kind.allowedText
 	}
@@ -32,7 +32,7 @@ func (o Option) AllowedText() string {
 }
 
 // Resolve returns the canonical text of a value, or an error.
-func (o Option) Resolve(value string) (string, error) {
+func (o BotOption) Resolve(value string) (string, error) {
 	if o.kind == nil {
 		return o.Option.Resolve(value)
 	}
@@ -47,12 +47,12 @@ func (o Option) Resolve(value string) (string, error) {
 
 // params reads the options of a bot, each of which is declared where it is read.
 type params struct {
-	options  []Option
+	options  []BotOption
 	settings rules.Settings // nil for the defaults
 }
 
 // readOption declares an option and returns its value.
-func (p *params) readOption(o Option) string {
+func (p *params) readOption(o BotOption) string {
 	p.options = append(p.options, o)
 	if p.settings == nil {
 		return o.DefaultText()
@@ -62,12 +62,12 @@ func (p *params) readOption(o Option) string {
 
 // readWord reads one of some words, the first of which is the default.
 func (p *params) readWord(name, help string, values ...string) string {
-	return p.readOption(Option{Option: rules.Option{Name: name, Values: values, Help: help}})
+	return p.readOption(BotOption{Option: rules.Option{Name: name, Values: values, Help: help}})
 }
 
 // readInt reads a whole number.
 func (p *params) readInt(name string, low, high, normal int, help string) int {
-	n, _ := strconv.Atoi(p.readOption(Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
+	n, _ := strconv.Atoi(p.readOption(BotOption{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
 	return n
 }
 
@@ -77,7 +77,7 @@ func (p *params) readFloat(name string, low, high, normal float64, help string) 
 		x, err := strconv.ParseFloat(text, 64)
 		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 is 0
 	}}
-	x, _ := strconv.ParseFloat(p.readOption(Option{rules.Option{Name: name, Values: []string{formatFloat(normal)}, Help: help}, k}), 64) // checked by Resolve
+	x, _ := strconv.ParseFloat(p.readOption(BotOption{rules.Option{Name: name, Values: []string{formatFloat(normal)}, Help: help}, k}), 64) // checked by Resolve
 	return x
 }
 
@@ -95,7 +95,7 @@ var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time su
 // the bytes of its table or tree.
 func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
-	l.time, _ = time.ParseDuration(p.readOption(Option{o, durationKind})) // checked by Resolve
+	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve
 	l.nodes = uint64(p.readInt("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit"))
 	l.lateness = initialLateness
 	return l, p.readInt("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree") << 20

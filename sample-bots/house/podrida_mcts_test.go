@@ -331,7 +331,7 @@ func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
 		src := rules.FastStream(r)
 		s := table.variant.Deal(&src).(*podrida.State)
 		for s.Turn() != rules.Over {
-			t := table.turn(s, &protocol.Game{
+			t := table.turn(s, &protocol.GameLine{
 				Name: "podrida", Settings: protocol.Pairs(table.variant.Settings.String()), Seat: s.Turn(), Players: 4,
 			})
 			table.text = nil

@@ -9,7 +9,7 @@ import (
 // positions makes positions of a game from the lines that a bot gets. The zero value is ready
 // for use.
 type positions struct {
-	game    *protocol.Game
+	game    *protocol.GameLine
 	variant *rules.Variant
 	err     error
 	hidden  rules.Rand // draws what the seat cannot see
@@ -30,7 +30,7 @@ func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 }
 
 // variantOf returns the game with the options of the game line.
-func variantOf(g *protocol.Game) (*rules.Variant, error) {
+func variantOf(g *protocol.GameLine) (*rules.Variant, error) {
 	game, err := games.Find(g.Name)
 	if err != nil {
 		return nil, err

@@ -9,12 +9,12 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Seat is a house bot in games that this process plays. It sees no more of a position than the
+// LocalSeat is a house bot in games that this process plays. It sees no more of a position than the
 // protocol would tell it. A seat plays one game after another; Begin begins each.
-type Seat struct {
+type LocalSeat struct {
 	spec   string
 	player Player
-	game   *protocol.Game
+	game   *protocol.GameLine
 	clock  time.Duration
 	legal  [rules.MaxMoves]rules.Move
 	text   []byte // the view, then the moves
@@ -22,19 +22,19 @@ type Seat struct {
 }
 
 // NewSeat returns a seat for the bot of a spec.
-func NewSeat(spec string) (*Seat, error) {
+func NewSeat(spec string) (*LocalSeat, error) {
 	p, err := NewPlayer(spec)
-	return &Seat{spec: spec, player: p}, err
+	return &LocalSeat{spec: spec, player: p}, err
 }
 
 // StartGame begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
 // for each move, without limit if that is 0.
-func (s *Seat) StartGame(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
+func (s *LocalSeat) StartGame(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
 	number := 1
 	if s.game != nil {
 		number = s.game.Number + 1
 	}
-	s.game = &protocol.Game{
+	s.game = &protocol.GameLine{
 		Name: v.Game.Name, Number: number, Settings: protocol.Pairs(v.Settings.String()),
 		Seat: seat, Players: v.Players, Seed: seed,
 	}
@@ -42,7 +42,7 @@ func (s *Seat) StartGame(v *rules.Variant, seat int, seed uint64, clock time.Dur
 }
 
 // Move returns the bot's move in a position in which its seat is to move.
-func (s *Seat) Move(p rules.State) (rules.Move, error) {
+func (s *LocalSeat) Move(p rules.State) (rules.Move, error) {
 	legal := p.Legal(s.legal[:0])
 	s.text = p.View(s.text[:0], s.game.Seat)
 	end := len(s.text)

@@ -15,9 +15,9 @@ import (
 func TestSeat(t *testing.T) {
 	tb := resolve(t, kit.Get[*rules.Game](t)(games.Find("tute")), "players=4 teams=yes")
 	const spec = "greedy:noise=30"
-	var seats []*Seat
+	var seats []*LocalSeat
 	for range tb.variant.Players {
-		seats = append(seats, kit.Get[*Seat](t)(NewSeat(spec)))
+		seats = append(seats, kit.Get[*LocalSeat](t)(NewSeat(spec)))
 	}
 	for deal := range uint64(3) {
 		_, want := tb.play(t, deal, []string{spec, spec, spec, spec})

@@ -7,7 +7,7 @@ import (
 
 // dice is a random source that restarts with each game's seed.
 type dice struct {
-	game *protocol.Game
+	game *protocol.GameLine
 	rand rules.Rand
 }
 

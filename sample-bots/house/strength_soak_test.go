@@ -24,7 +24,7 @@ var topNodes = map[string]int{"brisca": 20_000, "tute": 20_000, "podrida": 5_000
 const topPart = 5
 
 // levelSpec returns the spec of a level that needs no clock.
-func levelSpec(game string, l Level) string {
+func levelSpec(game string, l ChampionLevel) string {
 	if l.Number < topLevel {
 		return l.Spec
 	}

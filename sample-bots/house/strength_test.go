@@ -61,9 +61,9 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 // bots say of them, too.
 func (tb *table) playBy(t testing.TB, deal uint64, seats []string, players []Player) (result, string, string) {
 	t.Helper()
-	infos := make([]*protocol.Game, len(seats))
+	infos := make([]*protocol.GameLine, len(seats))
 	for i := range seats {
-		infos[i] = &protocol.Game{
+		infos[i] = &protocol.GameLine{
 			Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: i, Players: len(seats), Seed: deal*16 + uint64(i),
 		}
@@ -89,7 +89,7 @@ func (tb *table) playBy(t testing.TB, deal uint64, seats []string, players []Pla
 	return tb.result(state), strings.Join(moves, " "), strings.Join(said, ", ")
 }
 
-func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
+func (tb *table) turn(state rules.State, game *protocol.GameLine) *protocol.Turn {
 	tb.text = state.View(tb.text[:0], state.Turn())
 	end := len(tb.text)
 	var legal [rules.MaxMoves]rules.Move
@@ -216,7 +216,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 
 // counted returns the spec of a bot that does not look at the clock.
 func counted(b Bot) string {
-	if slices.ContainsFunc(b.Options(), func(o Option) bool { return o.Name == "nodes" }) {
+	if slices.ContainsFunc(b.Options(), func(o BotOption) bool { return o.Name == "nodes" }) {
 		return fmt.Sprintf("%s:nodes=%d,memory=1", b.Name, nodesCounted)
 	}
 	return b.Name
@@ -238,7 +238,7 @@ func BenchmarkAnswer(b *testing.B) {
 		tb := resolve(b, g, "")
 		stream := rules.NewStream(rules.Seed{})
 		state := tb.variant.Deal(&stream)
-		info := &protocol.Game{
+		info := &protocol.GameLine{
 			Name: g.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: state.Turn(), Players: tb.variant.Players,
 		}

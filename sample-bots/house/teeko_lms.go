@@ -12,7 +12,7 @@ var teekoWeights = map[string]teekolms.Weights{
 	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
 }
 
-var lmsOption = Option{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
+var lmsOption = BotOption{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
 	&valueKind{allowedText: "trained, initial, published, or the seven that timba-lab train teeko-lms prints, joined by /", canonical: func(text string) (string, bool) {
 		if _, ok := teekoWeights[text]; ok {
 			return text, true

@@ -21,7 +21,7 @@ type thinkerBot struct {
 	dice
 	positions
 	thinkers    map[string]thinker
-	currentGame *protocol.Game // that the thinker has begun
+	currentGame *protocol.GameLine // that the thinker has begun
 	info        []byte
 	text        []byte
 }

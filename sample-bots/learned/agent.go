@@ -57,7 +57,7 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 			}
 		}
 	case model.Net:
-		var net *Net
+		var net *NetAgent
 		if net, err = ReadNet(h, body); err == nil {
 			a.choose = func(p *cards.Position, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
 				move, _ := net.Choose(p, legal)

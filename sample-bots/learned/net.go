@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Net plays a net of the kind net: the legal move with the highest output. It allocates nothing while it
+// NetAgent plays a net of the kind net: the legal move with the highest output. It allocates nothing while it
 // plays, and is for one goroutine.
-type Net struct {
+type NetAgent struct {
 	Mode    cards.Mode
 	encoder features.CompleteEncoder
 	net     *net.Net
@@ -21,12 +21,12 @@ type Net struct {
 }
 
 // NewNet returns a player of a net for a mode.
-func NewNet(m cards.Mode, n *net.Net) *Net {
-	return &Net{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
+func NewNet(m cards.Mode, n *net.Net) *NetAgent {
+	return &NetAgent{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }
 
 // ReadNet reads the player of a model of the kind net, to the end of its body.
-func ReadNet(h model.Header, b *model.Body) (*Net, error) {
+func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	switch {
 	case h.Kind != model.Net:
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, model.Net, h.Kind)
@@ -45,10 +45,10 @@ func ReadNet(h model.Header, b *model.Body) (*Net, error) {
 }
 
 // Weights returns the net, which must not be changed.
-func (a *Net) Weights() *net.Net { return a.net }
+func (a *NetAgent) Weights() *net.Net { return a.net }
 
 // Choose returns the legal move of the highest output, the first of equal ones, and the output.
-func (a *Net) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
+func (a *NetAgent) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
 	var places features.Places
 	a.ones, places = a.encoder.Append(a.ones[:0], p)
 	a.net.StartSums(a.work)

@@ -226,7 +226,7 @@ var patient = referee.Clock{Move: time.Hour, Margin: time.Second, Startup: time.
 // game plays one game between a bot and @random, who take the seats in turn, or
 // of the bot with itself. What it gives is the replay without what may differ
 // from bot to bot.
-func game(t testing.TB, setting struct{ game, options string }, bots ...match.Bot) string {
+func game(t testing.TB, setting struct{ game, options string }, bots ...match.Contestant) string {
 	t.Helper()
 	g, err := games.Find(setting.game)
 	if err != nil {
@@ -333,7 +333,7 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	bots := []program.Spec{{Bot: write(t, l, "starter")}, {Bot: "@random"}}
+	bots := []program.BotSpec{{Bot: write(t, l, "starter")}, {Bot: "@random"}}
 	programs, err := program.Resolver{Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), bots, true)
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
@@ -348,9 +348,9 @@ func all(t testing.TB, l Language, every bool) (replays []string) {
 		if !every && !other {
 			continue
 		}
-		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot))
+		replays = append(replays, game(t, s, programs[0].Contestant, programs[1].Contestant))
 		if other { // itself once at each game
-			replays = append(replays, game(t, s, programs[0].Bot))
+			replays = append(replays, game(t, s, programs[0].Contestant))
 		}
 	}
 	return replays

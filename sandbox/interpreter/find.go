@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// Program is the file that a command starts, with the paths and the environment that it needs.
-type Program struct {
+// Executable is the file that a command starts, with the paths and the environment that it needs.
+type Executable struct {
 	Path         string   // file to start
 	VisiblePaths []string // paths that must be visible in addition to the system's directories
 	Env          []string // PATH, if it needs more than the system's; otherwise empty
@@ -21,10 +21,10 @@ type Program struct {
 // Find returns the program that the first word of a command starts in a sandbox. For the shim of a version
 // manager, such as pyenv, it returns the program behind the shim. A relative path starts from dir, the
 // bot's directory, which may be "".
-func Find(word, dir string) (Program, error) {
+func Find(word, dir string) (Executable, error) {
 	var p program
 	if err := p.add(word, dir, 0); err != nil {
-		return Program{}, err
+		return Executable{}, err
 	}
 	if p.startsOthers {
 		more := installedInterpreters()
@@ -33,12 +33,12 @@ func Find(word, dir string) (Program, error) {
 	if bins := slices.Compact(p.bins); len(bins) > 0 {
 		p.Env = []string{"PATH=" + strings.Join(append(bins, plan.SystemPath), ":")}
 	}
-	return p.Program, nil
+	return p.Executable, nil
 }
 
 // program is a Program under construction.
 type program struct {
-	Program
+	Executable
 	bins         []string // further directories for PATH
 	startsOthers bool     // whether it may start other programs by name, as a shell does
 }

@@ -37,13 +37,13 @@ type Bounds struct {
 	IsKnown func(path string) bool
 }
 
-// Error is the error for a file of a bot that leads out of the bounds.
-type Error struct {
+// PathError is the error for a file of a bot that leads out of the bounds.
+type PathError struct {
 	From string // the file, relative to the bot's directory, or "the command"
 	Text string // what is wrong, and what to do instead
 }
 
-func (e *Error) Error() string { return e.From + " " + e.Text }
+func (e *PathError) Error() string { return e.From + " " + e.Text }
 
 // Targets lists the files that take part when a file is run.
 type Targets struct {
@@ -59,7 +59,7 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {
 		if len(l.Links) == maxLinks {
-			return l, &Error{b.displayName(path), "is a link that leads to itself: replace it by the program"}
+			return l, &PathError{b.displayName(path), "is a link that leads to itself: replace it by the program"}
 		}
 		l.Links = append(l.Links, at)
 		bases, err := b.venvBases(at)
@@ -108,7 +108,7 @@ func (b Bounds) Follow(path string) (Targets, error) {
 // accepts any word without a slash, which is a program on the system's PATH.
 func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
-		return &Error{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
+		return &PathError{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
 	}
 	if strings.Contains(word, "/") && !b.allows(b.absolute(word)) {
 		return b.refuse("the command", word)
@@ -131,7 +131,7 @@ func (b Bounds) CheckCommand(word string) error {
 				continue
 			}
 			leads, err := b.Follow(path)
-			if refused := new(Error); errors.As(err, &refused) {
+			if refused := new(PathError); errors.As(err, &refused) {
 				return err
 			}
 			next = append(append(next, leads.Programs...), leads.Bases...)
@@ -145,7 +145,7 @@ func (b Bounds) CheckCommand(word string) error {
 
 // tooDeep returns the error for a command that runs a chain of more than MaxDepth files.
 func tooDeep(word string) error {
-	return &Error{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
+	return &PathError{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 
 // FirstLine returns the programs that the first line of a script names, as they are written there: the
@@ -231,7 +231,7 @@ func (b Bounds) venvBases(path string) (venvBases []string, err error) {
 		return nil, nil
 	}
 	if info.Size() > MaxConfig {
-		return nil, &Error{b.displayName(config), fmt.Sprintf("has %d bytes: at most %d are read", info.Size(), MaxConfig)}
+		return nil, &PathError{b.displayName(config), fmt.Sprintf("has %d bytes: at most %d are read", info.Size(), MaxConfig)}
 	}
 	data, err := os.ReadFile(config)
 	if err != nil {
@@ -301,7 +301,7 @@ func (b Bounds) checkLead(from, to string) error {
 }
 
 func (b Bounds) refuse(from, to string) error {
-	return &Error{from, fmt.Sprintf("leads to %q, which is neither in the bot's directory nor a program of the system: "+
+	return &PathError{from, fmt.Sprintf("leads to %q, which is neither in the bot's directory nor a program of the system: "+
 		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 

@@ -125,7 +125,7 @@ func TestLayouts(t *testing.T) {
 				return full
 			}
 			err := b.CheckCommand("./run")
-			if refused := new(Error); c.err == "" && err != nil || c.err != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), c.err) || strings.Contains(refused.From, root)) {
+			if refused := new(PathError); c.err == "" && err != nil || c.err != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), c.err) || strings.Contains(refused.From, root)) {
 				t.Errorf("Check: %v, want %q", err, c.err)
 			}
 			leads, err := b.Follow(b.Dir + "/run")

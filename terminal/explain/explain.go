@@ -21,7 +21,7 @@ import (
 
 // gameFault is a fault with its game.
 type gameFault struct {
-	*Game
+	*ReplayFile
 	fault referee.Fault
 }
 
@@ -30,7 +30,7 @@ type Explainer struct {
 	io.Writer
 	draw.Style
 	Paths []string // as passed to Open
-	Games []*Game
+	Games []*ReplayFile
 	All   bool // show every fault in full
 	// Command returns the command line that runs this program with these arguments.
 	Command func(words ...string) string

@@ -21,7 +21,7 @@ import (
 )
 
 // explainer explains games into a builder.
-func explainer(games ...*Game) (*Explainer, *strings.Builder) {
+func explainer(games ...*ReplayFile) (*Explainer, *strings.Builder) {
 	out := new(strings.Builder)
 	return &Explainer{
 		Writer: out, Paths: []string{"out"}, Games: games,
@@ -33,7 +33,7 @@ func explainer(games ...*Game) (*Explainer, *strings.Builder) {
 }
 
 // played returns a game for each ply, with a fault at that ply unless it is negative.
-func played(t *testing.T, g *rules.Game, plies ...int) (all []*Game) {
+func played(t *testing.T, g *rules.Game, plies ...int) (all []*ReplayFile) {
 	t.Helper()
 	for i, ply := range plies {
 		var illegal *referee.Fault
@@ -42,13 +42,13 @@ func played(t *testing.T, g *rules.Game, plies ...int) (all []*Game) {
 		}
 		r := refereetest.Replay(t, g, nil, 2, illegal)
 		r.Match.Rotation = i % 2
-		all = append(all, &Game{Path: fmt.Sprintf("testdata/games/%d.json", i), Match: "0000", Replay: r, Rules: g})
+		all = append(all, &ReplayFile{Path: fmt.Sprintf("testdata/games/%d.json", i), Match: "0000", Replay: r, Rules: g})
 	}
 	return all
 }
 
 // resigned returns the games; scores have ended some of them.
-func resigned(games []*Game, which ...int) []*Game {
+func resigned(games []*ReplayFile, which ...int) []*ReplayFile {
 	for _, i := range which {
 		games[i].Replay.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{1}}
 	}
@@ -57,7 +57,7 @@ func resigned(games []*Game, which ...int) []*Game {
 
 func TestExplain(t *testing.T) {
 	for name, c := range map[string]struct {
-		games []*Game
+		games []*ReplayFile
 		all   bool
 		fault int
 	}{
@@ -107,7 +107,7 @@ func TestOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*")
 	kit.Must(t, os.MkdirAll(filepath.Join(dir, "games"), 0o755))
 	var read []string
-	open := func(path string) ([]*Game, error) {
+	open := func(path string) ([]*ReplayFile, error) {
 		read = nil
 		return Open([]string{path}, func(path string) (*referee.Replay, *rules.Game, error) {
 			read = append(read, filepath.Base(path))
@@ -130,7 +130,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range []string{"0001-00000-0.json", "0000-00001-0.json", "0000-00000-1.json", "notes.txt"} {
 		kit.Must(t, os.WriteFile(filepath.Join(dir, "games", name), data, 0o644))
 	}
-	all := kit.Get[[]*Game](t)(open(dir))
+	all := kit.Get[[]*ReplayFile](t)(open(dir))
 	if want := []string{"0000-00000-1.json", "0000-00001-0.json", "0001-00000-0.json"}; !cmp.Equal(read, want) || all[2].Match != "0001" {
 		t.Errorf("read %q and the match %q, want %q", read, all[2].Match, want)
 	}
@@ -142,7 +142,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range []string{"game-10.json", "game-9.json", ".cursor"} {
 		kit.Must(t, os.WriteFile(filepath.Join(fetched, name), data, 0o644))
 	}
-	all = kit.Get[[]*Game](t)(open(fetched))
+	all = kit.Get[[]*ReplayFile](t)(open(fetched))
 	if want := []string{"game-9.json", "game-10.json"}; !cmp.Equal(read, want) || all[0].Match != all[0].Replay.Match.Seed.String()[:8] {
 		t.Errorf("read %q and the match %q, want %q", read, all[0].Match, want)
 	}

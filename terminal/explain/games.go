@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// Game is a replay that a match wrote, with its logs.
-type Game struct {
+// ReplayFile is a replay that a match wrote, with its logs.
+type ReplayFile struct {
 	Path   string
 	Match  string // its number in a tournament, or the start of its seed
 	Replay *referee.Replay
@@ -21,12 +21,12 @@ type Game struct {
 }
 
 // Open reads replays and all replays of directories in order; read reads a file.
-func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*Game, error) {
+func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*ReplayFile, error) {
 	files, err := playback.Files(paths)
 	if err != nil {
 		return nil, err
 	}
-	var games []*Game
+	var games []*ReplayFile
 	for _, p := range files {
 		r, g, err := read(p)
 		if err != nil {
@@ -35,7 +35,7 @@ func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, 
 		if _, err := r.Resolve(g); err != nil {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
-		games = append(games, &Game{p, matchOf(p, r), r, g})
+		games = append(games, &ReplayFile{p, matchOf(p, r), r, g})
 	}
 	return games, nil
 }
@@ -59,7 +59,7 @@ func numberOf(path string) (number string, ok bool) {
 }
 
 // name returns the name of a seat's bot.
-func (g *Game) name(seat int) string {
+func (g *ReplayFile) name(seat int) string {
 	if seat < 0 || seat >= len(g.Replay.Seats) {
 		return fmt.Sprintf("seat %d", seat)
 	}
@@ -67,7 +67,7 @@ func (g *Game) name(seat int) string {
 }
 
 // logPath returns the path of the log of a seat's bot.
-func (g *Game) logPath(seat int) string {
+func (g *ReplayFile) logPath(seat int) string {
 	base := strings.TrimSuffix(filepath.Base(g.Path), ".json")
 	return filepath.Join(filepath.Dir(g.Path), "..", "logs", fmt.Sprintf("%s-seat%d.log", base, seat))
 }

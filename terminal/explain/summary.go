@@ -18,7 +18,7 @@ const shownMoments = 5
 
 // moment is a move worth looking at.
 type moment struct {
-	game          *Game
+	game          *ReplayFile
 	ply           int
 	move          *referee.ReplayMove
 	before, after float64 // the bot's own score

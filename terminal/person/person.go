@@ -79,7 +79,7 @@ type thought struct {
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
 // the person leaves and the others do not finish soon.
-func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
+func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	p.Style = draw.StyleFor(p.Out)
 	p.names = nil
 	for _, b := range p.Match.Bots {
@@ -97,7 +97,7 @@ func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
 }
 
 // playGame plays one game. The error of a game that was ended is the cause.
-func (p *Person) playGame(ctx context.Context) (*referee.Result, error) {
+func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	playing, out := context.WithCancelCause(ctx)

@@ -71,7 +71,7 @@ func seated(t *rapid.T, v *rules.Variant, columns int) (now turn, screen string)
 		legal = append(legal, string(state.MoveText(nil, m)))
 	}
 	now.Turn = &protocol.Turn{
-		Game: &protocol.Game{Name: v.Game.Name, Settings: protocol.Pairs(v.Settings.String())},
+		Game: &protocol.GameLine{Name: v.Game.Name, Settings: protocol.Pairs(v.Settings.String())},
 		Ply:  state.Ply(), View: protocol.Pairs(state.View(nil, seat)),
 	}
 	now.hand = p.hand(now.Turn)

@@ -24,12 +24,12 @@ func TestUndo(t *testing.T) {
 	p := &Person{
 		Match: match.Match{
 			Variant: refereetest.Variant(t, "brisca", ""), Clock: referee.DefaultClock,
-			Bots: []match.Bot{{Name: "you", Untimed: true}, {Name: "@greedy", Untimed: true, Serve: serve}},
+			Bots: []match.Contestant{{Name: "you", Untimed: true}, {Name: "@greedy", Untimed: true, Serve: serve}},
 		},
 		Prompter: kit.Get[Prompter](t)(NewPrompter(strings.NewReader(typed), &out)), Out: &out, Repeats: true,
 	}
 	p.Match.Clock.Startup = time.Minute
-	kit.Get[*referee.Result](t)(p.Play(t.Context()))
+	kit.Get[*referee.GameResult](t)(p.Play(t.Context()))
 	if n := strings.Count(out.String(), "you take back"); n != 2 || strings.Contains(out.String(), "differently") {
 		t.Errorf("%d moves are taken back:\n%s", n, out.String())
 	}

@@ -8,39 +8,39 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Frame is a position of a replay, with its faults and the move made.
-type Frame struct {
+// Position is a position of a replay, with its faults and the move made.
+type Position struct {
 	Ply    int
 	Turn   int                 // the seat to move, or rules.Over
 	Views  []string            // by seat
 	Legal  []string            // moves
 	Faults []referee.Fault     // before the move
 	Move   *referee.ReplayMove // nil at the end
-	Events Events              // of the move
+	Events SeatEvents          // of the move
 }
 
-// Events is the events that the seats were sent.
-type Events struct {
+// SeatEvents is the events that the seats were sent.
+type SeatEvents struct {
 	All    []string // as seen with all cards open
 	BySeat [][]string
 }
 
-// Game is a replay as a list of positions.
-type Game struct {
+// Walk is a replay as a list of positions.
+type Walk struct {
 	Replay  *referee.Replay
 	Variant *rules.Variant
-	Deal    Events  // before the first frame
-	Frames  []Frame // one more than there are moves
+	Deal    SeatEvents // before the first frame
+	Frames  []Position // one more than there are moves
 }
 
 // New rebuilds the positions of a replay. The error says where the replay and the rules
 // differ.
-func New(r *referee.Replay, g *rules.Game) (*Game, error) {
+func New(r *referee.Replay, g *rules.Game) (*Walk, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
 	}
-	game := &Game{Replay: r, Variant: v}
+	game := &Walk{Replay: r, Variant: v}
 	events := &game.Deal
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
@@ -54,9 +54,9 @@ func New(r *referee.Replay, g *rules.Game) (*Game, error) {
 	return game, nil
 }
 
-func frameOf(step referee.Step, players int) Frame {
+func frameOf(step referee.Step, players int) Position {
 	s := step.State
-	fr := Frame{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
+	fr := Position{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
 	for seat := range players {
 		fr.Views = append(fr.Views, string(s.View(nil, seat)))
 	}
@@ -66,8 +66,8 @@ func frameOf(step referee.Step, players int) Frame {
 	return fr
 }
 
-func eventsOf(log *rules.Log, players int) Events {
-	e := Events{All: log.OpenEvents()}
+func eventsOf(log *rules.Log, players int) SeatEvents {
+	e := SeatEvents{All: log.OpenEvents()}
 	for seat := range players {
 		e.BySeat = append(e.BySeat, log.EventsFor(seat))
 	}
@@ -75,7 +75,7 @@ func eventsOf(log *rules.Log, players int) Events {
 }
 
 // names returns the bots' names by seat.
-func (g *Game) names() (names []string) {
+func (g *Walk) names() (names []string) {
 	for _, s := range g.Replay.Seats {
 		names = append(names, s.Name)
 	}
@@ -84,7 +84,7 @@ func (g *Game) names() (names []string) {
 
 // Position returns frame i as a seat sees it, or the seat to move if seat is -1. If open
 // is set, it shows all hands.
-func (g *Game) Position(i, seat int, open bool) draw.Position {
+func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	fr := g.Frames[i]
 	if seat < 0 {
 		seat = g.viewer(i)
@@ -109,7 +109,7 @@ func (g *Game) Position(i, seat int, open bool) draw.Position {
 }
 
 // viewer returns the seat to move, or at the end the seat that moved last.
-func (g *Game) viewer(i int) int {
+func (g *Walk) viewer(i int) int {
 	switch {
 	case g.Frames[i].Turn >= 0:
 		return g.Frames[i].Turn

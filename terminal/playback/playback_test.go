@@ -63,7 +63,7 @@ func ownClock(r *referee.Replay) *referee.Replay {
 }
 
 // gameOf returns a replay as a Game.
-func gameOf(t *testing.T, r *referee.Replay) *Game {
+func gameOf(t *testing.T, r *referee.Replay) *Walk {
 	t.Helper()
 	g, err := games.Find(r.Game)
 	if err != nil {

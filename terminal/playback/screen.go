@@ -15,7 +15,7 @@ import (
 type Screen struct {
 	io.Writer
 	draw.Style
-	Game  *Game
+	Game  *Walk
 	Seat  int  // whose view is shown; -1 for the seat to move
 	All   bool // show the cards of all seats
 	Plain bool // write lines of the protocol instead of drawings
@@ -125,7 +125,7 @@ func (s *Screen) faultText(f referee.Fault) string {
 }
 
 // thoughts shows what a bot wrote about its move, unless another seat's view is shown.
-func (s *Screen) thoughts(fr *Frame) {
+func (s *Screen) thoughts(fr *Position) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return
 	}
@@ -135,7 +135,7 @@ func (s *Screen) thoughts(fr *Frame) {
 }
 
 // events shows what the seats saw, once if all saw the same.
-func (s *Screen) events(e Events, m *referee.ReplayMove) {
+func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	events := e.All
 	if s.Seat >= 0 && len(e.BySeat) > 0 {
 		events = e.BySeat[s.Seat]
@@ -175,7 +175,7 @@ func Ranking(style draw.Style, r *referee.Replay) string {
 }
 
 // plainFrame shows a position in the words of the protocol.
-func (s *Screen) plainFrame(fr *Frame) {
+func (s *Screen) plainFrame(fr *Position) {
 	for _, f := range fr.Faults {
 		fmt.Fprintf(s, "  %s\n", s.faultText(f))
 	}

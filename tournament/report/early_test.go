@@ -19,7 +19,7 @@ func TestEndEarly(t *testing.T) {
 	r := begun(t, teeko(t), tournament.RoundRobin, 1, "", "first", "last", "random", "random2", "greedy")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := r.Play(ctx, func(*tournament.Match, *referee.Result) { cancel() }, func(text string) { t.Error(text) })
+	err := r.Play(ctx, func(*tournament.Match, *referee.GameResult) { cancel() }, func(text string) { t.Error(text) })
 	var early *tournament.EarlyEndError
 	if !errors.As(err, &early) {
 		t.Fatalf("it ended with %v", err)

@@ -25,8 +25,8 @@ import (
 
 // bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
 // moves are not legal.
-func bot(name string) match.Bot {
-	return match.Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
+func bot(name string) match.Contestant {
+	return match.Contestant{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
 		switch name {
 		case "cheat":
 			return protocol.Serve(in, out, name, "1", func(*protocol.Turn) protocol.Answer {
@@ -59,7 +59,7 @@ func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, 
 	for _, name := range bots {
 		b := bot(name)
 		r.Programs = append(r.Programs, b)
-		c.Bots = append(c.Bots, tournament.Entrant{Spec: program.Spec{Bot: name, Name: name}, SHA256: b.Hash})
+		c.Bots = append(c.Bots, tournament.Entrant{BotSpec: program.BotSpec{Bot: name, Name: name}, SHA256: b.Hash})
 	}
 	r.State = kit.Get[*tournament.State](t)(tournament.New(c))
 	return r
@@ -74,7 +74,7 @@ func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sp
 	r.Dir = kit.Get[*tournament.Dir](t)(tournament.CreateDir("out", r.Config))
 	defer r.Dir.Close()
 	last := 0
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.GameResult) {
 		_, all := r.Total()
 		if last++; r.Games != last || all < r.Games || format == tournament.Single && all != deals*len(bots) {
 			t.Errorf("after %d games progress is %d of %d", last, r.Games, all)
@@ -143,7 +143,7 @@ func TestTrace(t *testing.T) {
 	r := begun(t, refereetest.Variant(t, "teeko", "limit=4"), tournament.Single, 1, "", "first", "random")
 	var out bytes.Buffer
 	r.TraceTo(&out)
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {}, func(string) {}))
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.GameResult) {}, func(string) {}))
 	for _, line := range []string{
 		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 2", "0.0.0 seat 1 random > ready random 2",
 		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",

@@ -23,33 +23,33 @@ import (
 // to tell of it.
 type Run struct {
 	*tournament.State
-	Programs []match.Bot // by bot
+	Programs []match.Contestant // by bot
 	Dir      *tournament.Dir
 	Workers  []int // as in tournament.Play
 
 	Self     string // how the user starts this program, for commands to type next
 	Games    int    // played in this run
 	Took     time.Duration
-	Faults   []Fault   // of all runs, in the order of the games
-	EarlyEnd *EarlyEnd // nil: all games have been played
+	Faults   []MatchFault // of all runs, in the order of the games
+	EarlyEnd *EarlyEnd    // nil: all games have been played
 
 	trace     func(*tournament.Match, referee.Traffic) // nil for none
 	startedAt time.Time
 }
 
-// Fault is a fault and the match that it happened in.
-type Fault struct {
+// MatchFault is a fault and the match that it happened in.
+type MatchFault struct {
 	Match int
 	referee.GameFault
 }
 
 // Play plays the tournament. done is called with each finished game, say with each notice of
 // tournament.Events; one call at a time.
-func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.GameResult), say func(text string)) error {
 	r.startedAt = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
 		Trace: r.trace,
-		OnGame: func(m *tournament.Match, g *referee.Result) {
+		OnGame: func(m *tournament.Match, g *referee.GameResult) {
 			r.Games++
 			done(m, g)
 		},
@@ -58,10 +58,10 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Re
 	r.Took = time.Since(r.startedAt)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
-			r.Faults = append(r.Faults, Fault{m.Number, f})
+			r.Faults = append(r.Faults, MatchFault{m.Number, f})
 		}
 	}
-	slices.SortStableFunc(r.Faults, func(a, b Fault) int {
+	slices.SortStableFunc(r.Faults, func(a, b MatchFault) int {
 		return cmp.Or(a.Match-b.Match, a.Deal-b.Deal, a.Rotation-b.Rotation)
 	})
 	return err

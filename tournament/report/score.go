@@ -132,7 +132,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 // GameLine returns a finished game in one line: its place in the tournament, the bots by seat
 // with their points, the result, whether it was adjudicated, and the fault of each seat that
 // forfeited.
-func (r *Run) GameLine(m *tournament.Match, g *referee.Result) string {
+func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	var b strings.Builder
 	_, played := r.PlayedCounts()
 	_, all := r.Total()
@@ -158,7 +158,7 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.Result) string {
 }
 
 // winner returns who won a game.
-func (r *Run) winner(g *referee.Result) string {
+func (r *Run) winner(g *referee.GameResult) string {
 	var names []string
 	sides := map[int]bool{} // of the first rank
 	drawn := true

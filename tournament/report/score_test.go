@@ -170,7 +170,7 @@ func TestGameLine(t *testing.T) {
 	} {
 		c.game.Match = referee.ReplayMatch{Deal: 2, Rotation: 1}
 		c.game.Moves = make([]referee.ReplayMove, 1)
-		g := &referee.Result{Replay: c.game, Took: 1500 * time.Millisecond}
+		g := &referee.GameResult{Replay: c.game, Took: 1500 * time.Millisecond}
 		if got := c.run.GameLine(&tournament.Match{Number: 3}, g); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

@@ -136,8 +136,8 @@ func (r *Run) writeFaults(w io.Writer) {
 		kind           fault.Kind
 		status, signal int
 	}
-	kindOf := func(f Fault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
-	var first []Fault
+	kindOf := func(f MatchFault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
+	var first []MatchFault
 	times := map[kind]int{}
 	for _, f := range r.Faults {
 		k := kindOf(f)
@@ -177,7 +177,7 @@ func (r *Run) writeFaults(w io.Writer) {
 
 // faultCause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
 // change, "" where the game cannot be read.
-func (r *Run) faultCause(f Fault, bot match.Bot) (text, change string) {
+func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change string) {
 	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
 		return f.Text, ""
@@ -196,7 +196,7 @@ func (r *Run) faultCause(f Fault, bot match.Bot) (text, change string) {
 }
 
 // checkCommand returns the command that checks a bot as this tournament plays; "" for a house bot.
-func (r *Run) checkCommand(b match.Bot) string {
+func (r *Run) checkCommand(b match.Contestant) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
 	}

@@ -209,7 +209,7 @@ func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
+func gameDoc(g ladder.FinishedGame, m ladder.Match) wire.Game {
 	doc := wire.Game{
 		ID: g.ID, Match: g.MatchID, Deal: g.Deal, Rotation: g.Rotation, Plies: g.Plies,
 		TookMS: float64(g.Took.Microseconds()) / 1000, Seats: make([]wire.GameSeat, len(g.Seats)),
@@ -229,7 +229,7 @@ func (a *API) getGames(r *http.Request, p paging) (page wire.Page[wire.Game], er
 		return page, err
 	}
 	all, err := a.Store.Matches.Games(r.Context(), m.ID)
-	games := Docs(all, func(g ladder.Game) wire.Game { return gameDoc(g, m) })
+	games := Docs(all, func(g ladder.FinishedGame) wire.Game { return gameDoc(g, m) })
 	return pageOfList(games, p, "game"), err
 }
 

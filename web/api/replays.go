@@ -79,7 +79,7 @@ func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64,
 	}
 	defer leave()
 	n := 0
-	err = a.Store.Matches.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
+	err = a.Store.Matches.ReplaysAfter(r.Context(), after, f, func(replay store.StoredReplay) error {
 		line, err := replayLine(replay)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64,
 	return nil
 }
 
-func replayLine(r store.Replay) ([]byte, error) {
+func replayLine(r store.StoredReplay) ([]byte, error) {
 	var doc, line bytes.Buffer
 	if err := json.Compact(&doc, r.Data); err != nil {
 		return nil, fmt.Errorf("the replay of game %d: %w", r.Game, err)
@@ -121,7 +121,7 @@ func (a *API) writeZip(w http.ResponseWriter, r *http.Request, m ladder.Match) e
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", "attachment; filename=match-"+strconv.FormatInt(m.ID, 10)+".zip")
 	z := zip.NewWriter(w)
-	err = a.Store.Matches.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
+	err = a.Store.Matches.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.StoredReplay) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.FinishedAt})
 		if err != nil {
 			return abortOnError(err)

@@ -41,7 +41,7 @@ func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissio
 	return respond(w, http.StatusAccepted, a.submissionDoc(p))
 }
 
-func (a *API) submissionDoc(p service.Progress) wire.Submission {
+func (a *API) submissionDoc(p service.SubmissionProgress) wire.Submission {
 	stages := Docs(p.Stages, func(s ladder.Stage) wire.Stage { return stageDoc(s, true) })
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
@@ -68,7 +68,7 @@ func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery)
 	if err != nil {
 		return err
 	}
-	changed := func(p service.Progress) bool {
+	changed := func(p service.SubmissionProgress) bool {
 		return r.Header.Get("If-None-Match") != "" && !matches(r, etag(encoded(a.submissionDoc(p))))
 	}
 	p, err := a.Middleware.AwaitSubmission(r, id, q.Wait, changed)

@@ -106,7 +106,7 @@ func TestShutdown(t *testing.T) {
 // interrupted is a hub with something that happens just before and just after
 // somebody has subscribed.
 type interrupted struct {
-	*events.Hub
+	*events.Bus
 	before, after func()
 }
 
@@ -114,7 +114,7 @@ func (i interrupted) Subscribe(n int, wanted func(events.Event) bool) (<-chan ev
 	if i.before != nil {
 		i.before()
 	}
-	changes, stop := i.Hub.Subscribe(n, wanted)
+	changes, stop := i.Bus.Subscribe(n, wanted)
 	if i.after != nil {
 		i.after()
 	}
@@ -131,7 +131,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			fail := func() {
 				kit.Must(t, w.Store.Versions.Fail(bg, w.queued.ID, phrase.Plain("no")))
 			}
-			hub := interrupted{Hub: w.Store.Events(), before: fail}
+			hub := interrupted{Bus: w.Store.Events(), before: fail}
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}

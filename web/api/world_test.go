@@ -219,7 +219,7 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		if m.Bots[slot] == "adabot" {
 			plays = "greedy" // and wins
 		}
-		rm.Bots = append(rm.Bots, match.Bot{
+		rm.Bots = append(rm.Bots, match.Contestant{
 			Name: m.Bots[slot], Version: "1", Hash: ver.Hash,
 			Serve: func(lines io.Reader, answers io.Writer) error {
 				if w.adaFails && plays == "greedy" {
@@ -229,8 +229,8 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 			},
 		})
 	}
-	var games []*referee.Result
-	kit.Must(w.tb, rm.Play(bg, func(g *referee.Result) error {
+	var games []*referee.GameResult
+	kit.Must(w.tb, rm.Play(bg, func(g *referee.GameResult) error {
 		g.Reveal(seed)
 		g.Logs[slices.Index(g.Bots, 0)] = []byte("secret thoughts\n")
 		games = append(games, g)

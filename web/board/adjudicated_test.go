@@ -12,7 +12,7 @@ import (
 )
 
 // adjudicated returns a replay that the bots' scores ended after twelve moves.
-func adjudicated(t testing.TB, a *referee.Adjudication, end referee.AdjudicationResult, ranks []int, scores [2]string) *board.Game {
+func adjudicated(t testing.TB, a *referee.Adjudication, end referee.AdjudicationResult, ranks []int, scores [2]string) *board.Recording {
 	t.Helper()
 	c := find(t, "teeko")
 	r := play(t, c)
@@ -37,7 +37,7 @@ func TestReplaysPageAdjudication(t *testing.T) {
 	in := webtest.Start(t)
 	rule := func(score float64) *referee.ScoreRule { return &referee.ScoreRule{Plies: 4, Score: score, From: 12} }
 	for name, c := range map[string]struct {
-		game             *board.Game
+		game             *board.Recording
 		now, line, facts string
 	}{
 		"draw": {

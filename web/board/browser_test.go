@@ -49,7 +49,7 @@ func TestReplaysPage(t *testing.T) {
 }
 
 // at checks where the player is, in all the places that say so.
-func (b *tab) at(ply int, g *board.Game) {
+func (b *tab) at(ply int, g *board.Recording) {
 	b.T.Helper()
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 	if got, want := b.Text(".count"), fmt.Sprintf("%d / %d", ply, len(g.Moves)); got != want {
@@ -61,7 +61,7 @@ func (b *tab) at(ply int, g *board.Game) {
 	}
 }
 
-func steps(b *tab, g *board.Game) {
+func steps(b *tab, g *board.Recording) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.at(0, g)
@@ -82,7 +82,7 @@ func steps(b *tab, g *board.Game) {
 	}
 }
 
-func jumps(b *tab, g *board.Game) {
+func jumps(b *tab, g *board.Recording) {
 	b.T.Helper()
 	end := len(g.Moves)
 	b.Click(`button.move[data-ply="4"]`)
@@ -99,9 +99,9 @@ func jumps(b *tab, g *board.Game) {
 }
 
 // scored returns the seats whose bots gave scores.
-func scored(g *board.Game) (seats []string) {
+func scored(g *board.Recording) (seats []string) {
 	for seat := range g.Seats {
-		if slices.ContainsFunc(g.Moves, func(m board.Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
+		if slices.ContainsFunc(g.Moves, func(m board.MoveStep) bool { return m.Seat == seat && len(m.Info) > 0 }) {
 			seats = append(seats, strconv.Itoa(seat))
 		}
 	}
@@ -109,7 +109,7 @@ func scored(g *board.Game) (seats []string) {
 }
 
 // playing lets the page play. At ply 2, whenever that comes, a key pauses it.
-func playing(b *tab, g *board.Game) {
+func playing(b *tab, g *board.Recording) {
 	b.T.Helper()
 	webtest.Eval[chromedp.Void](b.Tab, `(() => {
 		const s = document.querySelector('.speed'); s.value = '8'; s.dispatchEvent(new Event('change'));
@@ -180,7 +180,7 @@ func (b *tab) visit(ply, seat int) shown {
 }
 
 // seatViews goes through some positions and some seats' views of them.
-func seatViews(b *tab, g *board.Game) {
+func seatViews(b *tab, g *board.Recording) {
 	b.T.Helper()
 	b.Press("1")
 	b.Wait(`.player[data-view="1"]`)
@@ -277,7 +277,7 @@ func addresses(b *tab) {
 }
 
 // marks checks the last position: result, faults, moves of the stand-in.
-func marks(b *tab, g *board.Game) {
+func marks(b *tab, g *board.Recording) {
 	b.T.Helper()
 	b.Press(kb.End, "o")
 	b.at(len(g.Moves), g)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { os.Exit(webtest.M{Tests: m}.Run()) }
 type tab struct{ *webtest.Tab }
 
 // open opens a game's page, or an empty page for nil.
-func open(t *testing.T, in context.Context, g *board.Game) *tab {
+func open(t *testing.T, in context.Context, g *board.Recording) *tab {
 	t.Helper()
 	url := "about:blank"
 	if g != nil {
@@ -32,7 +32,7 @@ func open(t *testing.T, in context.Context, g *board.Game) *tab {
 }
 
 // pageFile writes a page and gives its address.
-func pageFile(t *testing.T, g *board.Game) string {
+func pageFile(t *testing.T, g *board.Recording) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "game.html")
 	f := kit.Get[*os.File](t)(os.Create(path))

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data of the page.
-type Game struct {
+// Recording is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data of the page.
+type Recording struct {
 	Name        string        `json:"game"`
 	Display     rules.Display `json:"display"`
 	Options     [][2]string   `json:"options"` // name and value, in the order of the game
@@ -19,11 +19,11 @@ type Game struct {
 	Commitment  referee.Hex   `json:"commitment"`
 	Match       matchPlace    `json:"match"`
 	Clock       clock         `json:"clock"`
-	Seats       []Seat        `json:"seats"`
+	Seats       []SeatRow     `json:"seats"`
 	Keys        []string      `json:"keys"`   // of a view, in its order
 	PerSeatKeys []string      `json:"own"`    // keys of a view whose values differ between seats
 	Frames      []Frame       `json:"frames"` // one more than Moves
-	Moves       []Move        `json:"moves"`
+	Moves       []MoveStep    `json:"moves"`
 	Faults      []fault       `json:"faults"`
 	Over        bool          `json:"over"` // the game ended by the rules; false after a forfeit or an adjudication
 	// EndByScores is how the bots' scores ended the game early, nil if they did not.
@@ -33,7 +33,7 @@ type Game struct {
 }
 
 // Columns returns the number of columns of the board, 0 for a game without a board.
-func (g *Game) Columns() int {
+func (g *Recording) Columns() int {
 	if g.Display.Board == nil {
 		return 0
 	}
@@ -42,7 +42,7 @@ func (g *Game) Columns() int {
 
 // MoveName returns a move in the notation of players: on a board, with the names of squares. It returns other
 // moves unchanged.
-func (g *Game) MoveName(move string) string {
+func (g *Recording) MoveName(move string) string {
 	columns := g.Columns()
 	var names []string
 	for text := range strings.SplitSeq(move, "-") {
@@ -61,8 +61,8 @@ type (
 	fault      = referee.Fault
 )
 
-// Seat is a seat with its bot and its result.
-type Seat struct {
+// SeatRow is a seat with its bot and its result.
+type SeatRow struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
 	Side    int     `json:"side"`
@@ -86,8 +86,8 @@ type Events struct {
 	PerSeat [][]string `json:"seen,omitempty"`
 }
 
-// Move is a move, from the frame with its index to the next one.
-type Move struct {
+// MoveStep is a move, from the frame with its index to the next one.
+type MoveStep struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
 	MS      float64  `json:"ms,omitempty"`
@@ -104,14 +104,14 @@ type position struct {
 
 // NewGame returns the game of a replay. It fails if the replay contradicts the rules so much that no game can
 // be shown. Smaller contradictions are in Differences.
-func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
+func NewGame(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := check(r, g)
 	if err != nil {
 		return nil, err
 	}
-	game := &Game{
+	game := &Recording{
 		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
-		EndByScores: r.AdjudicationResult, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []Move{},
+		EndByScores: r.AdjudicationResult, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []MoveStep{},
 	}
 	if r.Adjudication != nil {
 		game.Adjudication = r.Adjudication.String()
@@ -120,7 +120,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 		game.Options = append(game.Options, [2]string{o.Name, o.Value})
 	}
 	for i, s := range r.Seats {
-		game.Seats = append(game.Seats, Seat{s.Name, s.Version, v.Side(i), r.Ranks[i], r.Points[i]})
+		game.Seats = append(game.Seats, SeatRow{s.Name, s.Version, v.Side(i), r.Ranks[i], r.Points[i]})
 	}
 	positions, err := game.rebuild(r, v)
 	if err != nil {
@@ -128,7 +128,7 @@ func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	}
 	game.setFrames(positions)
 	for _, m := range r.Moves {
-		game.Moves = append(game.Moves, Move{m.Seat, m.Move, m.MS, m.Info, m.StandIn})
+		game.Moves = append(game.Moves, MoveStep{m.Seat, m.Move, m.MS, m.Info, m.StandIn})
 	}
 	for _, err := range r.Verify(g) {
 		game.Differences = append(game.Differences, strings.TrimPrefix(err.Error(), "replay: "))
@@ -146,7 +146,7 @@ func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 }
 
 // rebuild returns every position, including the first and the last.
-func (g *Game) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
+func (g *Recording) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
 		if err != nil {
@@ -200,7 +200,7 @@ func events(log *rules.Log, seats int) Events {
 }
 
 // setFrames sets Frames and PerSeatKeys from the positions.
-func (g *Game) setFrames(positions []position) {
+func (g *Recording) setFrames(positions []position) {
 	g.PerSeatKeys = perSeatKeys(positions)
 	before := position{views: make([]map[string]string, len(g.Seats))}
 	for _, p := range positions {

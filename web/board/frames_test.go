@@ -18,7 +18,7 @@ import (
 )
 
 // unfold returns the views by frame and seat, as the page does.
-func unfold(g *board.Game) (frames [][]map[string]string) {
+func unfold(g *board.Recording) (frames [][]map[string]string) {
 	views := make([]map[string]string, len(g.Seats))
 	for _, f := range g.Frames {
 		next := make([]map[string]string, len(views))
@@ -84,7 +84,7 @@ func TestReplaysMoveNames(t *testing.T) {
 		{"tebes", "19-14", "b3-c4"}, {"tebes", "30-35", "a1-f1"}, {"teeko", "0-12", "a5-c3"}, {"teeko-drop", "12", "c3"}, {"brisca", "12o", "12o"}, {"podrida", "bid:2", "bid:2"},
 	} {
 		f := find(t, c.game)
-		g := kit.Get[*board.Game](t)(board.NewGame(play(t, f), f.game))
+		g := kit.Get[*board.Recording](t)(board.NewGame(play(t, f), f.game))
 		if got := g.MoveName(c.move); got != c.want {
 			t.Errorf("%s: the move %s is called %q, want %q", c.game, c.move, got, c.want)
 		}
@@ -190,7 +190,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	}
 	_, data, _ := strings.Cut(page, `id="replay">`)
 	data, _, _ = strings.Cut(data, "</script>")
-	var g board.Game
+	var g board.Recording
 	kit.Must(t, json.Unmarshal([]byte(data), &g))
 	if g.Seats[0].Name != r.Seats[0].Name {
 		t.Errorf("the name is %q, want %q", g.Seats[0].Name, r.Seats[0].Name)

@@ -127,7 +127,7 @@ func TestReplaysPageTables(t *testing.T) {
 }
 
 // lastRound returns the ply at which the last round was dealt, with the largest hands; 0 if there are no rounds.
-func lastRound(g *board.Game) (ply int) {
+func lastRound(g *board.Recording) (ply int) {
 	for i, f := range g.Frames {
 		if slices.ContainsFunc(f.Events.All, func(e string) bool { return len(e) > 6 && e[:6] == "round " }) {
 			ply = i

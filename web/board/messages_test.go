@@ -34,7 +34,7 @@ var (
 
 // The modules use every text, and no other.
 func TestBoardTextsUsed(t *testing.T) {
-	english := map[string]messages.Text{}
+	english := map[string]messages.PluralText{}
 	for key, text := range kit.Get[[]*messages.Language](t)(messages.All())[0].Texts {
 		if name, ok := strings.CutPrefix(key, "board."); ok {
 			english[name] = text

@@ -31,7 +31,7 @@ var style string
 
 // WritePage writes a self-contained HTML document that plays the game back. Its content security policy
 // allows only its own script and style sheet, by their hashes, and no network.
-func (g *Game) WritePage(w io.Writer) error {
+func (g *Recording) WritePage(w io.Writer) error {
 	data, err := json.Marshal(g) // escapes <, > and &
 	if err != nil {
 		return err

@@ -85,19 +85,19 @@ func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// Upload is an archive as it was uploaded. The caller must close Body.
-type Upload struct {
+// ArchiveDownload is an archive as it was uploaded. The caller must close Body.
+type ArchiveDownload struct {
 	Name string // file name made of bot, version and format
 	Body io.ReadCloser
 }
 
 // Upload returns the upload of a version of a bot of the user.
-func (c *Client) Upload(ctx context.Context, bot string, version int) (Upload, error) {
+func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDownload, error) {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
 	if err != nil {
-		return Upload{}, err
+		return ArchiveDownload{}, err
 	}
-	u := Upload{Name: fmt.Sprintf("%s-%d.archive", bot, version), Body: resp.Body}
+	u := ArchiveDownload{Name: fmt.Sprintf("%s-%d.archive", bot, version), Body: resp.Body}
 	// The server must not choose a directory.
 	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil && params["filename"] == filepath.Base(params["filename"]) {
 		u.Name = params["filename"]

@@ -16,7 +16,7 @@ type feed struct {
 	number int // of the game; 0 before the first game
 	base   int // ply of the first frame
 	frames []board.Frame
-	moves  []board.Move // moves[i] leads from frames[i] to frames[i+1]
+	moves  []board.MoveStep // moves[i] leads from frames[i] to frames[i+1]
 	over   bool
 	failed bool     // the game cannot be shown and gets no frames
 	source snapshot // the snapshot from which the frames were made
@@ -62,7 +62,7 @@ func (f *feed) advance(s snapshot) error {
 			continue
 		}
 		if f.frames != nil {
-			f.moves = append(f.moves, board.Move{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
+			f.moves = append(f.moves, board.MoveStep{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
 		}
 		f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 	}
@@ -93,7 +93,7 @@ func (f *feed) trim(kept int) {
 	for _, frame := range f.frames[:n+1] {
 		maps.Copy(all, frame.Common)
 	}
-	f.frames, f.moves, f.base = append([]board.Frame{}, f.frames[n:]...), append([]board.Move{}, f.moves[n:]...), f.base+n
+	f.frames, f.moves, f.base = append([]board.Frame{}, f.frames[n:]...), append([]board.MoveStep{}, f.moves[n:]...), f.base+n
 	f.frames[0].Common = all
 }
 
@@ -101,16 +101,16 @@ func (f *feed) trim(kept int) {
 // the server has, and the first move follows the first frame. Otherwise the first move leads to the first
 // frame.
 type gameDoc struct {
-	Topic    string        `json:"topic"`
-	GameID   string        `json:"at"` // identifies the game, as in clientMessage
-	Head     *head         `json:"head,omitempty"`
-	Ply      int           `json:"ply"`
-	Frames   []board.Frame `json:"frames"`
-	Moves    []board.Move  `json:"moves"`
-	Faults   []faultDoc    `json:"faults"`
-	TimeLeft []int64       `json:"left"`  // by seat, in milliseconds, at the start of the current turn
-	Since    int64         `json:"since"` // start of the current turn, in milliseconds since 1970
-	Result   *result       `json:"result,omitempty"`
+	Topic    string           `json:"topic"`
+	GameID   string           `json:"at"` // identifies the game, as in clientMessage
+	Head     *head            `json:"head,omitempty"`
+	Ply      int              `json:"ply"`
+	Frames   []board.Frame    `json:"frames"`
+	Moves    []board.MoveStep `json:"moves"`
+	Faults   []faultDoc       `json:"faults"`
+	TimeLeft []int64          `json:"left"`  // by seat, in milliseconds, at the start of the current turn
+	Since    int64            `json:"since"` // start of the current turn, in milliseconds since 1970
+	Result   *result          `json:"result,omitempty"`
 }
 
 // head is what stays the same during a game. Its JSON keys are those of board.Game.
@@ -121,7 +121,7 @@ type head struct {
 	Display     rules.Display   `json:"display"`
 	Options     [][2]string     `json:"options"`
 	Clock       referee.ClockMS `json:"clock"`
-	Seats       []board.Seat    `json:"seats"`
+	Seats       []board.SeatRow `json:"seats"`
 	Keys        []string        `json:"keys"`
 	PerSeatKeys []string        `json:"own"` // always empty
 	Deals       int             `json:"deals"`
@@ -151,7 +151,7 @@ type result struct {
 // doc returns the message with the frames from the ply first on.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
-	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.Move{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}
+	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}
 	if first == f.base {
 		d.Head = f.head()
 		d.Moves = append(d.Moves, f.moves...)
@@ -180,7 +180,7 @@ func (f *feed) head() *head {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})
 	}
 	for seat, s := range r.Seats {
-		h.Seats = append(h.Seats, board.Seat{Name: s.Name, Side: v.Side(seat)})
+		h.Seats = append(h.Seats, board.SeatRow{Name: s.Name, Side: v.Side(seat)})
 	}
 	return h
 }

@@ -165,23 +165,23 @@ func (h *Hub) addMatch(m *match) *match {
 	return m
 }
 
-// Table is a game of people that is shown to those who watch it.
-type Table struct{ *match }
+// TableFeed is a game of people that is shown to those who watch it.
+type TableFeed struct{ *match }
 
 // ShowTable starts to show a game of people to those who have its link, and if listed is true, in the list of
 // games. It calls moved when somebody starts or stops watching.
-func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, moved func()) Table {
+func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, moved func()) TableFeed {
 	info := ListedGame{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
 	for seat := range names {
 		info.Sides = append(info.Sides, v.Side(seat))
 	}
 	m := newMatch(h, info, v)
 	m.listed, m.onAudienceChange = listed, moved
-	return Table{h.addMatch(m)}
+	return TableFeed{h.addMatch(m)}
 }
 
 // End sends the final state of the game to those who watch it, and removes it.
-func (t Table) End(state ladder.PlayState) {
+func (t TableFeed) End(state ladder.PlayState) {
 	t.hub.mu.Lock()
 	delete(t.hub.matches, t.info.Topic)
 	t.hub.mu.Unlock()

@@ -30,7 +30,7 @@ func quick() live.Limits {
 type collected struct {
 	at     []string // the games in their order
 	frames map[string][]board.Frame
-	moves  map[string][]board.Move
+	moves  map[string][]board.MoveStep
 	over   string
 }
 
@@ -41,7 +41,7 @@ func (c *collected) add(d doc) error {
 		return nil
 	}
 	if c.frames == nil {
-		c.frames, c.moves = map[string][]board.Frame{}, map[string][]board.Move{}
+		c.frames, c.moves = map[string][]board.Frame{}, map[string][]board.MoveStep{}
 	}
 	if d.Head != nil {
 		if d.Ply != 0 {
@@ -140,7 +140,7 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 	if c.over != "finished" {
 		w.T.Errorf("the match is %q at its end", c.over)
 	}
-	games := kit.Get[[]ladder.Game](w.T)(w.Store.Matches.Games(w.T.Context(), id))
+	games := kit.Get[[]ladder.FinishedGame](w.T)(w.Store.Matches.Games(w.T.Context(), id))
 	stored := map[string]int{} // beginnings of games, and how much is behind them
 	for _, g := range games {
 		data := kit.Get[[]byte](w.T)(w.Store.Matches.Replay(w.T.Context(), g.ID))

@@ -26,8 +26,8 @@ type match struct {
 
 	sending     sync.Mutex // guards the fields below
 	watchers    map[*subscriber]struct{}
-	feed        *feed           // nil while nobody watches
-	fullMessage *socket.Message // everything that the feed has; nil if it is not encoded
+	feed        *feed             // nil while nobody watches
+	fullMessage *socket.Broadcast // everything that the feed has; nil if it is not encoded
 	stop        context.CancelFunc
 	closed      bool // the final state has been sent
 }
@@ -253,7 +253,7 @@ func (m *match) broadcast(before mark) {
 
 // encode returns a message with the frames from the ply first on. If first is the base of the feed, the
 // message has the head of the game.
-func (m *match) encode(first int) (*socket.Message, error) {
+func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
 	return socket.Encode(doc)

@@ -46,8 +46,8 @@ type pageKey struct{ topic, lang string }
 type page struct {
 	owner    *subscriber // one of watchers; the page counts for its address
 	watchers map[*subscriber]struct{}
-	stale    bool            // something has happened since the page was rendered
-	message  *socket.Message // what was rendered last; nil before that
+	stale    bool              // something has happened since the page was rendered
+	message  *socket.Broadcast // what was rendered last; nil before that
 }
 
 // pages renders the watched pages that are stale, one after the other.

@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 		m.Observer.Watch = table.Position
 		moves := make(chan struct{})
 		for _, name := range []string{"anna", ladder.GuestName} {
-			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
+			m.Bots = append(m.Bots, match.Contestant{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
 				return house.Run("random", in, gated{out, moves})
 			}})
 		}
@@ -119,11 +119,11 @@ func TestNotShown(t *testing.T) {
 			bubble.Settle()
 		}
 		for _, name := range []string{"one", "two"} {
-			m.Bots = append(m.Bots, match.Bot{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
+			m.Bots = append(m.Bots, match.Contestant{Name: name, Hash: bundle, Serve: func(in io.Reader, out io.Writer) error {
 				return house.Run("random", in, out)
 			}})
 		}
-		w.Must(m.Play(t.Context(), func(*referee.Result) error { games++; return nil }))
+		w.Must(m.Play(t.Context(), func(*referee.GameResult) error { games++; return nil }))
 		table.End(ladder.PlayFinished)
 		last := 0
 		for {

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
-		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.Machine{Cores: []int{cores.Any}}, Watch: w.hub.ShowMatch,
+		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Programs: &laddertest.Programs{Start: w.resolve}, Local: attempt.WorkerInfo{Cores: []int{cores.Any}}, Watch: w.hub.ShowMatch,
 	}))
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -105,8 +105,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 }
 
 // resolve returns a house bot that waits before each move.
-func (w *world) resolve(_ context.Context, v ladder.Version) (match.Bot, error) {
-	return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: func(in io.Reader, out io.Writer) error {
+func (w *world) resolve(_ context.Context, v ladder.Version) (match.Contestant, error) {
+	return match.Contestant{Name: v.Bot, Hash: v.Hash, Serve: func(in io.Reader, out io.Writer) error {
 		return house.Run(strings.TrimPrefix(v.Bot, "@"), in, gated{out, w.moves})
 	}}, nil
 }
@@ -130,10 +130,10 @@ func (g gated) Write(p []byte) (int, error) {
 type doc struct {
 	Topic   string
 	At      string
-	Head    *struct{ Seats []board.Seat }
+	Head    *struct{ Seats []board.SeatRow }
 	Ply     int
 	Frames  []board.Frame
-	Moves   []board.Move
+	Moves   []board.MoveStep
 	Left    []int64
 	Since   int64
 	Result  *struct{ Ranks []int }

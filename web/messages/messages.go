@@ -34,10 +34,10 @@ var Languages = []string{"en", "ca", "es"}
 
 // Language has the texts of one language. It does not change after All has loaded it.
 type Language struct {
-	Tag     string            // one of Languages
-	Numbers *message.Printer  // formats numbers
-	Texts   map[string]Text   // by key
-	Phrases map[string]string // translated formats of phrases by their English formats
+	Tag     string                // one of Languages
+	Numbers *message.Printer      // formats numbers
+	Texts   map[string]PluralText // by key
+	Phrases map[string]string     // translated formats of phrases by their English formats
 
 	tag language.Tag
 }
@@ -57,9 +57,9 @@ func (l *Language) Translate(text string) string {
 	return text
 }
 
-// Text is a text in its plural forms, by their names, such as "one". A text without plural forms has the only
+// PluralText is a text in its plural forms, by their names, such as "one". A text without plural forms has the only
 // form "".
-type Text map[string]string
+type PluralText map[string]string
 
 // forms has the names of the plural forms.
 var forms = map[plural.Form]string{
@@ -69,7 +69,7 @@ var forms = map[plural.Form]string{
 // All returns all languages in the order of Languages. It loads them once.
 var All = sync.OnceValues(func() (list []*Language, err error) {
 	for _, tag := range Languages {
-		l := &Language{Tag: tag, Texts: map[string]Text{}, tag: language.MustParse(tag)}
+		l := &Language{Tag: tag, Texts: map[string]PluralText{}, tag: language.MustParse(tag)}
 		l.Numbers = message.NewPrinter(l.tag)
 		tree := map[string]any{}
 		if _, err := toml.DecodeFS(files, tag+".toml", &tree); err != nil {
@@ -89,13 +89,13 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	for name, value := range table {
 		switch value := value.(type) {
 		case string:
-			l.Texts[prefix+name] = Text{"": value}
+			l.Texts[prefix+name] = PluralText{"": value}
 		case map[string]any:
 			if _, plural := value["other"]; !plural {
 				l.addTable(prefix+name+".", value)
 				continue
 			}
-			t := Text{}
+			t := PluralText{}
 			for form, text := range value {
 				t[form] = fmt.Sprint(text)
 			}

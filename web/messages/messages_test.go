@@ -17,7 +17,7 @@ import (
 var place = regexp.MustCompile(`\{(\w+)\}`)
 
 // shape returns the forms of a text, and the places of all of them.
-func shape(t messages.Text) []string {
+func shape(t messages.PluralText) []string {
 	names := map[string]bool{}
 	for _, text := range t {
 		for _, m := range place.FindAllStringSubmatch(text, -1) {

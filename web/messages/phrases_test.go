@@ -291,19 +291,19 @@ func eachFault(say func(phrase.Text)) {
 	circumstances := []fault.Circumstances{{Fixed: true}, {Fixed: true, LeftOver: true}}
 	for _, stderr := range []string{"KeyError: 1", "KeyError: '?'", "KeyError: '-'", "x: Read-only file system: '/a/b'", "gaierror", "MemoryError", "can't start new thread", "Permission denied: '/a'",
 		"ModuleNotFoundError: No module named 'x'", "No such file or directory: '/a/b'", "hm"} {
-		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Sandbox: fault.Sandbox{Memory: 64, Processes: 8}, Log: fault.Log{Lines: []string{stderr}}, LeftOver: stderr == "hm"})
+		circumstances = append(circumstances, fault.Circumstances{Fixed: true, Sandbox: fault.Confinement{Memory: 64, Processes: 8}, Log: fault.BotLog{Lines: []string{stderr}}, LeftOver: stderr == "hm"})
 	}
 	for i, arrival := range []fault.Arrival{fault.Came, fault.CameAtEnd, fault.NeverCame} {
 		for _, language := range []string{"Python", "JavaScript", "C", "C++", "Rust", "Java", "Go", "Bash", "Perl", "Ruby", "Lua", "Tcl", "PHP", "Zig"} {
-			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Answer: fault.Answer{Arrival: arrival}, Language: language, LeftOver: i == 0})
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, Answer: fault.LateAnswer{Arrival: arrival}, Language: language, LeftOver: i == 0})
 		}
 	}
 	for _, turns := range []int{0, 3} {
 		for _, longest := range []float64{2, 90} {
-			circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Turns: turns, Longest: longest, Legal: []string{"5c"}, Move: "3o", Games: 2, Act: fault.Act(turns)}, Turn: fault.Turn{Movetime: 100, Ply: 17, Legal: legal}})
+			circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Turns: turns, Longest: longest, Legal: []string{"5c"}, Move: "3o", Games: 2, Act: fault.Act(turns)}, Turn: fault.FailedTurn{Movetime: 100, Ply: 17, Legal: legal}})
 		}
 	}
-	circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Act: fault.HeardEnd}}, fault.Circumstances{Fixed: true, History: fault.History{Games: 1}}, fault.Circumstances{Fixed: true, Log: fault.Log{Private: true}})
+	circumstances = append(circumstances, fault.Circumstances{Fixed: true, History: fault.History{Act: fault.HeardEnd}}, fault.Circumstances{Fixed: true, History: fault.History{Games: 1}}, fault.Circumstances{Fixed: true, Log: fault.BotLog{Private: true}})
 	for _, r := range reasons {
 		if r.Kind == fault.NotStarted || r.Kind == fault.Ended || r.Kind == fault.Failed {
 			r.Detail = "E1"

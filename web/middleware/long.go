@@ -88,7 +88,7 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 
 // AwaitSubmission returns the progress of a submission once it is done, ready returns true, or wait is over.
 // The number of simultaneously waiting requests of a person and of an address is limited.
-func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.Progress) bool) (service.Progress, error) {
+func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.SubmissionProgress) bool) (service.SubmissionProgress, error) {
 	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)
 	if err != nil || wait == 0 || p.Done || ready(p) {

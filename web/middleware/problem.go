@@ -18,15 +18,15 @@ import (
 
 // Error codes of HTTP, in addition to those of package ladder.
 const (
-	MethodNotAllowed ladder.Code = "method-not-allowed"
-	NotAcceptable    ladder.Code = "not-acceptable"
-	MediaType        ladder.Code = "media-type"
-	internal         ladder.Code = "internal"
+	MethodNotAllowed ladder.ErrorCode = "method-not-allowed"
+	NotAcceptable    ladder.ErrorCode = "not-acceptable"
+	MediaType        ladder.ErrorCode = "media-type"
+	internal         ladder.ErrorCode = "internal"
 )
 
 // kinds has the HTTP status and the title of each code. The codes are part of the API: a problem's type ends
 // with one.
-var kinds = map[ladder.Code]struct {
+var kinds = map[ladder.ErrorCode]struct {
 	status int
 	title  string
 }{

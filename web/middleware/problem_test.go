@@ -17,7 +17,7 @@ import (
 
 // TestKinds: every code of package ladder has a status.
 func TestKinds(t *testing.T) {
-	for _, code := range []ladder.Code{
+	for _, code := range []ladder.ErrorCode{
 		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
 	} {
 		if p := ProblemOf(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {

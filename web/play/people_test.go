@@ -364,7 +364,7 @@ func TestOneRematch(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
 		resolve, ready := w.Resolve, make(chan struct{})
-		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 			<-ready
 			return resolve(ctx, v)
 		}
@@ -394,9 +394,9 @@ func TestOneRematch(t *testing.T) {
 func TestRematchFails(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve, fail := w.Resolve, make(chan error)
-		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 			if err := <-fail; err != nil {
-				return match.Bot{}, err
+				return match.Contestant{}, err
 			}
 			return resolve(ctx, v)
 		}

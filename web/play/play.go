@@ -34,8 +34,8 @@ import (
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
-	Room    ladder.MemoryBudget                                      // memory limits of bots, as for ladders
-	Resolve func(context.Context, ladder.Version) (match.Bot, error) // returns a version as a bot in its sandbox
+	Room    ladder.MemoryBudget                                             // memory limits of bots, as for ladders
+	Resolve func(context.Context, ladder.Version) (match.Contestant, error) // returns a version as a bot in its sandbox
 	Log     *slog.Logger
 	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
 	OnChange func(id string)

@@ -65,9 +65,9 @@ func newWorld(t *testing.T, dir string, l play.Limits) *world {
 	w.must(err)
 	w.Tables = play.New(play.Options{
 		Store: s, Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Resolve: func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		Resolve: func(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 			p, err := resolver.Resolve(ctx, v.Bot)
-			return p.Bot, err
+			return p.Contestant, err
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,7 +111,7 @@ func guest(session int64, address string) service.Actor {
 var brisca = play.Choice{Game: "brisca", OtherPlayers: []string{"@greedy"}}
 
 // wantError checks the code of an error and a part of its text.
-func wantError(t *testing.T, err error, code ladder.Code, part string) {
+func wantError(t *testing.T, err error, code ladder.ErrorCode, part string) {
 	t.Helper()
 	if ladder.CodeOf(err) != code || !strings.Contains(err.Error(), part) {
 		t.Errorf("the error is %v, want %s with %q", err, code, part)
@@ -161,7 +161,7 @@ func sit(w *world, x *play.Table, silent int) { sitAt(w, x, 0, silent) }
 func sitAt(w *world, x *play.Table, seat, silent int) {
 	near, far := w.pipes()
 	go x.Attach(seat, near)
-	end := socket.NewStream(socket.StreamOptions{})
+	end := socket.NewStream(socket.LineStreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
 	w.t.Cleanup(func() {
@@ -253,7 +253,7 @@ func TestGames(t *testing.T) {
 func TestHouseFails(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
-		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 			b, err := resolve(ctx, v)
 			b.Serve = func(in io.Reader, out io.Writer) error {
 				io.WriteString(out, "ready\nmove\n")
@@ -278,7 +278,7 @@ func TestHouseFails(t *testing.T) {
 func TestHouseLate(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
-		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Bot, error) {
+		w.Resolve = func(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 			b, err := resolve(ctx, v)
 			b.Serve = func(in io.Reader, out io.Writer) error {
 				io.WriteString(out, "ready\n")

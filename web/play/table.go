@@ -64,23 +64,23 @@ type Seat struct {
 	ReservedFor service.Actor // for whom the free seat is reserved; zero means anybody
 	Version     ladder.Version
 
-	stream       *socket.Stream // of a person; nil if a bot plays
-	taken        bool           // by a person, perhaps not stored yet
-	seatStored   bool           // the person's seat is stored
-	arrived      bool           // the person has connected once, or has resigned
-	connections  int            // current number
-	resigned     bool           // the person has resigned and can send no more moves
-	forfeited    bool           // in the game
-	bankLeft     time.Duration  // at the start of the turn
-	timer        *time.Timer    // of the person's move; nil unless it is their turn without a bank
-	moveDeadline time.Time      // of a person without a bank
+	stream       *socket.LineStream // of a person; nil if a bot plays
+	taken        bool               // by a person, perhaps not stored yet
+	seatStored   bool               // the person's seat is stored
+	arrived      bool               // the person has connected once, or has resigned
+	connections  int                // current number
+	resigned     bool               // the person has resigned and can send no more moves
+	forfeited    bool               // in the game
+	bankLeft     time.Duration      // at the start of the turn
+	timer        *time.Timer        // of the person's move; nil unless it is their turn without a bank
+	moveDeadline time.Time          // of a person without a bank
 }
 
 // prepare returns the bots of all seats. Their files exist until ctx ends.
-func (x *Table) prepare(ctx context.Context) (bots []match.Bot, err error) {
+func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
-			b := match.Bot{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.stream.Serve}
+			b := match.Contestant{Hash: match.PersonHash(), Untimed: true, Follows: true, Serve: s.stream.Serve}
 			if x.Choice.Bank != 0 {
 				b.Untimed, b.Clock = false, &referee.Clock{Bank: x.Choice.Bank, Margin: bankMargin, Startup: time.Minute}
 			}
@@ -453,7 +453,7 @@ func (x *Table) stopClock(s *Seat) {
 }
 
 // run plays the game and stores it.
-func (x *Table) run(ctx context.Context, bots []match.Bot) {
+func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	defer x.end(nil)
 	stop := context.AfterFunc(ctx, func() { x.closeStreams(context.Cause(ctx)) })
 	defer stop()
@@ -501,7 +501,7 @@ func await(ctx context.Context, what <-chan struct{}, in time.Duration, late err
 }
 
 // playGame plays the game after all people have sat down and connected.
-func (x *Table) playGame(ctx context.Context, bots []match.Bot) (playGame *referee.Result, err error) {
+func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (playGame *referee.GameResult, err error) {
 	if err := await(ctx, x.moments.allSeated, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
 	}
@@ -544,7 +544,7 @@ func (x *Table) reportVoid(err error) {
 }
 
 // storeResult stores a finished game. It returns an error instead if a house bot has failed.
-func (x *Table) storeResult(g *referee.Result) error {
+func (x *Table) storeResult(g *referee.GameResult) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
 	for _, f := range g.Faults {

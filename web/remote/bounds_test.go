@@ -46,7 +46,7 @@ func ended(t *testing.T, ws *websocket.Conn, what string) {
 var many = limitsOf(30, 1000, 1000)
 
 // bot starts a client, and returns its bot for a match.
-func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
+func (w *world) bot(t *testing.T, c *remote.Connector) match.Contestant {
 	t.Helper()
 	id := w.bots.Add(1)
 	c.URL, c.Dial, c.Token, c.Bot = bubble.URL, w.server.Dial, w.token, fmt.Sprintf("far-%d", id)
@@ -58,7 +58,7 @@ func (w *world) bot(t *testing.T, c *remote.Client) match.Bot {
 // good connects a bot that plays a session now, and another one when it is called.
 func (w *world) good(t *testing.T) (more func()) {
 	t.Helper()
-	b := w.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
+	b := w.bot(t, &remote.Connector{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
 	var s session
 	s.begin(t, b.Serve)
 	s.greet(t)
@@ -136,7 +136,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t, many)
-		b := w.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
+		b := w.bot(t, &remote.Connector{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
 		sessions := make([]session, 16)
 		for i := range sessions {
 			sessions[i].begin(t, b.Serve)

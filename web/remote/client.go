@@ -25,8 +25,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Server says how a client reaches the server.
-type Server struct {
+// ServerAddress says how a client reaches the server.
+type ServerAddress struct {
 	URL, Token, Agent string // as in client.Client
 	// Dial makes the connections. If Dial is nil, they go over the network, through the proxy that the
 	// environment names.
@@ -35,7 +35,7 @@ type Server struct {
 
 // ClientOptions say what a Client connects, and to which server.
 type ClientOptions struct {
-	Server
+	ServerAddress
 	Bot, Label string
 	Games      []string // games that a new version plays; if nil, all games or those of the previous version
 	NewVersion bool     // make a new version even if one is live
@@ -48,8 +48,8 @@ type ClientOptions struct {
 	OnEvent func(Event)
 }
 
-// Client connects a local program to a server as a remote bot.
-type Client struct {
+// Connector connects a local program to a server as a remote bot.
+type Connector struct {
 	ClientOptions
 
 	instance      string
@@ -76,7 +76,7 @@ type Event struct {
 
 // report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call:
 // OnEvent may take long, and may call Leave. The caller holds the lock.
-func (c *Client) report(s Event) {
+func (c *Connector) report(s Event) {
 	if c.OnEvent == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (e finalError) Unwrap() error { return e.error }
 
 // Run plays until ctx ends, the server rejects the bot, or the client has left; see Leave. After a broken
 // connection it connects again by itself. Only the first connection must succeed. Run may be called once.
-func (c *Client) Run(ctx context.Context) error {
+func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.instance = rand.Text()
@@ -164,7 +164,7 @@ func (c *Client) Run(ctx context.Context) error {
 
 // Leave makes Run return when the matches in progress are over. If Run has not been called, it will return at
 // once.
-func (c *Client) Leave() {
+func (c *Connector) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.programs == nil { // Run has not been called
@@ -174,7 +174,7 @@ func (c *Client) Leave() {
 	c.startLeaving()
 }
 
-func (c *Client) startLeaving() {
+func (c *Connector) startLeaving() {
 	if c.leaving {
 		return
 	}
@@ -193,7 +193,7 @@ const resultTime, offlineTime = 10 * time.Second, time.Minute
 
 // stopIfIdle ends Run if the client is leaving and nothing is left to do. While the server may still start a
 // match with the client, Run continues. The caller holds the lock.
-func (c *Client) stopIfIdle() {
+func (c *Connector) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
 	case len(c.activeMatches) == 0 && (c.released || c.link == nil):
@@ -206,7 +206,7 @@ func (c *Client) stopIfIdle() {
 }
 
 // stopAfter ends Run after d, unless something has changed by then.
-func (c *Client) stopAfter(d time.Duration) {
+func (c *Connector) stopAfter(d time.Duration) {
 	released, link := c.released, c.link
 	time.AfterFunc(d, func() {
 		c.mu.Lock()
@@ -217,14 +217,14 @@ func (c *Client) stopAfter(d time.Duration) {
 	})
 }
 
-func (c *Client) stop() {
+func (c *Connector) stop() {
 	c.hasLeft = true
 	c.cancel()
 }
 
 // connect opens one connection and serves it until it breaks. It sets reached when the server has accepted
 // the bot.
-func (c *Client) connect(ctx context.Context, reached *bool) error {
+func (c *Connector) connect(ctx context.Context, reached *bool) error {
 	ws, err := c.dial(ctx)
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	}
 }
 
-func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+func (c *Connector) dial(ctx context.Context) (*websocket.Conn, error) {
 	q := url.Values{paramBot: {c.Bot}, paramInstance: {c.instance}}
 	if c.Label != "" {
 		q.Set(paramLabel, c.Label)
@@ -313,7 +313,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 }
 
 // newHello returns a hello with the sessions that have a process, and the newest matches without a result.
-func (c *Client) newHello() *hello {
+func (c *Connector) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	matches := slices.Sorted(maps.Keys(c.activeMatches))
@@ -324,7 +324,7 @@ func (c *Client) newHello() *hello {
 }
 
 // resume continues the sessions that the server still has, and ends the others.
-func (c *Client) resume(l *link, w *Welcome) {
+func (c *Connector) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report(Event{Online: w})
@@ -344,7 +344,7 @@ func (c *Client) resume(l *link, w *Welcome) {
 }
 
 // startProgram starts the process of a session.
-func (c *Client) startProgram(l *link, o *Opening) {
+func (c *Connector) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.programs) >= maxSessions || c.programs[o.Session] != nil {
@@ -358,7 +358,7 @@ func (c *Client) startProgram(l *link, o *Opening) {
 		c.leaving = true
 		go l.send(frame{Leave: true})
 	}
-	p := &program{Opening: *o, seat: socket.NewStream(socket.StreamOptions{ReturnTime: 24 * time.Hour})}
+	p := &program{Opening: *o, seat: socket.NewStream(socket.LineStreamOptions{ReturnTime: 24 * time.Hour})}
 	c.programs[o.Session] = p
 	conn := l.newConn(o.Session)
 	go p.seat.Attach(conn)
@@ -375,7 +375,7 @@ func (c *Client) startProgram(l *link, o *Opening) {
 	})
 }
 
-func (c *Client) recordResult(r *Result) {
+func (c *Connector) recordResult(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.activeMatches[r.Match] { // the result came twice, or the match was not played here
@@ -387,7 +387,7 @@ func (c *Client) recordResult(r *Result) {
 }
 
 // recordRelease records that the server has no match for the client anymore.
-func (c *Client) recordRelease() {
+func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.released = true
@@ -395,7 +395,7 @@ func (c *Client) recordRelease() {
 }
 
 // endPrograms ends all processes and waits for them.
-func (c *Client) endPrograms() {
+func (c *Connector) endPrograms() {
 	c.mu.Lock()
 	var list []*program
 	for _, p := range c.programs {

@@ -41,11 +41,11 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := []string{program, "--fault", f.Name, "--at=4"}
-			want := play(t, match.Bot{Command: command})
+			want := play(t, match.Contestant{Command: command})
 			if len(want.Faults) != 1 || want.Faults[0].Code != f.Code {
 				t.Fatalf("process: faults %v, want %s", want.Faults, f.Code)
 			}
-			compare(t, "remote bot", play(t, far.bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Command: command}})), want)
+			compare(t, "remote bot", play(t, far.bot(t, &remote.Connector{ClientOptions: remote.ClientOptions{Command: command}})), want)
 			compare(t, "person", play(t, throughSocket(t, process(t, command))), want)
 		})
 	}
@@ -54,10 +54,10 @@ func TestConformance(t *testing.T) {
 // A bot that answers too late is late at the same moment and in the same words, and so is one that does
 // not answer.
 func TestLate(t *testing.T) {
-	ways := []func(*testing.T, serve) match.Bot{
-		func(_ *testing.T, serve serve) match.Bot { return match.Bot{Serve: serve} },
-		func(t *testing.T, serve serve) match.Bot {
-			return newWorld(t, many).bot(t, &remote.Client{ClientOptions: remote.ClientOptions{Serve: serve}})
+	ways := []func(*testing.T, serve) match.Contestant{
+		func(_ *testing.T, serve serve) match.Contestant { return match.Contestant{Serve: serve} },
+		func(t *testing.T, serve serve) match.Contestant {
+			return newWorld(t, many).bot(t, &remote.Connector{ClientOptions: remote.ClientOptions{Serve: serve}})
 		},
 		throughSocket,
 	}
@@ -79,7 +79,7 @@ func TestLate(t *testing.T) {
 						return protocol.Answer{Move: []byte(turn.Moves.Strings()[0])}
 					})
 				}
-				var want *referee.Result
+				var want *referee.GameResult
 				for i, way := range ways {
 					b := way(t, serve)
 					began := time.Now()
@@ -99,9 +99,9 @@ func TestLate(t *testing.T) {
 
 // throughSocket returns a program at a seat with a socket of its own, as the page of a person has
 // it.
-func throughSocket(t *testing.T, serve serve) match.Bot {
+func throughSocket(t *testing.T, serve serve) match.Contestant {
 	t.Helper()
-	s, page := socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{})
+	s, page := socket.NewStream(socket.LineStreamOptions{}), socket.NewStream(socket.LineStreamOptions{})
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := socket.Upgrade(w, r, socket.Limits{}); err == nil {
 			s.Attach(c)
@@ -128,7 +128,7 @@ func throughSocket(t *testing.T, serve serve) match.Bot {
 		ws.Close()
 		ended.Wait()
 	})
-	return match.Bot{Serve: s.Serve}
+	return match.Contestant{Serve: s.Serve}
 }
 
 // process returns a program that is a process.
@@ -155,20 +155,20 @@ func process(t *testing.T, command []string) serve {
 }
 
 // play plays one game of the bot at seat 0 against one that plays the first legal moves.
-func play(t *testing.T, b match.Bot) *referee.Result {
+func play(t *testing.T, b match.Contestant) *referee.GameResult {
 	t.Helper()
 	b.Name = "tested"
 	m := match.Match{
 		Variant: refereetest.Variant(t, "tebes", "size=4"),
 		Clock:   referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
-		Bots:    []match.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
+		Bots:    []match.Contestant{b, {Name: "first", Serve: plays("first"), Untimed: true}},
 	}
-	return kit.Get[*referee.Result](t)(m.PlayGame(t.Context()))
+	return kit.Get[*referee.GameResult](t)(m.PlayGame(t.Context()))
 }
 
 // compare compares all that does not depend on how lines travel: how a process has ended is told
 // by its exit status in one way, and by its client in another.
-func compare(t *testing.T, way string, got, want *referee.Result) {
+func compare(t *testing.T, way string, got, want *referee.GameResult) {
 	t.Helper()
 	if len(got.Faults) != len(want.Faults) {
 		t.Errorf("%s: faults %v, want %v", way, got.Faults, want.Faults)

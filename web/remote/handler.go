@@ -22,7 +22,7 @@ import (
 )
 
 // Handler returns the handler for Path. The middleware m must wrap it.
-func (h *Hub) Handler(m *middleware.Middleware) http.Handler {
+func (h *Registry) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = "GET " + Path
 		err := m.Bearer(w, r)
@@ -81,7 +81,7 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 
 // serve serves a connection from its request to its end. If it returns an error, the request has not been
 // answered.
-func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
+func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.RequestOf(r)
 	ask, err := parseRequest(r.URL.Query())
 	if err != nil {
@@ -126,7 +126,7 @@ func (h *Hub) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Req
 const endWait = time.Second
 
 // awaitOldLink waits up to endWait for the end of the bot's connection from an earlier client.
-func (h *Hub) awaitOldLink(ask connectRequest, person int64) {
+func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
 	for _, b := range h.bots {
@@ -158,7 +158,7 @@ func (b *bot) isConnected() bool {
 }
 
 // checkPlace returns an error if a bot cannot connect now; see checkPlaceLocked.
-func (h *Hub) checkPlace(ask connectRequest, person int64) error {
+func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.checkPlaceLocked(ask, person)
@@ -166,7 +166,7 @@ func (h *Hub) checkPlace(ask connectRequest, person int64) error {
 
 // checkPlaceLocked returns an error if the bot is connected elsewhere or a limit is reached. The caller holds
 // the lock.
-func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
+func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
 	}
@@ -194,7 +194,7 @@ func (h *Hub) checkPlaceLocked(ask connectRequest, person int64) error {
 }
 
 // reservePlace counts a connection of a bot that is about to open.
-func (h *Hub) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
+func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.checkPlaceLocked(ask, v.Owner); err != nil { // other bots may have connected meanwhile
@@ -211,7 +211,7 @@ func (h *Hub) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 }
 
 // serveLink serves a connection until it ends, and returns the reason.
-func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
+func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
 	err := l.Read(&f)
@@ -245,7 +245,7 @@ func (h *Hub) serveLink(b *bot, l *link, ask connectRequest) error {
 
 // admitLink makes a link the bot's current link. Sessions for which the client still has a process (listed in
 // has) continue, and so do those that the client does not know yet. All others are lost.
-func (h *Hub) admitLink(b *bot, l *link, ask connectRequest, has []int64) error {
+func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, has []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

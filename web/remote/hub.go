@@ -25,8 +25,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Hub has the remote bots of a server. Its methods are safe for concurrent use.
-type Hub struct {
+// Registry has the remote bots of a server. Its methods are safe for concurrent use.
+type Registry struct {
 	Options
 	began   time.Time
 	changes chan struct{}
@@ -52,19 +52,19 @@ type bot struct {
 // session is one process of a bot.
 type session struct {
 	Opening
-	seat        *socket.Stream
+	seat        *socket.LineStream
 	announcedTo string // instance that was sent the Opening; "" before that
 }
 
 // New returns a hub. Run must be called.
-func New(o Options) *Hub {
+func New(o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Hub{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Registry{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
 // IsReady reports whether a remote version can start a match: it is connected, wants more matches and plays
 // none.
-func (h *Hub) IsReady(version int64) bool {
+func (h *Registry) IsReady(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.bots[version].isReady()
@@ -74,7 +74,7 @@ func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving &&
 
 // IsGone reports whether a remote version has been away, or has wanted no more matches, for longer than a match
 // waits for it. The time of a version that has never connected counts from the start of the server.
-func (h *Hub) IsGone(version int64) bool {
+func (h *Registry) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	since := h.began
@@ -88,7 +88,7 @@ func (h *Hub) IsGone(version int64) bool {
 }
 
 // Reserve reserves a remote version for a match, until Release. It returns false if the version is not ready.
-func (h *Hub) Reserve(version int64) bool {
+func (h *Registry) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
@@ -100,7 +100,7 @@ func (h *Hub) Reserve(version int64) bool {
 }
 
 // Release ends a reservation. A bot that is leaving is then told that it has no more matches.
-func (h *Hub) Release(version int64) {
+func (h *Registry) Release(version int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
@@ -111,9 +111,9 @@ func (h *Hub) Release(version int64) {
 }
 
 // Changes returns a channel that receives after remote versions have become ready or gone.
-func (h *Hub) Changes() <-chan struct{} { return h.changes }
+func (h *Registry) Changes() <-chan struct{} { return h.changes }
 
-func (h *Hub) signalChange() {
+func (h *Registry) signalChange() {
 	select {
 	case h.changes <- struct{}{}:
 	default: // a signal is pending already
@@ -121,7 +121,7 @@ func (h *Hub) signalChange() {
 }
 
 // Online reports whether a remote version is connected.
-func (h *Hub) Online(version int64) bool {
+func (h *Registry) Online(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[version]
@@ -129,8 +129,8 @@ func (h *Hub) Online(version int64) bool {
 }
 
 // Bot returns a remote version as a bot of a match.
-func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
-	return match.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
+func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
+	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (h *Hub) Bot(v ladder.Version, m *ladder.Match) match.Bot {
 }
 
 // openSession starts a session of a remote version.
-func (h *Hub) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
+func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.bots[v.ID]
@@ -151,7 +151,7 @@ func (h *Hub) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	h.sessions++
 	s := &session{
 		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
-		seat:    socket.NewStream(socket.StreamOptions{ReturnTime: h.Limits.Comeback, SlowAfter: slowTime(h.Limits.Allowance)}),
+		seat:    socket.NewStream(socket.LineStreamOptions{ReturnTime: h.Limits.Comeback, SlowAfter: slowTime(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
 	if b.link != nil && b.link.ready {
@@ -168,7 +168,7 @@ func slowTime(allowance time.Duration) time.Duration {
 
 // announceSession sends the Opening of a session to a bot, and attaches the session to the bot's link. The
 // caller holds the lock.
-func (h *Hub) announceSession(b *bot, s *session) {
+func (h *Registry) announceSession(b *bot, s *session) {
 	l := b.link
 	c := l.newConn(s.Session)
 	s.announcedTo = b.instance
@@ -180,7 +180,7 @@ func (h *Hub) announceSession(b *bot, s *session) {
 }
 
 // endSession removes a session.
-func (h *Hub) endSession(version int64, s *session) {
+func (h *Registry) endSession(version int64, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.bots[version].sessions, s.Session)
@@ -188,7 +188,7 @@ func (h *Hub) endSession(version int64, s *session) {
 
 // Run sends bots the results of their matches, and ends the connections of versions that are no longer live,
 // until ctx ends.
-func (h *Hub) Run(ctx context.Context) error {
+func (h *Registry) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
 	})
@@ -218,7 +218,7 @@ func (h *Hub) Run(ctx context.Context) error {
 const checkTime = 3 * time.Second
 
 // reportResult sends the result of a match to its connected bots.
-func (h *Hub) reportResult(e events.Event) {
+func (h *Registry) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // most matches have no connected bot
 	}
@@ -256,7 +256,7 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 }
 
 // reportEnded sends a bot that has connected again the results of the matches that ended meanwhile.
-func (h *Hub) reportEnded(version int64, l *link, matches []int64) {
+func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
 		if err != nil || m.State != ladder.Finished && m.State != ladder.Dropped {
@@ -270,7 +270,7 @@ func (h *Hub) reportEnded(version int64, l *link, matches []int64) {
 
 // checkVersions ends the connections of versions that are no longer live and play nothing. It removes bots
 // that have been away for longer than a match waits.
-func (h *Hub) checkVersions(ctx context.Context) {
+func (h *Registry) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
 	for id, b := range h.bots {
@@ -292,7 +292,7 @@ func (h *Hub) checkVersions(ctx context.Context) {
 }
 
 // disconnect ends the connection of a bot for good, unless it plays.
-func (h *Hub) disconnect(b *bot, why string) {
+func (h *Registry) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l := b.link; l != nil && len(b.sessions) == 0 {
@@ -303,7 +303,7 @@ func (h *Hub) disconnect(b *bot, why string) {
 
 // recordLeave excludes a bot from further matches. It tells the bot when no match is left (see Release), as
 // one may be about to start of which the bot does not know.
-func (h *Hub) recordLeave(b *bot, l *link) {
+func (h *Registry) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if b.link != l || b.leaving {
@@ -316,14 +316,14 @@ func (h *Hub) recordLeave(b *bot, l *link) {
 }
 
 // recordAbsence records that a bot has lost its link l. The caller holds the lock.
-func (h *Hub) recordAbsence(b *bot, l *link) {
+func (h *Registry) recordAbsence(b *bot, l *link) {
 	if b.link == l {
 		b.link, b.since, b.leaving = nil, time.Now(), false
 	}
 }
 
 // Close ends all connections. Their clients will connect to the next server.
-func (h *Hub) Close() {
+func (h *Registry) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true

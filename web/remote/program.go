@@ -15,7 +15,7 @@ import (
 // program is a process of a client for one session.
 type program struct {
 	Opening
-	seat    *socket.Stream
+	seat    *socket.LineStream
 	running sync.WaitGroup
 }
 

@@ -286,7 +286,7 @@ func TestLimits(t *testing.T) {
 		w := newPlayed(t, limitsOf(30, 1, 2))
 		first := start(t, w.client(w.token, "one"))
 		first.await(t, "online", online)
-		refused := func(c *remote.Client, want string) {
+		refused := func(c *remote.Connector, want string) {
 			t.Helper()
 			err := c.Run(t.Context())
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -372,7 +372,7 @@ func TestStopWhileDialing(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- (&remote.Client{ClientOptions: remote.ClientOptions{Server: remote.Server{URL: "http://" + l.Addr().String()}, Bot: "far"}}).Run(ctx)
+		ended <- (&remote.Connector{ClientOptions: remote.ClientOptions{ServerAddress: remote.ServerAddress{URL: "http://" + l.Addr().String()}, Bot: "far"}}).Run(ctx)
 	}()
 	conn := kit.Get[net.Conn](t)(l.Accept())
 	defer conn.Close()

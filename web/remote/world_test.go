@@ -34,7 +34,7 @@ import (
 // world has a hub behind a server in memory.
 type world struct {
 	*laddertest.World
-	*remote.Hub
+	*remote.Registry
 	token  string // of ann, who may submit
 	wake   func() // of the runner; nil: nothing is played
 	server *bubble.Listener
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, l ladder.RemoteLimits) *world {
 // serve serves a hub with these options, and what it needs of the world.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	o.Store, o.Bounds = w.Store, w.Config.Limits
-	w.Hub = remote.New(o)
+	w.Registry = remote.New(o)
 	wake := func() {
 		if w.wake != nil {
 			w.wake()
@@ -90,10 +90,10 @@ func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	w.SyncHouseBots(func(string) string { return strings.Repeat("0", 64) })
 	w.serve(t, remote.Options{Limits: l})
 	r, err := runner.New(runner.Options{
-		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Local: attempt.Machine{Cores: []int{cores.Any}},
-		Remotes: w.Hub, Limits: runner.Limits{Allowance: l.Allowance},
-		Programs: &laddertest.Programs{Start: func(_ context.Context, v ladder.Version) (match.Bot, error) {
-			return match.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
+		Store: runner.NewStore(w.Store), Ladders: w.Config.Ladders, Local: attempt.WorkerInfo{Cores: []int{cores.Any}},
+		Remotes: w.Registry, Limits: runner.Limits{Allowance: l.Allowance},
+		Programs: &laddertest.Programs{Start: func(_ context.Context, v ladder.Version) (match.Contestant, error) {
+			return match.Contestant{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
 		}},
 	})
 	w.Must(err)
@@ -189,8 +189,8 @@ func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Pe
 }
 
 // client returns a client of a bot that plays at random.
-func (w *world) client(token, name string) *remote.Client {
-	return &remote.Client{ClientOptions: remote.ClientOptions{Server: remote.Server{URL: bubble.URL, Dial: w.server.Dial, Token: token}, Bot: name, Serve: plays("random")}}
+func (w *world) client(token, name string) *remote.Connector {
+	return &remote.Connector{ClientOptions: remote.ClientOptions{ServerAddress: remote.ServerAddress{URL: bubble.URL, Dial: w.server.Dial, Token: token}, Bot: name, Serve: plays("random")}}
 }
 
 // dial connects a bot without a client of ours.
@@ -212,10 +212,10 @@ func (w *world) version(t *testing.T, name string) ladder.Version {
 }
 
 // match returns a match and its games, in none of which a bot has made a mistake unless one may.
-func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.Game) {
+func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.FinishedGame) {
 	t.Helper()
 	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
-	list := kit.Get[[]ladder.Game](t)(w.Store.Matches.Games(t.Context(), id))
+	list := kit.Get[[]ladder.FinishedGame](t)(w.Store.Matches.Games(t.Context(), id))
 	for _, g := range list {
 		for _, seat := range g.Seats {
 			if seat.Fault != "" && !faults {
@@ -237,13 +237,13 @@ func (w *world) verify(t *testing.T) {
 
 // far is a client that runs until the end of the test.
 type far struct {
-	*remote.Client
+	*remote.Connector
 	ended  chan error
 	states chan remote.Event
 	cancel context.CancelFunc
 }
 
-func start(t *testing.T, c *remote.Client) *far {
+func start(t *testing.T, c *remote.Connector) *far {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &far{c, make(chan error, 1), make(chan remote.Event, 10000), cancel}
 	c.OnEvent = func(s remote.Event) { f.states <- s }

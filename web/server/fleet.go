@@ -35,7 +35,7 @@ type Cluster struct {
 }
 
 // openHub starts what matches are handed to other machines with; nil where there are none.
-func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Hub, error) {
+func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
 	}
@@ -51,14 +51,14 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 	if bots != nil {
 		bots.Level = s.Config.Sandbox // which other machines must have
 	}
-	hub, err := cluster.OpenHub(ctx, cluster.HubOptions{
+	hub, err := cluster.OpenHub(ctx, cluster.DispatcherOptions{
 		Dir:    s.Dir.Fleet(),
 		Listen: s.Cluster.Listen, Certificate: certificate,
 		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
 		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
-		BuildDir: func(ctx context.Context, b attempt.Bot) (dir string, err error) {
+		BuildDir: func(ctx context.Context, b attempt.Entrant) (dir string, err error) {
 			v, err := s.Store.Versions.Find(ctx, b.Version)
 			if err == nil {
 				err = p.Restore(ctx, v)
@@ -73,8 +73,8 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 }
 
 // localMachine returns the machine of this process.
-func (s *Server) localMachine() attempt.Machine {
-	return attempt.Machine{
+func (s *Server) localMachine() attempt.WorkerInfo {
+	return attempt.WorkerInfo{
 		Version: s.Version, Protocol: cluster.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
 		Sandbox: sandbox.Probe().Level.String(), Cores: s.Cores, Memory: s.room.Total,
 	}
@@ -82,9 +82,9 @@ func (s *Server) localMachine() attempt.Machine {
 
 // host answers the questions of the runner about this machine.
 type host struct {
-	dir          string         // for temporary files
-	sandbox      *match.Sandbox // of bots; nil if they have none
-	hub          *cluster.Hub   // of other machines; nil if there are none
+	dir          string              // for temporary files
+	sandbox      *match.Sandbox      // of bots; nil if they have none
+	hub          *cluster.Dispatcher // of other machines; nil if there are none
 	interpreters map[string]bool
 }
 

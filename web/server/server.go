@@ -90,7 +90,7 @@ type Server struct {
 	listener     net.Listener
 	httpListener net.Listener      // for http beside https; nil without a domain
 	manager      *autocert.Manager // of the certificate
-	remotes      *remote.Hub
+	remotes      *remote.Registry
 }
 
 // Open locks and prepares the data directory, listens, and updates the database to the
@@ -365,7 +365,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 }
 
 // runner returns the runner of the matches.
-func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
+func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Dispatcher, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.MaxMemory()
 	if err != nil {
 		return nil, err

@@ -55,10 +55,10 @@ func TestFaultOnAllPages(t *testing.T) {
 			s := webtest.NewStaticWorld(t, nil)
 			v := s.MakeLive("lola", store.BuildInfo{Language: "Python", Command: []string{"python3", "bot.py"}})
 			m := s.Play("tebes-4", []int64{v.ID, s.Version("@random")}, map[int64]webtest.Player{v.ID: crash(log)})
-			g := kit.Get[[]ladder.Game](t)(s.Store.Matches.Games(t.Context(), m.ID))[0]
+			g := kit.Get[[]ladder.FinishedGame](t)(s.Store.Matches.Games(t.Context(), m.ID))[0]
 			r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(s.Store.Matches.Replay(t.Context(), g.ID))))
 			f := r.Faults[0]
-			c := match.Bot{Language: "Python", Sandbox: &match.Sandbox{Limit: s.Ladder.Config.BotLimit()}}.InCompetition(r, f, []byte(log))
+			c := match.Contestant{Language: "Python", Sandbox: &match.Sandbox{Limit: s.Ladder.Config.BotLimit()}}.InCompetition(r, f, []byte(log))
 			own, other := s.Client(), s.Client()
 			s.SignIn(own, s.AdaToken)
 			for _, path := range []string{fmt.Sprint("/matches/", m.ID), fmt.Sprint("/games/", g.ID), "/bots/lola"} {
@@ -69,7 +69,7 @@ func TestFaultOnAllPages(t *testing.T) {
 				}
 				shows(t, path+" for the owner", mine, want...)
 				c := c
-				c.Log = fault.Log{Private: true}
+				c.Log = fault.BotLog{Private: true}
 				shows(t, path+" for others", theirs, append(inEnglish(f.Reason.Advice(c)), f.Text)...)
 				hides(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
 			}

@@ -282,7 +282,7 @@ func TestSingleFiles(t *testing.T) {
 	if a := w.Get(c, "/bots/named-by-file"); a.Status != http.StatusOK {
 		t.Errorf("a bot that its file names: %d", a.Status)
 	}
-	upload := kit.Get[client.Upload](t)(api.Upload(t.Context(), "by-api", 1))
+	upload := kit.Get[client.ArchiveDownload](t)(api.Upload(t.Context(), "by-api", 1))
 	defer upload.Body.Close()
 	path := filepath.Join(t.TempDir(), "upload")
 	kit.Must(t, os.WriteFile(path, kit.Get[[]byte](t)(io.ReadAll(upload.Body)), 0o600))

@@ -50,13 +50,13 @@ func TestInterval(t *testing.T) {
 // The games from which a bot was disqualified are one line of those that it lost; those that it failed to start are not.
 func TestLostOnce(t *testing.T) {
 	m := ladder.Match{Bots: []string{"a", "b"}, Numbers: []int{1, 1}}
-	var games []ladder.Game
+	var games []ladder.FinishedGame
 	for i, fault := range []string{"", "exit", "startup", "startup", "startup", "startup"} {
 		b := ladder.GameSeat{Seat: 1, Slot: 1, Rank: 2, Fault: fault}
 		if fault != "" {
 			b.Faults = 1
 		}
-		games = append(games, ladder.Game{ID: int64(i), Deal: i, Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, b}})
+		games = append(games, ladder.FinishedGame{ID: int64(i), Deal: i, Seats: []ladder.GameSeat{{Slot: 0, Rank: 1}, b}})
 	}
 	list := lostGamesOfMatch(m, games, "b")
 	if len(list) != 5 || list[3].IsDisqualified() || !list[4].IsDisqualified() || list[4].ID != 4 || list[4].MoreGames != 1 {
@@ -69,7 +69,7 @@ func TestReasonOnce(t *testing.T) {
 	v := stranger(t)
 	for _, reason := range []string{"check: it fails", ""} { // without one the server failed, and tries again
 		var b strings.Builder
-		page := submissionPage{Progress: service.Progress{Version: ladder.Version{State: ladder.Failed, Reason: phrase.Plain(reason)}}, Steps: []step{{ladder.Stage{Name: "check", Summary: phrase.Plain("it fails")}, "failed"}}}
+		page := submissionPage{SubmissionProgress: service.SubmissionProgress{Version: ladder.Version{State: ladder.Failed, Reason: phrase.Plain(reason)}}, Steps: []step{{ladder.Stage{Name: "check", Summary: phrase.Plain("it fails")}, "failed"}}}
 		kit.Must(t, v.site.pages.templates["en/submission"]().ExecuteTemplate(&b, "progress", frame{v, "submission", page}))
 		if n := strings.Count(b.String(), "it fails"); n != 1 {
 			t.Errorf("with the reason %q the page says it %d times", reason, n)

@@ -29,7 +29,7 @@ type seatLog struct {
 }
 
 // ownLogs returns those of the seats whose bots the visitor owns.
-func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog, err error) {
+func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.FinishedGame) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
 		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
 		if err != nil {
@@ -49,14 +49,14 @@ func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.Game) (list []seatLog,
 
 type gamePage struct {
 	gameView
-	ladder.Game
+	ladder.FinishedGame
 	Match    ladder.Match
 	Faults   []faultNote
 	Logs     []seatLog
-	SameDeal []ladder.Game // of the same deal, by rotation, this game among them
-	Embedded bool          // the page is in a frame of another
-	Embed    string        // the address for frames of other sites, "" if the operator allows none
-	Full     string        // the address of the page from another site
+	SameDeal []ladder.FinishedGame // of the same deal, by rotation, this game among them
+	Embedded bool                  // the page is in a frame of another
+	Embed    string                // the address for frames of other sites, "" if the operator allows none
+	Full     string                // the address of the page from another site
 }
 
 // getMatchGame leads to a game of a match by its deal and rotation, as those who have watched it know it.
@@ -88,7 +88,7 @@ func (s *Site) getMatchGame(v *visit) error {
 // gameView is a replay, for the page and its player.
 type gameView struct {
 	Title     string // of the game
-	BoardGame *board.Game
+	BoardGame *board.Recording
 	Data      template.JS // Played as JSON
 	Notation  string      // as "timba replay export --format text" writes it
 	Winners   []string    // the bots with rank 1
@@ -133,7 +133,7 @@ var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fa
 const maxFaultText = 600
 
 // truncateTexts cuts what bots wrote.
-func truncateTexts(g *board.Game) {
+func truncateTexts(g *board.Recording) {
 	for i := range g.Seats {
 		g.Seats[i].Name, g.Seats[i].Version = truncate(maxName, g.Seats[i].Name), truncate(maxName, g.Seats[i].Version)
 	}
@@ -183,17 +183,17 @@ func (s *Site) getGame(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if page.Faults, err = s.explainFaults(v, page.Match, page.Game, r); err != nil {
+	if page.Faults, err = s.explainFaults(v, page.Match, page.FinishedGame, r); err != nil {
 		return err
 	}
-	if page.Logs, err = s.ownLogs(v, page.Match, page.Game); err != nil {
+	if page.Logs, err = s.ownLogs(v, page.Match, page.FinishedGame); err != nil {
 		return err
 	}
 	list, err := s.Store.Matches.Games(v.ctx(), page.MatchID)
 	if err != nil {
 		return err
 	}
-	page.SameDeal = slices.DeleteFunc(list, func(other ladder.Game) bool { return other.Deal != page.Deal })
+	page.SameDeal = slices.DeleteFunc(list, func(other ladder.FinishedGame) bool { return other.Deal != page.Deal })
 	if s.Config.Site.Embed {
 		page.Embed = page.Full + "/embed"
 	}
@@ -205,7 +205,7 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 	if err != nil {
 		return page, nil, err
 	}
-	if page.Game, err = s.Store.Matches.Game(v.ctx(), id); err != nil {
+	if page.FinishedGame, err = s.Store.Matches.Game(v.ctx(), id); err != nil {
 		return page, nil, err
 	}
 	if page.Match, err = s.Store.Matches.Find(v.ctx(), page.MatchID); err != nil {

@@ -62,7 +62,7 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	page := gamePage{
-		gameView: view, Game: ladder.Game{ID: 1, MatchID: 1, Plies: len(view.BoardGame.Moves), Took: time.Second},
+		gameView: view, FinishedGame: ladder.FinishedGame{ID: 1, MatchID: 1, Plies: len(view.BoardGame.Moves), Took: time.Second},
 		Full: "http://127.0.0.1/games/1", Embed: "http://127.0.0.1/games/1/embed",
 	}
 	for i, seat := range view.BoardGame.Seats {

@@ -18,7 +18,7 @@ type lostPage struct {
 
 // lostGame is a game in which a bot did not come first.
 type lostGame struct {
-	ladder.Game
+	ladder.FinishedGame
 	Match        ladder.Match
 	Version      int // of the bot's version
 	Seat         ladder.GameSeat
@@ -54,7 +54,7 @@ func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
 // lostGamesOfMatch returns the games of a match that a bot lost. The first from which a version was disqualified stands for all
 // of those.
-func lostGamesOfMatch(m ladder.Match, games []ladder.Game, bot string) (list []lostGame) {
+func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (list []lostGame) {
 	markDisqualified(games)
 	out := map[int]int{} // by version, its place in the list
 	for _, g := range games {
@@ -73,12 +73,12 @@ func lostGamesOfMatch(m ladder.Match, games []ladder.Game, bot string) (list []l
 }
 
 // lostInGame returns what versions of a bot lost in a game: one entry for each slot.
-func lostInGame(m ladder.Match, g ladder.Game, bot string) (list []lostGame) {
+func lostInGame(m ladder.Match, g ladder.FinishedGame, bot string) (list []lostGame) {
 	for slot, name := range m.Bots {
 		if name != bot {
 			continue
 		}
-		lost := lostGame{Game: g, Match: m, Version: m.Numbers[slot]}
+		lost := lostGame{FinishedGame: g, Match: m, Version: m.Numbers[slot]}
 		seen := false
 		for _, seat := range g.Seats {
 			if seat.Slot == slot && (!seen || seat.Fault != "") {

@@ -46,7 +46,7 @@ type dealRow struct {
 
 // dealGame is a game of a deal.
 type dealGame struct {
-	ladder.Game
+	ladder.FinishedGame
 	Slots [][]ladder.GameSeat // the seats of each bot
 }
 
@@ -141,7 +141,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	page.Outcome = outcomeOf(len(page.Bots), variant.Sides, list)
 	markDisqualified(list)
 	page.countDisqualifications(list)
-	list = slices.DeleteFunc(list, func(g ladder.Game) bool { return !slices.Contains(deals, g.Deal) })
+	list = slices.DeleteFunc(list, func(g ladder.FinishedGame) bool { return !slices.Contains(deals, g.Deal) })
 	for _, g := range list {
 		game := dealGame{g, make([][]ladder.GameSeat, len(page.Bots))}
 		for _, seat := range g.Seats {
@@ -154,7 +154,7 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 		last.Games = append(last.Games, game)
 	}
 	page.DealRows = joinAlikeDeals(page.DealRows)
-	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.Game) bool { return !hasFault(g) }))
+	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.FinishedGame) bool { return !hasFault(g) }))
 }
 
 // joinAlikeDeals joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
@@ -176,7 +176,7 @@ func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 const disqualified = "disqualified"
 
 // markDisqualified gives that code to the seats in all games of a match, in their order, whose bots were not started.
-func markDisqualified(games []ladder.Game) {
+func markDisqualified(games []ladder.FinishedGame) {
 	faults := map[int][]int{} // the deals of the faults, by slot
 	for i, g := range games {
 		games[i].Seats = slices.Clone(g.Seats)
@@ -200,7 +200,7 @@ func markDisqualified(games []ladder.Game) {
 }
 
 // countDisqualifications counts the games of a match in which bots were disqualified.
-func (p *matchPage) countDisqualifications(games []ladder.Game) {
+func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	left := make([]int, len(p.Bots))
 	for _, g := range games {
 		for _, seat := range g.Seats {
@@ -217,12 +217,12 @@ func (p *matchPage) countDisqualifications(games []ladder.Game) {
 }
 
 // hasFault reports whether a bot that was started has a fault in a game.
-func hasFault(g ladder.Game) bool {
+func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
 // addFaults explains the faults of the first games.
-func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
+func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {
 			page.HasMoreFaults = true
@@ -242,7 +242,7 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
 }
 
 // explainFaults returns the faults of a game with advice to the authors.
-func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay) (list []faultNote, err error) {
+func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay) (list []faultNote, err error) {
 	for _, f := range r.Faults {
 		n, err := s.explainFault(v, m, g, r, f)
 		if err != nil {
@@ -258,7 +258,7 @@ const faultLog = 12
 
 // explainFault returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
 // Only the owner of the bot sees what it wrote to stderr, and what follows from that.
-func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.Game, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
+func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}
 	if f.Reason.Kind == fault.Disqualified {
@@ -272,7 +272,7 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.Game, r *referee.
 	if err != nil {
 		return n, err
 	}
-	bot := match.Bot{Language: version.Language, Sandbox: &match.Sandbox{Limit: s.Config.BotLimit()}}
+	bot := match.Contestant{Language: version.Language, Sandbox: &match.Sandbox{Limit: s.Config.BotLimit()}}
 	if version.Remote {
 		bot.Sandbox = nil // it runs on its owner's machine
 	}
@@ -280,7 +280,7 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.Game, r *referee.
 	if v.Owns(version.Owner) {
 		n.Log = strings.Join(fault.LogEnd(c.Log.Lines, faultLog), "\n")
 	} else {
-		c.Log = fault.Log{Private: true}
+		c.Log = fault.BotLog{Private: true}
 	}
 	n.Text, n.Advice = f.TextIn(c), f.Reason.Advice(c)
 	return n, nil

@@ -117,7 +117,7 @@ type outcome struct {
 
 // outcomeOf returns who won a match of so many bots on so many sides. In each game a side gets the
 // share of its opponents that it beat, and half of those with the same rank.
-func outcomeOf(bots, sides int, games []ladder.Game) *outcome {
+func outcomeOf(bots, sides int, games []ladder.FinishedGame) *outcome {
 	n := min(bots, sides) // one bot may play for all seats of a side
 	score, first := make([]float64, n), make([]int, n)
 	var all stats.DealResult

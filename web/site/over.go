@@ -27,7 +27,7 @@ type resultCard struct {
 	FaultText phrase.Text // about a fault
 	Sides     []cardSide
 	Tricks    []cardTrick // of a game whose tricks have points
-	NextLevel *house.Level
+	NextLevel *house.ChampionLevel
 }
 
 // cardSide is a seat, or a team, with its result.
@@ -52,7 +52,7 @@ type cardTrick struct{ Seat, Points int }
 
 // newResultCard returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
 // none.
-func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Game) (*resultCard, error) {
+func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
 	if err != nil {
@@ -128,8 +128,8 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 }
 
 // nextLevel returns the level above that of all bots of a game of one person, nil if there is none.
-func nextLevel(p ladder.Play) *house.Level {
-	var next *house.Level
+func nextLevel(p ladder.Play) *house.ChampionLevel {
+	var next *house.ChampionLevel
 	if len(p.People()) > 1 {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string
 
 // addEvents fills in what the events tell: the tricks with points, captures, and bids that were kept; and the sides of a
 // board.
-func (o *resultCard) addEvents(v *visit, g *board.Game) {
+func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
 	before, rounds, captured := make([]int, seats), 0, false

@@ -195,7 +195,7 @@ func (b playBot) Bars() string {
 func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
 
 // levelOf returns the level that a house bot is, nil if none.
-func levelOf(bot string) *house.Level {
+func levelOf(bot string) *house.ChampionLevel {
 	for _, l := range house.Levels() {
 		if bot == "@"+l.Spec {
 			return &l

@@ -15,7 +15,7 @@ import (
 )
 
 type submissionPage struct {
-	service.Progress
+	service.SubmissionProgress
 	Tag     string // of this state
 	Steps   []step
 	Ladders []string // on which the bot plays, once it is live
@@ -45,11 +45,11 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	if tag != "" {
 		wait = progressWait
 	}
-	p, err := s.Middleware.AwaitSubmission(v.r, id, wait, func(p service.Progress) bool { return progressTag(p) != tag })
+	p, err := s.Middleware.AwaitSubmission(v.r, id, wait, func(p service.SubmissionProgress) bool { return progressTag(p) != tag })
 	if err != nil {
 		return err
 	}
-	page := submissionPage{Progress: p, Tag: progressTag(p), Steps: steps(p)}
+	page := submissionPage{SubmissionProgress: p, Tag: progressTag(p), Steps: steps(p)}
 	if p.Version.State == ladder.Live {
 		places, err := s.Store.Ladders.StandingsOf(v.ctx(), p.Version.BotID)
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 const progressWait = 60 * time.Second
 
 // progressTag returns a text that is another one when anything of a submission has changed.
-func progressTag(p service.Progress) string {
+func progressTag(p service.SubmissionProgress) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
 	for _, s := range p.Stages {
@@ -78,7 +78,7 @@ func progressTag(p service.Progress) string {
 }
 
 // steps returns all stages of a submission.
-func steps(doc service.Progress) (list []step) {
+func steps(doc service.SubmissionProgress) (list []step) {
 	for _, name := range ladder.StageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
 		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })

@@ -112,7 +112,7 @@ func (s *Site) postWrite(v *visit) error {
 
 // tryoutPart is the data of the part of the page "write" that shows a test.
 type tryoutPart struct {
-	tryout.Progress
+	tryout.TryoutProgress
 	ID     string
 	Wins   int
 	Draws  int
@@ -122,7 +122,7 @@ type tryoutPart struct {
 
 // testGameRow is a game of a test as it is listed.
 type testGameRow struct {
-	tryout.Game
+	tryout.TryoutGame
 	Number int    // from 1
 	Result string // "won", "drawn" or "lost"
 }
@@ -169,7 +169,7 @@ func (s *Site) getTest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	part := tryoutPart{Progress: p, ID: id}
+	part := tryoutPart{TryoutProgress: p, ID: id}
 	for i, g := range p.Games {
 		shown := testGameRow{g, i + 1, "drawn"}
 		switch g.Score {

@@ -17,7 +17,7 @@ type pause struct {
 }
 
 // updateClock stops the bot's clock or lets it run, depending on the connection. The caller holds the lock.
-func (s *Stream) updateClock() {
+func (s *LineStream) updateClock() {
 	if s.SlowAfter == 0 || s.pause.clock == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (s *Stream) updateClock() {
 }
 
 // stopForSlow stops the clock because lines have waited for SlowAfter.
-func (s *Stream) stopForSlow() {
+func (s *LineStream) stopForSlow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pause.slowTimer != nil && !s.closed {
@@ -47,7 +47,7 @@ func (s *Stream) stopForSlow() {
 	}
 }
 
-func (s *Stream) stopSlow() {
+func (s *LineStream) stopSlow() {
 	if s.pause.slowTimer != nil {
 		s.pause.slowTimer.Stop()
 		s.pause.slowTimer = nil
@@ -55,7 +55,7 @@ func (s *Stream) stopSlow() {
 }
 
 // holdClock stops the clock if on is true, and otherwise lets it run.
-func (s *Stream) holdClock(on bool) {
+func (s *LineStream) holdClock(on bool) {
 	if on == !s.pause.since.IsZero() {
 		return
 	}

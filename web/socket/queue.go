@@ -10,27 +10,27 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Message is a message that is encoded once and can be sent over any number of connections.
-type Message struct {
+// Broadcast is a message that is encoded once and can be sent over any number of connections.
+type Broadcast struct {
 	frame *websocket.PreparedMessage
 	data  []byte
 }
 
 // Same reports whether m and n have the same content. It is false if either is nil.
-func (m *Message) Same(n *Message) bool {
+func (m *Broadcast) Same(n *Broadcast) bool {
 	return m != nil && n != nil && bytes.Equal(m.data, n.data)
 }
 
-func (m *Message) size() int64 { return int64(len(m.data)) }
+func (m *Broadcast) size() int64 { return int64(len(m.data)) }
 
 // Encode returns doc as a JSON message.
-func Encode(doc any) (*Message, error) {
+func Encode(doc any) (*Broadcast, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
 	}
 	p, err := websocket.NewPreparedMessage(websocket.TextMessage, data)
-	return &Message{p, data}, err
+	return &Broadcast{p, data}, err
 }
 
 // QueueLimits bound the messages that wait to be sent.
@@ -53,7 +53,7 @@ func (a *Queues) Waiting() int64 { return a.waiting.Load() }
 // CloseSlow.
 type Queue struct {
 	queues   *Queues
-	messages chan *Message
+	messages chan *Broadcast
 	waiting  atomic.Int64 // in bytes
 
 	mu    sync.Mutex
@@ -68,7 +68,7 @@ type Queue struct {
 
 // New returns a queue whose connection is passed to Run later.
 func (a *Queues) New() *Queue {
-	return &Queue{queues: a, messages: make(chan *Message, a.Length), ending: make(chan struct{})}
+	return &Queue{queues: a, messages: make(chan *Broadcast, a.Length), ending: make(chan struct{})}
 }
 
 // End makes the connection end with a close code and a reason. It does not wait, and may be called before
@@ -88,7 +88,7 @@ func (q *Queue) End(code int, text string) {
 }
 
 // Put queues a message. If too much waits, it ends the connection instead.
-func (q *Queue) Put(m *Message) {
+func (q *Queue) Put(m *Broadcast) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ended {
@@ -147,7 +147,7 @@ func (q *Queue) Run(c *Conn) {
 	}
 }
 
-func (c *Conn) writeMessage(m *Message) error {
+func (c *Conn) writeMessage(m *Broadcast) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ws.SetWriteDeadline(time.Now().Add(c.Limits.Send))

@@ -23,7 +23,7 @@ import (
 )
 
 // over returns a server of a seat, and how to dial it.
-func over(t *testing.T, s *socket.Stream, l socket.Limits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
+func over(t *testing.T, s *socket.LineStream, l socket.Limits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
 	ended = make(chan error, 100)
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := socket.Upgrade(w, r, l)
@@ -46,15 +46,15 @@ func TestGame(t *testing.T) {
 		bot := kit.Get[house.Player](t)(house.NewPlayer("greedy"))
 		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
 		seed := referee.NewSeed()
-		play := func(serve func(io.Reader, io.Writer) error) *referee.Result {
+		play := func(serve func(io.Reader, io.Writer) error) *referee.GameResult {
 			m := match.Match{
 				Variant: v, Seed: seed, Clock: referee.DefaultClock,
-				Bots: []match.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
+				Bots: []match.Contestant{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
 			}
 			m.Clock.Startup = time.Minute
-			return kit.Get[*referee.Result](t)(m.PlayGame(t.Context()))
+			return kit.Get[*referee.GameResult](t)(m.PlayGame(t.Context()))
 		}
-		s, far := socket.NewStream(socket.StreamOptions{}), socket.NewStream(socket.StreamOptions{})
+		s, far := socket.NewStream(socket.LineStreamOptions{}), socket.NewStream(socket.LineStreamOptions{})
 		dial, _ := over(t, s, socket.Limits{})
 		read, write := io.Pipe()   // referee to bot
 		answers, move := io.Pipe() // bot to referee
@@ -105,7 +105,7 @@ func (f *fragile) Receive() (socket.Frame, error) {
 func TestSocketBounds(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.StreamOptions{})
+		s := socket.NewStream(socket.LineStreamOptions{})
 		in, out, _ := serve(t, s)
 		limits := socket.Limits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Silence: time.Minute, Send: time.Minute}
 		dial, ended := over(t, s, limits)
@@ -162,7 +162,7 @@ func TestSocketBounds(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.StreamOptions{})
+		s := socket.NewStream(socket.LineStreamOptions{})
 		in, _, _ := serve(t, s)
 		defer in.Close()
 		dial, ended := over(t, s, socket.Limits{Frame: 1 << 10, Frames: 10, Burst: 10, Silence: 30 * time.Second, Send: time.Minute})

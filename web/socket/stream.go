@@ -34,8 +34,8 @@ type Wire interface {
 	Close(why string)
 }
 
-// StreamOptions are the options of a stream.
-type StreamOptions struct {
+// LineStreamOptions are the options of a stream.
+type LineStreamOptions struct {
 	ReturnTime time.Duration // for the other end to connect, and to connect again; 0 means DefaultReturnTime
 	// RetainAll retains all lines, also acknowledged ones, for another end that starts anew: a page that is
 	// loaded again in the middle of a game.
@@ -66,12 +66,12 @@ var (
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// Stream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that of a
+// LineStream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that of a
 // match.Bot; at the other end a Stream stands between a process and the connection, and a page has a script
 // in its place. Both ends number their lines and retain them until the other end acknowledges them. So a new
 // connection continues where the last one broke, and no line is lost or delivered twice.
-type Stream struct {
-	StreamOptions
+type LineStream struct {
+	LineStreamOptions
 	mu           sync.Mutex
 	changeSignal chan struct{} // closed and replaced at every change
 	outbox       outbox
@@ -127,20 +127,20 @@ type attachment struct {
 }
 
 // NewStream returns a stream that waits for a connection; see Attach.
-func NewStream(o StreamOptions) *Stream {
+func NewStream(o LineStreamOptions) *LineStream {
 	o.ReturnTime = cmp.Or(o.ReturnTime, DefaultReturnTime)
-	return &Stream{StreamOptions: o, changeSignal: make(chan struct{})}
+	return &LineStream{LineStreamOptions: o, changeSignal: make(chan struct{})}
 }
 
 // signalChange wakes all waiters. The caller holds the lock.
-func (s *Stream) signalChange() {
+func (s *LineStream) signalChange() {
 	close(s.changeSignal)
 	s.changeSignal = make(chan struct{})
 }
 
 // Serve sends lines to the other end and writes its answers, until lines end, the other end stays away for
 // longer than ReturnTime, or Close is called. It may be called once.
-func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
+func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
 	if s.conn == nil && !s.closed {
@@ -170,7 +170,7 @@ func (s *Stream) Serve(lines io.Reader, answers io.Writer) error {
 }
 
 // finish ends the stream. The caller holds the lock.
-func (s *Stream) finish() {
+func (s *LineStream) finish() {
 	s.closed = true
 	if s.outbox.end == "" {
 		s.outbox.end = "the lines have ended"
@@ -183,7 +183,7 @@ func (s *Stream) finish() {
 	s.signalChange()
 }
 
-func (s *Stream) stopTimer() {
+func (s *LineStream) stopTimer() {
 	if s.lostTimer != nil {
 		s.lostTimer.Stop()
 		s.lostTimer = nil
@@ -191,7 +191,7 @@ func (s *Stream) stopTimer() {
 }
 
 // awaitReturn starts the time in which the other end may connect. The caller holds the lock.
-func (s *Stream) awaitReturn() {
+func (s *LineStream) awaitReturn() {
 	s.stopTimer()
 	if s.SlowAfter > 0 {
 		return // updateClock measures the time
@@ -207,7 +207,7 @@ func LostReason(back time.Duration) fault.Reason {
 }
 
 // Close makes Serve return why, and sends it to the other end. A fault.Reason makes the seat forfeit.
-func (s *Stream) Close(why error) {
+func (s *LineStream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -218,7 +218,7 @@ func (s *Stream) Close(why error) {
 }
 
 // read adds lines to the outbox until they end. Text after the last line feed is ignored.
-func (s *Stream) read(lines io.Reader) error {
+func (s *LineStream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -238,7 +238,7 @@ func (s *Stream) read(lines io.Reader) error {
 }
 
 // add queues a line for the other end.
-func (s *Stream) add(line string) error {
+func (s *LineStream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.outbox.bytes+len(line) > MaxUnacked {
@@ -255,7 +255,7 @@ func (s *Stream) add(line string) error {
 }
 
 // write writes the lines of the other end to answers until the stream ends.
-func (s *Stream) write(answers io.Writer) error {
+func (s *LineStream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
 		for len(s.inbox.lines) == 0 && !s.closed && s.inbox.end == nil {
@@ -283,7 +283,7 @@ func (s *Stream) write(answers io.Writer) error {
 // Attach carries the lines over c until c breaks, another connection takes over (ErrReplaced), or the stream
 // has ended (ErrEnded). At the end of the stream it waits up to lingerTime until the other end has all lines.
 // It closes c before it returns.
-func (s *Stream) Attach(c Wire) error {
+func (s *LineStream) Attach(c Wire) error {
 	a := &attachment{Wire: c, lastAck: -1}
 	s.mu.Lock()
 	before := s.conn
@@ -317,7 +317,7 @@ func (s *Stream) Attach(c Wire) error {
 }
 
 // HasHeard reports whether the other end has ever acknowledged or sent a line.
-func (s *Stream) HasHeard() bool {
+func (s *LineStream) HasHeard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
@@ -328,7 +328,7 @@ const maxBatch = 16 << 10
 
 // send sends frames over a connection until another connection takes over, this one breaks, or the stream is
 // closed and the other end has all lines.
-func (s *Stream) send(a *attachment, received <-chan error) error {
+func (s *LineStream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
 		s.mu.Lock()
@@ -367,7 +367,7 @@ func (s *Stream) send(a *attachment, received <-chan error) error {
 
 // next returns the next frame for a connection; any is false if there is nothing to send. The caller holds
 // the lock.
-func (s *Stream) next(a *attachment) (f Frame, any bool) {
+func (s *LineStream) next(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
 		if any = a.lastAck < 0; any {
@@ -389,7 +389,7 @@ func (s *Stream) next(a *attachment) (f Frame, any bool) {
 	return f, any
 }
 
-func (s *Stream) receive(a *attachment) error {
+func (s *LineStream) receive(a *attachment) error {
 	for {
 		f, err := a.Receive()
 		if err == nil {
@@ -406,7 +406,7 @@ const maxEnd = 80
 
 // receiveEnd records why the other end sends no more lines. Serve returns after it has written the last of
 // them. The caller holds the lock.
-func (s *Stream) receiveEnd(end string) {
+func (s *LineStream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return
 	}
@@ -424,7 +424,7 @@ func (s *Stream) receiveEnd(end string) {
 }
 
 // receiveFrame handles a frame from the other end.
-func (s *Stream) receiveFrame(a *attachment, f Frame) error {
+func (s *LineStream) receiveFrame(a *attachment, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != a {
@@ -451,7 +451,7 @@ func (s *Stream) receiveFrame(a *attachment, f Frame) error {
 }
 
 // receiveLines adds new lines from the other end. The caller holds the lock.
-func (s *Stream) receiveLines(lines []string) error {
+func (s *LineStream) receiveLines(lines []string) error {
 	in := &s.inbox
 	for _, line := range lines {
 		if strings.Contains(line, "\n") {

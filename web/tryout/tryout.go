@@ -45,42 +45,42 @@ const (
 	maxLog = 32 << 10
 )
 
-// State is the stage of a try-out.
-type State string
+// TryoutState is the stage of a try-out.
+type TryoutState string
 
 // The states of tryouts.
 const (
-	Waiting  State = "waiting"
-	Building State = "building"
-	Playing  State = "playing"
-	Over     State = "over"
-	Failed   State = "failed" // because of the bot
-	Broken   State = "broken" // because of the server
-	Stopped  State = "stopped"
+	Waiting  TryoutState = "waiting"
+	Building TryoutState = "building"
+	Playing  TryoutState = "playing"
+	Over     TryoutState = "over"
+	Failed   TryoutState = "failed" // because of the bot
+	Broken   TryoutState = "broken" // because of the server
+	Stopped  TryoutState = "stopped"
 )
 
-// Game is a finished game of a try-out.
-type Game struct {
+// TryoutGame is a finished game of a try-out.
+type TryoutGame struct {
 	Replay []byte
 	Score  float64 // of the tested bot against its opponent: 1, 0.5 or 0
 	Faults []submission.TryoutFault
 	Stderr []string
 }
 
-// Progress is the state of a try-out with its results so far.
-type Progress struct {
+// TryoutProgress is the state of a try-out with its results so far.
+type TryoutProgress struct {
 	Opponent    string
-	State       State
+	State       TryoutState
 	Place       int         // in the queue; 1 is next, 0 means that it does not wait
 	Reason      phrase.Text // why the bot failed, in the state Failed
 	BuildOutput string      // output of the build
-	Games       []Game
+	Games       []TryoutGame
 	Check       *submission.TryoutCheck // nil if the check has not run
 	Revision    int                     // differs after every change
 }
 
 // IsDone reports whether the try-out has ended.
-func (p Progress) IsDone() bool {
+func (p TryoutProgress) IsDone() bool {
 	return p.State != Waiting && p.State != Building && p.State != Playing
 }
 
@@ -106,7 +106,7 @@ type tryout struct {
 	// Tryouts.mu guards the fields below.
 
 	bot submission.Tryout
-	Progress
+	TryoutProgress
 	changeSignal chan struct{} // closed at the next change
 }
 
@@ -123,7 +123,7 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 		return "", err
 	}
 	n := &tryout{bot: t, id: rand.Text(), owner: who, memory: memory, changeSignal: make(chan struct{})}
-	n.Progress = Progress{Opponent: t.Opponent.Bot, State: Waiting}
+	n.TryoutProgress = TryoutProgress{Opponent: t.Opponent.Bot, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -146,7 +146,7 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	defer x.mu.Unlock()
 	for _, n := range x.all {
 		if n.State == Waiting && !slices.Contains(c.BusyOwners, n.owner.Person.ID) {
-			return &runner.Tryout{Owner: n.owner.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
+			return &runner.TryoutJob{Owner: n.owner.Person.ID, Memory: n.memory, Run: func(ctx context.Context, core int) { x.run(ctx, n, core) }}, nil
 		}
 	}
 	return nil, nil
@@ -210,7 +210,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 		return
 	}
 	t.OnBuilt = func() { x.update(n, func() { n.State = Playing }) }
-	t.OnGame = func(g *referee.Result, faults []submission.TryoutFault) {
+	t.OnGame = func(g *referee.GameResult, faults []submission.TryoutFault) {
 		game := newGame(g)
 		game.Faults = faults
 		x.update(n, func() { n.Games = append(n.Games, game) })
@@ -234,11 +234,11 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 }
 
 // newGame returns a game with the end of the tested bot's log.
-func newGame(g *referee.Result) Game {
+func newGame(g *referee.GameResult) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
 	result.Add(stats.Seats(g.Bots, bot, g.Ranks, g.Points))
-	game := Game{Replay: g.Encode(), Score: result.Deal()[0].Score}
+	game := TryoutGame{Replay: g.Encode(), Score: result.Deal()[0].Score}
 	for seat, log := range g.Logs {
 		if bot(seat) != 0 {
 			continue
@@ -260,15 +260,15 @@ func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
 
 // Await returns the progress of a try-out of who, once its revision differs from change, it has ended, or ctx
 // ends.
-func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, change int) (Progress, error) {
+func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, change int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()
 		n, err := x.find(who, id)
 		if err != nil {
 			x.mu.Unlock()
-			return Progress{}, err
+			return TryoutProgress{}, err
 		}
-		p, changed := n.Progress, n.changeSignal
+		p, changed := n.TryoutProgress, n.changeSignal
 		if p.State == Waiting {
 			for _, o := range x.all[:slices.Index(x.all, n)+1] {
 				if o.State == Waiting {

@@ -57,15 +57,15 @@ func add(t *testing.T, x *tryout.Tryouts, who service.Actor, text string) string
 }
 
 // next returns the tryout that a core gets while some people are busy; nil if there is none.
-func next(t *testing.T, x *tryout.Tryouts, busy ...int64) *runner.Tryout {
+func next(t *testing.T, x *tryout.Tryouts, busy ...int64) *runner.TryoutJob {
 	t.Helper()
-	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{BusyOwners: busy})).(*runner.Tryout)
+	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{BusyOwners: busy})).(*runner.TryoutJob)
 	return j
 }
 
-func state(t *testing.T, x *tryout.Tryouts, who service.Actor, id string) tryout.Progress {
+func state(t *testing.T, x *tryout.Tryouts, who service.Actor, id string) tryout.TryoutProgress {
 	t.Helper()
-	return kit.Get[tryout.Progress](t)(x.Await(t.Context(), who, id, -1))
+	return kit.Get[tryout.TryoutProgress](t)(x.Await(t.Context(), who, id, -1))
 }
 
 // A person has one tryout at the same time, wherever they are, and all have a few; another's is nobody's business.
@@ -114,8 +114,8 @@ func TestLimits(t *testing.T) {
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTryouts()
-		next := func(busy ...int64) *runner.Tryout { return next(t, x, busy...) }
-		for n, want := range map[string]tryout.State{"fine": tryout.Over, "bad": tryout.Failed, "broken": tryout.Broken} {
+		next := func(busy ...int64) *runner.TryoutJob { return next(t, x, busy...) }
+		for n, want := range map[string]tryout.TryoutState{"fine": tryout.Over, "bad": tryout.Failed, "broken": tryout.Broken} {
 			id := add(t, x, person(1), n)
 			if next(1) != nil || next().Owner != 1 || next().Memory != 7 {
 				t.Error("the runner does not get it")
@@ -141,7 +141,7 @@ func TestRun(t *testing.T) {
 		}
 		var seen sync.WaitGroup
 		seen.Go(func() {
-			if p := kit.Get[tryout.Progress](t)(x.Await(t.Context(), person(2), two, second.Revision)); p.State != tryout.Stopped {
+			if p := kit.Get[tryout.TryoutProgress](t)(x.Await(t.Context(), person(2), two, second.Revision)); p.State != tryout.Stopped {
 				t.Errorf("who waits sees %+v", p)
 			}
 		})
@@ -199,7 +199,7 @@ func TestScore(t *testing.T) {
 	x := tryout.New(tryout.Options{
 		Play: func(_ context.Context, b submission.Tryout, _ int) (string, error) {
 			for _, g := range games {
-				r := &referee.Result{Bots: g.bots, Logs: make([][]byte, len(g.bots))}
+				r := &referee.GameResult{Bots: g.bots, Logs: make([][]byte, len(g.bots))}
 				r.Ranks, r.Points = g.ranks, make([]float64, len(g.bots))
 				b.OnGame(r, nil)
 			}
@@ -223,7 +223,7 @@ func TestForgotten(t *testing.T) {
 		Play: func(_ context.Context, b submission.Tryout, _ int) (string, error) {
 			faults := make([]submission.TryoutFault, 1)
 			played <- weak.Make(&faults[0])
-			r := &referee.Result{Bots: []int{0, 1}, Logs: make([][]byte, 2)}
+			r := &referee.GameResult{Bots: []int{0, 1}, Logs: make([][]byte, 2)}
 			r.Ranks, r.Points = []int{1, 2}, make([]float64, 2)
 			b.OnGame(r, faults)
 			return "", nil

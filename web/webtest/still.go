@@ -139,18 +139,18 @@ func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)
-	var games []*referee.Result
+	var games []*referee.GameResult
 	rm := match.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		player := players[id]
 		if player == nil {
 			player = House("random")
 		}
-		bot := match.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: Hash}
+		bot := match.Contestant{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: Hash}
 		bot.Serve = func(lines io.Reader, answers io.Writer) error { return player(lines, answers, io.Discard) }
 		rm.Bots = append(rm.Bots, bot)
 	}
-	s.Must(rm.Play(ctx, func(g *referee.Result) error {
+	s.Must(rm.Play(ctx, func(g *referee.GameResult) error {
 		g.Reveal(seed)
 		games = append(games, g)
 		return nil
@@ -189,7 +189,7 @@ func (s *StaticWorld) PlayEach(matches int) {
 }
 
 // LastFinished returns the last finished match of a ladder, and its games.
-func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.Game) {
+func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
 	s.Must(err)

@@ -191,8 +191,8 @@ func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	once, first := new(sync.Once), new(sync.Once)
-	bot := &remote.Client{ClientOptions: remote.ClientOptions{
-		Server: remote.Server{URL: w.URL, Token: w.Token}, Bot: "held", Games: []string{game}, Stderr: io.Discard,
+	bot := &remote.Connector{ClientOptions: remote.ClientOptions{
+		ServerAddress: remote.ServerAddress{URL: w.URL, Token: w.Token}, Bot: "held", Games: []string{game}, Stderr: io.Discard,
 		Serve: func(lines io.Reader, answers io.Writer) error {
 			turns, ended := 0, make(chan struct{})
 			read, write := io.Pipe()

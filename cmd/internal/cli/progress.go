@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Progress shows how much of a long work is done, and how long the rest takes: in a line that a terminal
+// ProgressLine shows how much of a long work is done, and how long the rest takes: in a line that a terminal
 // draws again and again, else by a line every ten seconds. Its calls must not overlap.
-type Progress struct {
+type ProgressLine struct {
 	w        io.Writer
 	live     *screen.Live // nil where there is no terminal
 	unit     string       // in the plural
@@ -23,8 +23,8 @@ type Progress struct {
 }
 
 // NewProgress returns a progress of so many units, named in the plural.
-func NewProgress(w io.Writer, unit string) *Progress {
-	p := &Progress{w: w, live: screen.NewLive(w), unit: unit, interval: 10 * time.Second}
+func NewProgress(w io.Writer, unit string) *ProgressLine {
+	p := &ProgressLine{w: w, live: screen.NewLive(w), unit: unit, interval: 10 * time.Second}
 	if p.live != nil {
 		p.interval = 200 * time.Millisecond
 	}
@@ -32,7 +32,7 @@ func NewProgress(w io.Writer, unit string) *Progress {
 }
 
 // Set tells how much is done of all, 0 where that is not known.
-func (p *Progress) Set(done, all int) {
+func (p *ProgressLine) Set(done, all int) {
 	now := time.Now()
 	if p.began.IsZero() {
 		p.first, p.began, p.next = done, now, now.Add(p.interval)
@@ -58,4 +58,4 @@ func (p *Progress) Set(done, all int) {
 }
 
 // Clear removes what a terminal shows, so that other output can follow in its place.
-func (p *Progress) Clear() { p.live.Clear() }
+func (p *ProgressLine) Clear() { p.live.Clear() }

@@ -191,7 +191,7 @@ type storage struct {
 	Parts []storagePart `json:"parts"`
 	Free  *int64        `json:"free"` // of the disk with the data directory; null: not known
 	Disk  *int64        `json:"disk"`
-	store.Usage
+	store.DiskUsage
 	Forecast storageForecast `json:"forecast"`
 	Due      storageDue      `json:"due"`
 }
@@ -232,7 +232,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	if err != nil {
 		return doc, err
 	}
-	if doc.Usage, err = s.Usage(ctx); err != nil {
+	if doc.DiskUsage, err = s.Usage(ctx); err != nil {
 		return doc, err
 	}
 	if doc.Parts, err = storageParts(s.Dir(), doc.Bytes, others); err != nil {
@@ -241,7 +241,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	if free, disk, err := datadir.FreeSpace(string(s.Dir())); err == nil {
 		doc.Free, doc.Disk = &free, &disk
 	}
-	doc.Forecast = forecast(doc.Usage, doc.Free)
+	doc.Forecast = forecast(doc.DiskUsage, doc.Free)
 	doc.Due, err = dueStorage(ctx, s, c, doc.MeasuredAt)
 	return doc, err
 }
@@ -287,7 +287,7 @@ func sizeError(path string) error {
 const minForecastSpan = time.Hour
 
 // forecast goes by the last week, or by the time since the first match if that is shorter.
-func forecast(u store.Usage, free *int64) (f storageForecast) {
+func forecast(u store.DiskUsage, free *int64) (f storageForecast) {
 	span := u.MeasuredAt.Sub(u.FirstMatchAt)
 	if u.FirstMatchAt.IsZero() || span < minForecastSpan {
 		return f

@@ -42,9 +42,9 @@ func TestNoticeMemory(t *testing.T) {
 		config := tournament.Config{
 			Game: c.game, Options: v.Settings.Map(), Format: c.format, Deals: 1, Rotation: c.rotation, Clock: referee.DefaultClock,
 		}
-		bots := make([]match.Bot, c.bots)
+		bots := make([]match.Contestant, c.bots)
 		for i := range bots {
-			config.Bots = append(config.Bots, tournament.Entrant{Spec: program.Spec{Name: fmt.Sprint(i)}})
+			config.Bots = append(config.Bots, tournament.Entrant{BotSpec: program.BotSpec{Name: fmt.Sprint(i)}})
 			if i >= c.house {
 				bots[i].Sandbox = &match.Sandbox{Level: sandbox.LevelFull, Limit: sandbox.Limit{Memory: each}}
 			}

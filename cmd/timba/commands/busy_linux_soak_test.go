@@ -86,7 +86,7 @@ func (a *arena) tellFaults(t *testing.T) {
 	t.Helper()
 	a.look(t, func(s *store.Store) {
 		for _, m := range kit.Get[[]ladder.Match](t)(s.Matches.List(t.Context(), store.MatchFilter{Limit: 1 << 20})) {
-			for _, g := range kit.Get[[]ladder.Game](t)(s.Matches.Games(t.Context(), m.ID)) {
+			for _, g := range kit.Get[[]ladder.FinishedGame](t)(s.Matches.Games(t.Context(), m.ID)) {
 				if !slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Faults > 0 }) {
 					continue
 				}

@@ -68,7 +68,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
-	sandboxed, err := f.sandbox.choose(cmd, program.Spec{Bot: bot})
+	sandboxed, err := f.sandbox.choose(cmd, program.BotSpec{Bot: bot})
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	r := &remote.Client{ClientOptions: remote.ClientOptions{
-		Server: remote.Server{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, NewVersion: f.newVersion, SingleMatch: f.singleMatch,
+	r := &remote.Connector{ClientOptions: remote.ClientOptions{
+		ServerAddress: remote.ServerAddress{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, NewVersion: f.newVersion, SingleMatch: f.singleMatch,
 		Command: args, Stderr: cmd.ErrOrStderr(),
 		OnEvent: func(s remote.Event) {
 			if text := s.Text(); text != "" {

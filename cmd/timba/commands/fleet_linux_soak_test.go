@@ -151,7 +151,7 @@ func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 			t.Errorf("match %d has %d attempts, and of them %+v", m.ID, len(m.Attempts), a)
 		}
 	}
-	games := kit.Get[[]ladder.Game](t)(s.Matches.Games(t.Context(), m.ID))
+	games := kit.Get[[]ladder.FinishedGame](t)(s.Matches.Games(t.Context(), m.ID))
 	if len(games) != m.Deals*len(m.Versions) {
 		t.Errorf("match %d of %d bots has %d games of %d deals", m.ID, len(m.Versions), len(games), m.Deals)
 	}

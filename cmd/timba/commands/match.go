@@ -119,7 +119,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if was, is := plan.Sandbox.Level, f.sandbox.Level; f.resume != "" && was != is {
 		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
 	}
-	plan.Sandbox = f.sandbox.Sandbox
+	plan.Sandbox = f.sandbox.SandboxFlags
 	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), specs, false)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 				s.Bot = path
 			}
 		}
-		p.Bots = append(p.Bots, tournament.Entrant{Spec: s})
+		p.Bots = append(p.Bots, tournament.Entrant{BotSpec: s})
 	}
 	v, format, err := f.resolve(p.Game, len(p.Bots))
 	if err == nil {
@@ -367,7 +367,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	if err != nil {
 		return nil, p, err
 	}
-	f.sandbox.Sandbox = p.Sandbox
+	f.sandbox.SandboxFlags = p.Sandbox
 	if cmd.Flags().Changed("deals") {
 		err = p.Extend(f.start.deals)
 	}
@@ -497,7 +497,7 @@ func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 }
 
 // showGame shows a finished game.
-func (b *scoreboard) showGame(m *tournament.Match, g *referee.Result) {
+func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	if b.verbose {
 		b.showLine(b.run.GameLine(m, g))
 	}

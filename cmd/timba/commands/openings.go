@@ -74,7 +74,7 @@ func parseSeed(text string) (rules.Seed, error) {
 
 // readOpenings returns the openings of a file, a replay or lines of text, and the options of the game that all of
 // them have. ply is the number of moves after which each of them ends, -1 for all of its moves.
-func readOpenings(path, game string, set []string, ply int) (openings []referee.Opening, options []string, err error) {
+func readOpenings(path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("openings: %w", err)
@@ -122,7 +122,7 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 		if err != nil {
 			return nil, nil, fmt.Errorf("openings: %s: %w", places[i], err)
 		}
-		openings = append(openings, n.Opening)
+		openings = append(openings, n.DealOpening)
 	}
 	for _, s := range first.Settings {
 		options = append(options, s.Name+"="+s.Value)

@@ -126,10 +126,10 @@ func middleLevel() string {
 }
 
 // opponents returns the bots to play against: those that are named, else the one of the level.
-func (f *playFlags) opponents(named []string) (bots []program.Spec, err error) {
+func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error) {
 	if len(named) == 0 {
 		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.DefaultLevel)))
-		return []program.Spec{{Bot: "@" + level.Spec}}, err
+		return []program.BotSpec{{Bot: "@" + level.Spec}}, err
 	}
 	if f.level != "" {
 		return nil, fmt.Errorf("level: bots are named, %s first: name bots or choose a level", text.Quote(named[0]))
@@ -158,8 +158,8 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 }
 
 // bots returns the bots of all seats; the person's has no command yet.
-func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Spec) ([]match.Bot, error) {
-	var all []program.Spec
+func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
+	var all []program.BotSpec
 	for i := range v.Players - 1 {
 		s := bots[i%len(bots)]
 		if i >= len(bots) && s.Name != "" {
@@ -175,18 +175,18 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Sp
 	if err != nil {
 		return nil, err
 	}
-	var seats []match.Bot
+	var seats []match.Contestant
 	for _, p := range programs {
 		if err := p.Check(v); err != nil {
 			return nil, err
 		}
 		p.Clock = p.Overrides.Clock(f.clock)
-		seats = append(seats, p.Bot)
+		seats = append(seats, p.Contestant)
 	}
 	if err := sandboxBots(seats, programs, sandboxed); err != nil {
 		return nil, err
 	}
-	you := match.Bot{Name: f.name, Hash: match.PersonHash(), Untimed: !f.timed}
+	you := match.Contestant{Name: f.name, Hash: match.PersonHash(), Untimed: !f.timed}
 	return slices.Insert(seats, f.seat, you), nil
 }
 
@@ -247,8 +247,8 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 
 // isDeterministic reports whether all bots repeat their moves when a game is replayed: only house
 // bots are sure to.
-func isDeterministic(bots []match.Bot) bool {
-	return !slices.ContainsFunc(bots, func(b match.Bot) bool {
+func isDeterministic(bots []match.Contestant) bool {
+	return !slices.ContainsFunc(bots, func(b match.Contestant) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")
 	})
 }

@@ -104,7 +104,7 @@ func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string
 	return c.ReplaysAfter(ctx, after, f.ladder)
 }
 
-func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.Progress) (n int, err error) {
+func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.ProgressLine) (n int, err error) {
 	for line, err := range lines {
 		if err != nil {
 			return n, err

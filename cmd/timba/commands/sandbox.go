@@ -20,7 +20,7 @@ import (
 )
 
 // sandboxFlags are the flags on sandboxes, as users write them.
-type sandboxFlags struct{ tournament.Sandbox }
+type sandboxFlags struct{ tournament.SandboxFlags }
 
 func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -32,7 +32,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 
 // choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
 // where needed, and sets the level. House bots are part of this program and need no sandbox.
-func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.Sandbox, error) {
+func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
 	if _, err := s.Limit.Check(); err != nil {
@@ -48,7 +48,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.Spec) (*match.
 		return nil, err
 	}
 	f.Mode = strings.ToLower(f.Mode)
-	if !slices.ContainsFunc(bots, func(b program.Spec) bool { return !strings.HasPrefix(b.Bot, "@") }) {
+	if !slices.ContainsFunc(bots, func(b program.BotSpec) bool { return !strings.HasPrefix(b.Bot, "@") }) {
 		return nil, nil
 	}
 	level, notice, err := sandbox.Choose(f.Mode)
@@ -82,7 +82,7 @@ func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 
 // sandboxBots sets the sandbox of the bots of a match that are not house bots, each with its own
 // limits. s is nil for none.
-func sandboxBots(bots []match.Bot, programs []program.Program, s *match.Sandbox) error {
+func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
 			continue
@@ -107,7 +107,7 @@ func noticeCredit(w io.Writer) {
 // noticeMemory says so where the bots of a tournament can use more memory than there is, by the limits of
 // their sandboxes: each worker may play a match, and every rotation of it has processes of its own. The
 // matches are those of the first round.
-func noticeMemory(w io.Writer, t *tournament.State, bots []match.Bot, workers int, machine int64) {
+func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, workers int, machine int64) {
 	var matches [][]int64 // by match and process of a sandboxed bot, the most memory that it can use
 	for _, m := range t.Next() {
 		var mosts []int64

@@ -99,7 +99,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 
 // uploadProgress shows how many bytes have been sent.
 type uploadProgress struct {
-	bar            *cli.Progress
+	bar            *cli.ProgressLine
 	bytesSent, all int
 }
 

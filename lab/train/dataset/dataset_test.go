@@ -22,7 +22,7 @@ func mode(t testing.TB, name string) cards.Mode {
 // write makes a data set in a new directory and returns its file.
 func write(t testing.TB, c *Config) string {
 	t.Helper()
-	dir, r := runtest.Train[Result](t, c)
+	dir, r := runtest.Train[SetSize](t, c)
 	if r.Games != c.Games() {
 		t.Errorf("%d games, not %d", r.Games, c.Games())
 	}
@@ -41,7 +41,7 @@ func TestEveryMode(t *testing.T) {
 		path := write(t, p)
 		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
-		var g Game
+		var g GameRecord
 		for i := range set.Header.Games {
 			set.Game(i, &g)
 			count[g.Rules]++
@@ -77,7 +77,7 @@ func TestSameFile(t *testing.T) {
 		}
 		cancel()
 		for range 2 { // a data set that is complete stays as it is
-			kit.Get[run.Result](t)(run.Run(t.Context(), dir, &p, run.Input{Workers: workers}, true, func(int, int) {}))
+			kit.Get[run.TrainingResult](t)(run.Run(t.Context(), dir, &p, run.Input{Workers: workers}, true, func(int, int) {}))
 			if !bytes.Equal(read(t, filepath.Join(dir, File)), want) {
 				t.Errorf("with %d workers and an interruption the file differs", workers)
 			}
@@ -150,16 +150,16 @@ func TestCheck(t *testing.T) {
 	p := &Config{Mode: m.String(), GamesPerRules: 1, Seed: 3}
 	raw := kit.Get[[]byte](t)(randomGames(p)(t.Context(), 0, 1, nil))
 	for _, test := range []struct {
-		change func(*Game)
+		change func(*GameRecord)
 		want   string
 	}{
-		{func(*Game) {}, ""},
-		{func(g *Game) { g.Rules = 16 }, "the rules 16"},
-		{func(g *Game) { g.Pack[0] = g.Pack[1] }, "a card twice"},
-		{func(g *Game) { g.Moves[3] = g.Moves[0] }, "is not legal"},
-		{func(g *Game) { g.NumMoves-- }, "before its end"},
+		{func(*GameRecord) {}, ""},
+		{func(g *GameRecord) { g.Rules = 16 }, "the rules 16"},
+		{func(g *GameRecord) { g.Pack[0] = g.Pack[1] }, "a card twice"},
+		{func(g *GameRecord) { g.Moves[3] = g.Moves[0] }, "is not legal"},
+		{func(g *GameRecord) { g.NumMoves-- }, "before its end"},
 	} {
-		var g Game
+		var g GameRecord
 		if n, err := g.Decode(raw); err != nil || n != len(raw) {
 			t.Fatal(n, err)
 		}

@@ -22,16 +22,16 @@ const (
 	window    = 1 << 20
 )
 
-// Header says what a data set is.
-type Header struct {
+// SetHeader says what a data set is.
+type SetHeader struct {
 	Mode  string   `json:"mode"`
 	Games int      `json:"games"`
 	Seed  uint64   `json:"seed"`
 	Bots  []string `json:"bots"` // that played, by seat; random where there are none
 }
 
-// Game is a game of a data set.
-type Game struct {
+// GameRecord is a game of a data set.
+type GameRecord struct {
 	Rules    uint8                          // cards.RuleBits
 	Pack     [baraja.TableCards]baraja.Card // shuffled, before the deal
 	NumMoves uint8                          // moves
@@ -39,7 +39,7 @@ type Game struct {
 }
 
 // Append appends the bytes of a game: rules, number of moves, pack, moves.
-func (g *Game) Append(dst []byte) []byte {
+func (g *GameRecord) Append(dst []byte) []byte {
 	dst = append(dst, g.Rules, g.NumMoves)
 	for _, c := range g.Pack {
 		dst = append(dst, uint8(cards.Index(c)))
@@ -51,7 +51,7 @@ const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
 // Decode sets the game to the one that the bytes begin with and returns how many it has. The
 // game is not checked against the rules: see Check.
-func (g *Game) Decode(b []byte) (int, error) {
+func (g *GameRecord) Decode(b []byte) (int, error) {
 	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
 	}
@@ -67,7 +67,7 @@ func (g *Game) Decode(b []byte) (int, error) {
 }
 
 // CheckGame returns why the game is not one of a mode that was played to its end.
-func CheckGame(m cards.Mode, list []baraja.TableRules, g *Game) error {
+func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
 	}

@@ -32,7 +32,7 @@ func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 // BotGames makes games of the bots of a plan, each combination of rules in a match of its own. A deal
 // is played once, with the bots rotated by one seat from a deal to the next. A fault is an error.
 func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
-	bots := make([]match.Bot, len(c.Bots))
+	bots := make([]match.Contestant, len(c.Bots))
 	for i, spec := range c.Bots {
 		var err error
 		if bots[i], err = findBot(ctx, spec, r); err != nil {
@@ -43,7 +43,7 @@ func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc
 	m := c.mode()
 	list := m.Rules()
 	return func(ctx context.Context, from, to int, dst []byte) ([]byte, error) {
-		games := make([]Game, to-from)
+		games := make([]GameRecord, to-from)
 		for first := from; first < min(to, from+len(list)); first++ {
 			bits := first % len(list)
 			var at []int
@@ -64,34 +64,34 @@ func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc
 }
 
 // findBot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
-func findBot(ctx context.Context, spec string, r program.Resolver) (match.Bot, error) {
+func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contestant, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.CanonicalSpec(name)
-		return match.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
+		return match.Contestant{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
 	}
 	found, err := r.Resolve(ctx, spec)
 	if err != nil {
-		return match.Bot{}, err
+		return match.Contestant{}, err
 	}
-	return found.Bot, nil
+	return found.Contestant, nil
 }
 
 // playGames plays games with one combination of rules and stores them in the places at. Rotation r of
 // the bots plays the deals r, r+n, ... of its own match of one rotation.
-func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Bot, seed rules.Seed, games []Game, at []int) error {
+func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {
 		deals := (len(at) - rotation + n - 1) / n
 		if deals <= 0 {
 			continue
 		}
-		turned := make([]match.Bot, n)
+		turned := make([]match.Contestant, n)
 		for seat := range turned {
 			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
 		}
 		v := m.Variant(r)
 		match := &match.Match{Variant: v, Bots: turned, Deals: deals, OnlyRotations: []int{0}, Clock: run.Clock, Seed: seed.Derive(fmt.Sprint(rotation))}
-		err := match.Play(ctx, func(g *referee.Result) error {
+		err := match.Play(ctx, func(g *referee.GameResult) error {
 			if err := run.FirstFault(g); err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 }
 
 // recordGame makes a game of a data set of one that was played.
-func recordGame(v *rules.Variant, bits int, g *referee.Result, to *Game) error {
+func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {

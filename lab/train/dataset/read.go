@@ -17,7 +17,7 @@ import (
 
 // Set is a data set in memory.
 type Set struct {
-	Header  Header // with the number of games that were read
+	Header  SetHeader // with the number of games that were read
 	Mode    cards.Mode
 	bytes   []byte
 	offsets []uint32 // of each game in bytes, by 1
@@ -91,7 +91,7 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 
 func (s *Set) readGames(r io.Reader, games int) error {
 	list := s.Mode.Rules()
-	var game Game
+	var game GameRecord
 	var memory [fixedBytes + MaxMoves]byte
 	for i := range games {
 		_, err := io.ReadFull(r, memory[:fixedBytes])
@@ -121,7 +121,7 @@ func (s *Set) readGames(r io.Reader, games int) error {
 const align = 4
 
 // Game sets g to a game of the set.
-func (s *Set) Game(i int, g *Game) {
+func (s *Set) Game(i int, g *GameRecord) {
 	if _, err := g.Decode(s.bytes[int(s.offsets[i])*align:]); err != nil {
 		panic(err) // Read has decoded it
 	}

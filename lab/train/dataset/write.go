@@ -36,7 +36,7 @@ var Method = run.Method{
 		"that play, one for all seats or one for each. They change seats from deal to deal.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train data --mode tute2 --bot @greedy:noise=20 --each 500 --out strong",
-	Settings: func() run.Settings {
+	Settings: func() run.TrainingSettings {
 		return &Config{Train: "data", Mode: run.DefaultMode, GamesPerRules: 8000, Seed: 1}
 	},
 }
@@ -93,7 +93,7 @@ func randomGames(c *Config) GenerateFunc {
 	list := m.Rules()
 	return func(_ context.Context, from, to int, dst []byte) ([]byte, error) {
 		var at cards.Position
-		var g Game
+		var g GameRecord
 		var memory [MaxMoves]rules.Move
 		r := rules.NewRand(run.DeriveSeed(c.Seed, "data", from))
 		src := rules.FastStream(r)
@@ -113,7 +113,7 @@ func randomGames(c *Config) GenerateFunc {
 }
 
 // SetDeal sets the rules and the pack to those of a first position.
-func (g *Game) SetDeal(ruleBits int, t *baraja.Table) {
+func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	// The trump card lay behind the cards that were dealt.
 	n := int(t.NextDraw)
 	copy(g.Pack[:n], t.Pack[:n])
@@ -123,7 +123,7 @@ func (g *Game) SetDeal(ruleBits int, t *baraja.Table) {
 }
 
 // AddMove adds a move.
-func (g *Game) AddMove(m rules.Move) {
+func (g *GameRecord) AddMove(m rules.Move) {
 	g.Moves[g.NumMoves] = uint8(cards.Action(m))
 	g.NumMoves++
 }
@@ -135,19 +135,19 @@ type writer struct {
 	generate GenerateFunc
 	zip      *zstd.Encoder
 	raws     [][]byte // of the workers
-	progress Result
+	progress SetSize
 	frames   [][]byte // that are still to be written
 	path     string   // of the file, once something was written
-	sample   Result   // what Sample has made, before it is compressed
+	sample   SetSize  // what Sample has made, before it is compressed
 }
 
-// Result is how far a data set is.
-type Result struct {
+// SetSize is how far a data set is.
+type SetSize struct {
 	Games int   `json:"games"`
 	Bytes int64 `json:"bytes"`
 }
 
-func (r Result) String() string {
+func (r SetSize) String() string {
 	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
 }
 
@@ -188,7 +188,7 @@ func (w *writer) Step(ctx context.Context) error {
 // Report writes what the last step has made.
 func (w *writer) Report(f *run.Folder) error {
 	if w.progress.Bytes == 0 {
-		line, err := json.Marshal(Header{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
+		line, err := json.Marshal(SetHeader{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,9 @@ func (w *writer) Save(to io.Writer) error {
 
 func (w *writer) Load(r io.Reader) error { return json.NewDecoder(r).Decode(&w.progress) }
 
-func (w *writer) Finish(context.Context, *run.Folder) (run.Result, error) { return w.progress, nil }
+func (w *writer) Finish(context.Context, *run.Folder) (run.TrainingResult, error) {
+	return w.progress, nil
+}
 
 // Sample makes some games with one worker: a step of slow bots would take too long.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {

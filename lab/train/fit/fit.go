@@ -37,9 +37,9 @@ const (
 	epsilon     = 1e-7
 )
 
-// Trainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half
+// NetTrainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half
 // the mean squared error of linear outputs.
-type Trainer struct {
+type NetTrainer struct {
 	Net     *net.Net
 	Rate    float64 // of the next steps
 	workers int
@@ -49,7 +49,7 @@ type Trainer struct {
 }
 
 // NewRandomTrainer returns a trainer of a net of random weights, which the seed decides.
-func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*Trainer, error) {
+func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*NetTrainer, error) {
 	n, err := net.New(sizes, out)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, wo
 
 // NewTrainer returns a trainer for batches of any size. The result does not depend on the number
 // of workers.
-func NewTrainer(n *net.Net, rate float64, workers int) *Trainer {
-	return &Trainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
+func NewTrainer(n *net.Net, rate float64, workers int) *NetTrainer {
+	return &NetTrainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
 }
 
 func zeros(n *net.Net) (list [][]float32) {
@@ -79,7 +79,7 @@ type state struct {
 
 // Save writes a checkpoint: a line of JSON with the progress, then the weights and what Adam keeps
 // besides them.
-func (t *Trainer) Save(w io.Writer, progress any) error {
+func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (t *Trainer) Save(w io.Writer, progress any) error {
 }
 
 // Load sets the progress, the trainer and its net to what Save wrote.
-func (t *Trainer) Load(r io.Reader, progress any) error {
+func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	at := state{Progress: progress}
 	b, err := run.ReadState(r, &at)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *Trainer) Load(r io.Reader, progress any) error {
 }
 
 // forEachVector calls do with all numbers of the training: the weights, then the moments.
-func (t *Trainer) forEachVector(do func(x []float32) error) error {
+func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
 			if err := do(x); err != nil {
@@ -129,7 +129,7 @@ func newShard(n *net.Net) *shard {
 
 // Step learns from a batch: fill sets sample i of it and may be called by several workers at
 // once, each of which has a number below that of the workers. It returns the mean loss before.
-func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
+func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + ShardRows - 1) / ShardRows
 	for len(t.shards) < n {
 		t.shards = append(t.shards, newShard(t.Net))
@@ -156,7 +156,7 @@ func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 const updatePieces = 4
 
 // update adds the gradients in the order of their shards and changes the weights.
-func (t *Trainer) update(shards, size int) {
+func (t *NetTrainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
 	rate := t.Rate * math.Sqrt(1-math.Pow(beta2, float64(t.steps))) / (1 - math.Pow(beta1, float64(t.steps)))

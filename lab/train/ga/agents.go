@@ -138,7 +138,7 @@ const spreadShards = policy.Shards / 8
 
 // disagreement returns the part of the states known to two tables in which their best actions
 // differ, 0 if there is none.
-func disagreement(t, other *rl.Table) float64 {
+func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
 		for p := range t.Shard(n) {
@@ -209,7 +209,7 @@ func (a *agentSpecies) load(r io.Reader) (*dictionary, error) {
 	return d, nil
 }
 
-func (a *agentSpecies) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
+func (a *agentSpecies) describe(d *dictionary, members []*dictionary, h *model.Header, r *SearchReport) {
 	h.Encoding = a.Keys
 	r.Pairs = d.table.Len()
 	for _, m := range members {
@@ -218,7 +218,7 @@ func (a *agentSpecies) describe(d *dictionary, members []*dictionary, h *model.H
 }
 
 // writeModel writes the best action of each state.
-func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *Report) (err error) {
+func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (err error) {
 	r.States, err = rl.WritePolicy(w, d.table, 1, d.drawnPlaces)
 	return err
 }

@@ -77,7 +77,7 @@ func crossed(a, b known, m mix) (x, y known) {
 
 // A report counts the states that the model has: of those whose keys are the same when they are cut, one.
 func TestReportedStates(t *testing.T) {
-	var r Report
+	var r SearchReport
 	var body bytes.Buffer
 	a, d := &agentSpecies{Config: &Config{}}, knownA.dictionary()
 	a.describe(d, nil, &model.Header{}, &r)
@@ -248,7 +248,7 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 	var body bytes.Buffer
-	kit.Must(t, species.writeModel(&body, d, new(Report)))
+	kit.Must(t, species.writeModel(&body, d, new(SearchReport)))
 	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
 	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
 		got, known := d.Best(state, 0b1111)

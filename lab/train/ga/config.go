@@ -27,7 +27,7 @@ var Method = run.Method{
 		"  timba-lab train ga --rival @greedy --policy custom --crossover 0.9 --mutation 0.5 --mutations noise,swap --out bred\n" +
 		"  timba-lab train ga --variant rl --generations 20 --out agents\n" +
 		"  timba match brisca @ga:model=run/model.timba @greedy --deals 10",
-	Settings: func() run.Settings {
+	Settings: func() run.TrainingSettings {
 		c, d := Default(run.DefaultMode), DefaultAgents("")
 		c.layersText, c.Keys, c.Epsilon, c.UntriedRule, c.Memory = fit.StudyLayers, d.Keys, d.Epsilon, d.UntriedRule, d.Memory
 		return &c

@@ -11,7 +11,7 @@ import (
 
 // dictionary is an individual of GA-RL: the mean returns of its actions by state.
 type dictionary struct {
-	table *rl.Table
+	table *rl.ReturnTable
 	// drawnPlaces has the states whose action a mutation has drawn, as policy.Place has it, until the agent
 	// learns something of them. What it knew of them it knows.
 	drawnPlaces map[policy.Key]uint8

@@ -146,10 +146,10 @@ func (b *netSpecies) load(r io.Reader) (*net.Net, error) {
 	return n, n.ReadWeights(r)
 }
 
-func (b *netSpecies) describe(n *net.Net, members []*net.Net, h *model.Header, r *Report) {
+func (b *netSpecies) describe(n *net.Net, members []*net.Net, h *model.Header, r *SearchReport) {
 	h.Encoding = features.Genetic
 	n.Describe(h)
 	r.Nets = distinct(members)
 }
 
-func (b *netSpecies) writeModel(w io.Writer, n *net.Net, _ *Report) error { return n.Write(w) }
+func (b *netSpecies) writeModel(w io.Writer, n *net.Net, _ *SearchReport) error { return n.Write(w) }

@@ -13,8 +13,8 @@ import (
 // not bound by time.
 type rival struct {
 	rand    *rules.Rand
-	seats   []*house.Seat // by number
-	playing []bool        // whether the seat has begun the game
+	seats   []*house.LocalSeat // by number
+	playing []bool             // whether the seat has begun the game
 }
 
 // newRival returns the house bot of a spec. It is an error if it cannot play a mode, as it may lack a

@@ -43,9 +43,9 @@ type species[I any] interface {
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
 	// describe completes the header of an individual's model, and the report.
-	describe(i I, members []I, h *model.Header, r *Report)
+	describe(i I, members []I, h *model.Header, r *SearchReport)
 	// writeModel writes the model of an individual, and completes the report.
-	writeModel(w io.Writer, i I, r *Report) error
+	writeModel(w io.Writer, i I, r *SearchReport) error
 }
 
 // player plays an individual.

@@ -43,8 +43,8 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 	return newSearch(*c, in.Workers, rival, newNetSpecies)
 }
 
-// Report is what has come of a search, as result.json has it.
-type Report struct {
+// SearchReport is what has come of a search, as result.json has it.
+type SearchReport struct {
 	Random     Fitness        `json:"random"`                // of the model against random moves
 	Nets       int            `json:"nets,omitempty"`        // different ones among the last members
 	Pairs      int            `json:"pairs,omitempty"`       // of a state and an action, in the model's table
@@ -55,7 +55,7 @@ type Report struct {
 	memory int // that all tables may take, in MiB; 0 for nets
 }
 
-func (r Report) String() string {
+func (r SearchReport) String() string {
 	var b strings.Builder
 	if r.memory > 0 {
 		fmt.Fprintf(&b, "%s of a state and an action, %s in the model\n", text.Count(r.Pairs, "pair"), text.Count(r.States, "state"))
@@ -117,7 +117,7 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 }
 
 // Finish chooses the model from the last elite and writes it.
-func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.Result, error) {
+func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResult, error) {
 	if err := s.drawPlots(f); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	r := Report{Operators: s.counts, memory: s.Memory}
+	r := SearchReport{Operators: s.counts, memory: s.Memory}
 	r.Random, err = s.testAgainstRandom(ctx, s.members[best], finalTest, randFor(s.Seed, forTest, s.Generations))
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func testSame(t *testing.T, c Config) {
 }
 
 // trained runs a search in a new directory, and returns that and the report.
-func trained(t *testing.T, c Config) (dir string, r Report) {
+func trained(t *testing.T, c Config) (dir string, r SearchReport) {
 	t.Helper()
-	return runtest.Train[Report](t, &c)
+	return runtest.Train[SearchReport](t, &c)
 }

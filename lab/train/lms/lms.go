@@ -30,25 +30,25 @@ type Training struct {
 	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Learn
 	Limit   int     // plies of a game; 0 for those of the study's first experiments
 
-	Self     bool              `toml:"-"` // the opponent plays by the same weights, else at random
-	Rival    *teekolms.Weights `toml:"-"` // that the opponent plays by, unless Self; nil for random
-	Seed     uint64            `toml:"-"`
-	Start    teekolms.Weights  `toml:"-"`
-	Progress func(Report)      `toml:"-"` // after every hundredth game; nil for none
+	Self     bool                 `toml:"-"` // the opponent plays by the same weights, else at random
+	Rival    *teekolms.Weights    `toml:"-"` // that the opponent plays by, unless Self; nil for random
+	Seed     uint64               `toml:"-"`
+	Start    teekolms.Weights     `toml:"-"`
+	Progress func(LearningReport) `toml:"-"` // after every hundredth game; nil for none
 }
 
-// Report is how the training games ended for the learner.
-type Report struct {
-	run.Tally
+// LearningReport is how the training games ended for the learner.
+type LearningReport struct {
+	run.WinTally
 	Weights teekolms.Weights
 }
 
 // Train plays games, in which the seats take turns, and learns after each. It is deterministic.
-func Train(ctx context.Context, t Training) (Report, error) {
+func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
 	}
-	report, r := Report{Weights: t.Start}, rules.NewRand(t.Seed)
+	report, r := LearningReport{Weights: t.Start}, rules.NewRand(t.Seed)
 	for game := range t.Games {
 		if err := ctx.Err(); err != nil {
 			return report, err

@@ -9,10 +9,10 @@ import (
 )
 
 // CardGames returns what makes games of cards to learn. The config is valid.
-func CardGames(c Config) func() Game {
+func CardGames(c Config) func() Environment {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
-	return func() Game {
+	return func() Environment {
 		return &cardGame{mode: mode, keys: c.Keys, combinations: combinations, index: c.hasDefect(DefectIndex)}
 	}
 }

@@ -51,13 +51,13 @@ func (l *Learner) Load(from io.Reader) error {
 }
 
 // tables returns all tables of the learner, in an order that does not change.
-func (l *Learner) tables() []*Table {
+func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
 // Save writes the table for Load. For each shard it writes: pairs used, slots, pairs turned away; then each
 // pair's word and mean.
-func (t *Table) Save(w io.Writer) error {
+func (t *ReturnTable) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {
 		s := &t.shards[n]
@@ -78,7 +78,7 @@ func (t *Table) Save(w io.Writer) error {
 }
 
 // Load reads what Save wrote into a new table, whose limit is that of the one that was saved.
-func (t *Table) Load(r io.Reader) error {
+func (t *ReturnTable) Load(r io.Reader) error {
 	for n := range t.shards {
 		var head [16]byte
 		if _, err := io.ReadFull(r, head[:]); err != nil {

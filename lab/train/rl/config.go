@@ -75,7 +75,7 @@ var Method = run.Method{
 	Example: "  timba-lab train rl --variant ms --dry-run\n" +
 		"  timba-lab train rl --variant as --episodes 100000 --out run\n" +
 		"  timba match brisca @rl:model=run/model.timba @greedy --deals 10",
-	Settings: func() run.Settings {
+	Settings: func() run.TrainingSettings {
 		c := Default(run.DefaultMode)
 		c.Abstraction = policy.Kinds
 		return &c

@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Game is a game that can be learned. A goroutine has its own and plays one episode after
+// Environment is a game that can be learned. A goroutine has its own and plays one episode after
 // another with it.
-type Game interface {
+type Environment interface {
 	// Players returns the number of seats, at most MaxSeats.
 	Players() int
 	// Deal begins an episode.

@@ -14,12 +14,12 @@ import (
 // on Config alone, not on the number of workers.
 type Learner struct {
 	config  Config
-	games   func() Game
-	game    Game // of evaluations
+	games   func() Environment
+	game    Environment // of evaluations
 	workers int
 	agents  []policy.Agent
-	states  []*Table // by agent
-	votes   []*Table // by agent; nil without
+	states  []*ReturnTable // by agent
+	votes   []*ReturnTable // by agent; nil without
 	pieces  []piece
 
 	// Episodes is how many have been played.
@@ -51,7 +51,7 @@ const votesDivisor = 4
 
 // New returns a learner that has learned nothing. Games makes the games to learn; each is used by
 // one goroutine. The config is valid.
-func New(c Config, workers int, games func() Game) *Learner {
+func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
 	for range c.Agents {
@@ -173,7 +173,7 @@ func (c *Counts) add(d Counts) {
 // player plays episodes: one for each worker.
 type player struct {
 	learner   *Learner
-	game      Game
+	game      Environment
 	view      policy.View
 	decisions []decision
 	final     []int

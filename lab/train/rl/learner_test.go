@@ -89,7 +89,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 			c := stonesConfig(20_000)
 			c.Epsilon, c.EpsilonDecay = 0.5, 0
 			change(&c)
-			l := train(t, c, 2, func() Game { return new(stones) })
+			l := train(t, c, 2, func() Environment { return new(stones) })
 			for agent := range l.agents {
 				for left := 1; left <= mostStones; left++ {
 					g := stones{left: left}
@@ -109,7 +109,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 func TestLearnsValues(t *testing.T) {
 	c := stonesConfig(100_000)
 	c.Epsilon, c.EpsilonDecay = 1, 0
-	l := train(t, c, 2, func() Game { return new(stones) })
+	l := train(t, c, 2, func() Environment { return new(stones) })
 	var value [mostStones + 1]float64 // of the seat to move
 	for left := 1; left <= mostStones; left++ {
 		moves := min(3, left)
@@ -130,7 +130,7 @@ func TestLearnsValues(t *testing.T) {
 func TestDefectsCostStrength(t *testing.T) {
 	c := stonesConfig(20_000)
 	c.Epsilon, c.EpsilonDecay, c.Defects = 0.5, 0, []string{DefectLate}
-	l := train(t, c, 2, func() Game { return new(stones) })
+	l := train(t, c, 2, func() Environment { return new(stones) })
 	// What takes the last stone is never rewarded.
 	for left := 1; left <= 3; left++ {
 		if p, ok := l.states[0].Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
@@ -183,7 +183,7 @@ func TestResumeRun(t *testing.T) {
 func TestVotes(t *testing.T) {
 	c := stonesConfig(5_000)
 	c.Variant, c.Epsilon, c.EpsilonDecay = policy.ManyStates, 0.5, 0
-	l := train(t, c, 2, func() Game { return &stones{votes: true} })
+	l := train(t, c, 2, func() Environment { return &stones{votes: true} })
 	want := map[plainPair]int{}
 	for left := 1; left <= mostStones; left++ {
 		g := stones{left: left, votes: true}

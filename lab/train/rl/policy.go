@@ -10,7 +10,7 @@ import (
 // WritePolicy writes the policy of a table, of the states that were visited so often. Drawn has the
 // states whose action is drawn, with its place. Of states whose keys are the same when they are cut,
 // it has the first. It returns how many states it wrote.
-func WritePolicy(w io.Writer, t *Table, visits int, drawn map[policy.Key]uint8) (states int, err error) {
+func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]uint8) (states int, err error) {
 	p, err := policy.NewWriter(w, t.Len())
 	if err != nil {
 		return 0, err

@@ -25,10 +25,10 @@ type Pair struct {
 	Mean   float32 // of the returns
 }
 
-// Table has the mean return of pairs of a state and an action. It is a hash table with linear
+// ReturnTable has the mean return of pairs of a state and an action. It is a hash table with linear
 // probing: 12 bytes a pair, the pairs of a state side by side. It grows to a limit of memory; then
 // pairs that it does not know are turned away, and the others go on learning.
-type Table struct {
+type ReturnTable struct {
 	// UntriedAsZero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
 	UntriedAsZero bool
 
@@ -60,12 +60,12 @@ const (
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
 // NewTable returns an empty table that takes at most so many bytes, at least MinMemory.
-func NewTable(memory int64) *Table {
-	return &Table{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
+func NewTable(memory int64) *ReturnTable {
+	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
 // Bytes returns the memory that the table takes.
-func (t *Table) Bytes() (n int64) {
+func (t *ReturnTable) Bytes() (n int64) {
 	for i := range t.shards {
 		n += int64(len(t.shards[i].words)) * pairBytes
 	}
@@ -73,7 +73,7 @@ func (t *Table) Bytes() (n int64) {
 }
 
 // Len returns how many pairs the table has.
-func (t *Table) Len() (n int) {
+func (t *ReturnTable) Len() (n int) {
 	for i := range t.shards {
 		n += t.shards[i].used
 	}
@@ -81,7 +81,7 @@ func (t *Table) Len() (n int) {
 }
 
 // Rejections returns how many times a new pair was turned away because the table was full.
-func (t *Table) Rejections() (n uint64) {
+func (t *ReturnTable) Rejections() (n uint64) {
 	for i := range t.shards {
 		n += t.shards[i].rejections
 	}
@@ -92,7 +92,7 @@ func (t *Table) Rejections() (n uint64) {
 // false if none was. Legal is a bit for each action. Equal means are decided by the count, then
 // by the lower action, so that the order in which pairs came does not matter. With Zero, a legal
 // action that was never tried is better than a negative mean: the key decides which one.
-func (t *Table) Best(k policy.Key, legal uint64) (action uint8, known bool) {
+func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
 		return policy.DrawAction(legal&^b.triedActions, k), true
@@ -101,7 +101,7 @@ func (t *Table) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 }
 
 // BestTried returns the action of highest mean among those that were tried in a state.
-func (t *Table) BestTried(k policy.Key) (action uint8, known bool) {
+func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	b := t.best(k, policy.AllActions)
 	return b.action, b.known
 }
@@ -116,7 +116,7 @@ type bestAction struct {
 	visits       int    // of the state
 }
 
-func (t *Table) best(k policy.Key, legal uint64) (b bestAction) {
+func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
 		return b
@@ -142,7 +142,7 @@ func (t *Table) best(k policy.Key, legal uint64) (b bestAction) {
 }
 
 // Find returns what the table knows of an action in a state, and false if it was never tried.
-func (t *Table) Find(k policy.Key, action uint8) (Pair, bool) {
+func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
 		return Pair{}, false
@@ -156,7 +156,7 @@ func (t *Table) Find(k policy.Key, action uint8) (Pair, bool) {
 
 // Learn adds a return to the mean of a pair. The step is 1/n for the nth return, and no less
 // than a given least step. It returns false if the table is full and does not know the pair.
-func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
+func (t *ReturnTable) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
 	if i < 0 {
@@ -171,7 +171,7 @@ func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 }
 
 // AddVotes changes the count of a pair, which is no less than 0, and leaves its mean.
-func (t *Table) AddVotes(k policy.Key, action uint8, by int) {
+func (t *ReturnTable) AddVotes(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
 	if i < 0 {
@@ -184,7 +184,7 @@ func (t *Table) AddVotes(k policy.Key, action uint8, by int) {
 
 // Set stores a pair, in place of what the table knew of it. It returns false if the table is
 // full.
-func (t *Table) Set(p Pair) bool {
+func (t *ReturnTable) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.findOrAdd(p.Key, p.Action)
 	if i < 0 {
@@ -196,7 +196,7 @@ func (t *Table) Set(p Pair) bool {
 }
 
 // Shard returns the pairs of a part of the table, in no order.
-func (t *Table) Shard(n int) iter.Seq[Pair] {
+func (t *ReturnTable) Shard(n int) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		s := &t.shards[n]
 		for i, word := range s.words {
@@ -208,7 +208,7 @@ func (t *Table) Shard(n int) iter.Seq[Pair] {
 }
 
 // All returns all pairs, in no order.
-func (t *Table) All() iter.Seq[Pair] {
+func (t *ReturnTable) All() iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		for n := range t.shards {
 			for p := range t.Shard(n) {
@@ -222,7 +222,7 @@ func (t *Table) All() iter.Seq[Pair] {
 
 // Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
 // counts.
-func (t *Table) Merge(other *Table) {
+func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
 		if own, ok := t.Find(p.Key, p.Action); ok {
@@ -237,7 +237,7 @@ func (t *Table) Merge(other *Table) {
 }
 
 // AddCounts adds the counts of another table's pairs, as votes.
-func (t *Table) AddCounts(other *Table) {
+func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
 		t.AddVotes(p.Key, p.Action, int(p.Count))
@@ -245,15 +245,15 @@ func (t *Table) AddCounts(other *Table) {
 }
 
 // reserveFor makes room for the pairs of another table.
-func (t *Table) reserveFor(other *Table) {
+func (t *ReturnTable) reserveFor(other *ReturnTable) {
 	for n := range t.shards {
 		t.Reserve(n, t.shards[n].used+other.shards[n].used)
 	}
 }
 
 // Clone returns a copy that is independent.
-func (t *Table) Clone() *Table {
-	c := &Table{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
+func (t *ReturnTable) Clone() *ReturnTable {
+	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
 		s := &c.shards[n]
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)
@@ -298,7 +298,7 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 
 // findOrAdd returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
 // -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
-func (t *Table) findOrAdd(k policy.Key, action uint8) int {
+func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
 		s.resize(min(initialSlots(k.Shard()), limit))
@@ -327,7 +327,7 @@ func (t *Table) findOrAdd(k policy.Key, action uint8) int {
 
 // Reserve makes room for so many pairs in a shard, within the limit. Pairs that come in the order
 // of their keys would else crowd the lower slots.
-func (t *Table) Reserve(n, pairs int) {
+func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))
 	for slots < t.maxSlots && float64(pairs) > maxLoad*float64(slots) {

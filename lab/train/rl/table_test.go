@@ -215,7 +215,7 @@ func TestTableMerge(t *testing.T) {
 		for range rapid.IntRange(0, 500).Draw(t, "steps") {
 			n, action := rapid.Uint64Range(0, 50).Draw(t, "key"), uint8(rapid.IntRange(0, 3).Draw(t, "action"))
 			value := rapid.IntRange(-9, 9).Draw(t, "value")
-			table := rapid.SampledFrom([]*Table{one, two}).Draw(t, "table")
+			table := rapid.SampledFrom([]*ReturnTable{one, two}).Draw(t, "table")
 			table.Learn(spread(n), action, float32(value), 0)
 			v := both[plainPair{spread(n), action}]
 			both[plainPair{spread(n), action}] = plainValue{v.count + 1, v.sum + float64(value)}

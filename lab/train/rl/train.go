@@ -19,17 +19,17 @@ const (
 	evaluationSeed  = 1    // of the games of every evaluation
 )
 
-// Report is what has come of a training.
-type Report struct {
-	Pairs      int    `json:"pairs"`       // of a state and an action
-	States     int    `json:"states"`      // in the model
-	Rejections uint64 `json:"turned_away"` // how many times something new was turned away because the tables were full
-	Tally      Tally  `json:"random"`      // games against random players, in the end
+// TrainingReport is what has come of a training.
+type TrainingReport struct {
+	Pairs      int        `json:"pairs"`       // of a state and an action
+	States     int        `json:"states"`      // in the model
+	Rejections uint64     `json:"turned_away"` // how many times something new was turned away because the tables were full
+	Tally      ScoreTally `json:"random"`      // games against random players, in the end
 
 	memory int // that the tables may take, in MiB
 }
 
-func (r Report) String() string {
+func (r TrainingReport) String() string {
 	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
 		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
 	if r.Rejections > 0 {
@@ -70,7 +70,7 @@ func (l *Learner) Report(f *run.Folder) error {
 	return f.AddMetrics(l.Episodes, values...)
 }
 
-func (l *Learner) evaluate() Tally {
+func (l *Learner) evaluate() ScoreTally {
 	return Evaluate(l.game, &l.agents[0], evaluationGames, evaluationSeed)
 }
 
@@ -81,8 +81,8 @@ func (l *Learner) countPairs() (n int) {
 	return n
 }
 
-func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
-	r := Report{memory: l.config.Memory, Pairs: l.countPairs(), Rejections: l.Rejections(), Tally: l.evaluate()}
+func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
+	r := TrainingReport{memory: l.config.Memory, Pairs: l.countPairs(), Rejections: l.Rejections(), Tally: l.evaluate()}
 	l.mergeAgents()
 	h := model.Header{
 		Kind: model.RL, Mode: l.config.Mode, Variant: l.config.Variant, Encoding: l.config.Encoding(),
@@ -131,15 +131,15 @@ func (l *Learner) Size() (memory, disk int64) {
 	return tables + overhead, 2 * tables
 }
 
-// Tally is how games ended for an agent.
-type Tally struct {
-	run.Tally
+// ScoreTally is how games ended for an agent.
+type ScoreTally struct {
+	run.WinTally
 	Score int `json:"score"` // the sum of Game.Score
 }
 
 // Evaluate plays games of an agent against random players, from one seat after the other; in
 // teams it plays for its partner, too.
-func Evaluate(g Game, a *policy.Agent, games int, seed uint64) (t Tally) {
+func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTally) {
 	r := rules.NewRand(seed)
 	var s policy.View
 	for n := range games {

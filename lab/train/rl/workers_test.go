@@ -35,7 +35,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-func train(t testing.TB, c Config, workers int, games func() Game) *Learner {
+func train(t testing.TB, c Config, workers int, games func() Environment) *Learner {
 	t.Helper()
 	l := New(c, workers, games)
 	for l.Episodes < l.config.Episodes {
@@ -45,7 +45,7 @@ func train(t testing.TB, c Config, workers int, games func() Game) *Learner {
 }
 
 // pairs returns all of a table, in no order.
-func pairs(table *Table) map[plainPair]Pair {
+func pairs(table *ReturnTable) map[plainPair]Pair {
 	all := map[plainPair]Pair{}
 	for p := range table.All() {
 		all[plainPair{p.Key, p.Action}] = p

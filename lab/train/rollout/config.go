@@ -58,7 +58,7 @@ var Method = run.Method{
 	Example: "  timba-lab train net --mode tute2 --dry-run\n" +
 		"  timba-lab train net --generations 20 --games 200 --out run\n" +
 		"  timba match brisca @net:model=run/model.timba @greedy --deals 10",
-	Settings: func() run.Settings {
+	Settings: func() run.TrainingSettings {
 		c := Default(run.DefaultMode)
 		c.layersText = net.FormatSizes(c.Hidden)
 		return &c

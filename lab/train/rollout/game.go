@@ -22,7 +22,7 @@ type gamePlayer struct {
 	config   *Config
 	encoder  features.CompleteEncoder
 	rules    []baraja.TableRules // of which each game draws one
-	player   *learned.Net
+	player   *learned.NetAgent
 	position cards.Position
 	trial    cards.Position // in which a move is tried
 	src      rules.Stream

@@ -19,7 +19,7 @@ func TestLearns(t *testing.T) {
 	for _, mode := range []string{"brisca2", "follow2"} {
 		c := small(mode)
 		c.Hidden, c.Generations, c.Games, c.LearningRate = []int{32}, 6, 200, 0.005
-		dir, r := runtest.Train[Report](t, &c)
+		dir, r := runtest.Train[RolloutReport](t, &c)
 		t.Logf("%s: %+v", mode, r)
 		if r.Random.WinShare() < 0.6 || r.Positions == 0 {
 			t.Errorf("%s: %+v", mode, r)

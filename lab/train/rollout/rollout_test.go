@@ -31,7 +31,7 @@ func TestSame(t *testing.T) {
 		c := small(mode)
 		files := runtest.CheckDeterminism(t, &c)
 		c.Seed++
-		if dir, _ := runtest.Train[Report](t, &c); runtest.Files(t, dir) == files {
+		if dir, _ := runtest.Train[RolloutReport](t, &c); runtest.Files(t, dir) == files {
 			t.Errorf("%s: the seed does not matter", mode)
 		}
 	}

@@ -32,15 +32,15 @@ const (
 	rateDivisor  = 20   // the part of the rate that is left at the end
 )
 
-// Report is what has come of a training, as result.json has it.
-type Report struct {
-	Positions int       `json:"positions"` // that were learned from
-	Weights   int       `json:"weights"`
-	Random    run.Tally `json:"random"` // of the model against random moves
-	Loss      float64   `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
+// RolloutReport is what has come of a training, as result.json has it.
+type RolloutReport struct {
+	Positions int          `json:"positions"` // that were learned from
+	Weights   int          `json:"weights"`
+	Random    run.WinTally `json:"random"` // of the model against random moves
+	Loss      float64      `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
 }
 
-func (r Report) String() string {
+func (r RolloutReport) String() string {
 	return fmt.Sprintf("learned from %s, %s\nagainst random players: %v\n",
 		text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"), r.Random)
 }
@@ -51,7 +51,7 @@ type training struct {
 	mode     cards.Mode
 	workers  int
 	net      *net.Net
-	trainer  *fit.Trainer
+	trainer  *fit.NetTrainer
 	players  []*gamePlayer // by worker
 	progress progress
 }
@@ -145,24 +145,24 @@ func (t *training) Report(f *run.Folder) error {
 }
 
 // testAgainstRandom plays games against random moves, the same ones in every test.
-func (t *training) testAgainstRandom(n int) (sum run.Tally) {
+func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
 	// It takes little time: an end of the context waits for it.
-	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.Tally, err error) {
+	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.WinTally, err error) {
 		for game := k * pieceGames; game < min(n, (k+1)*pieceGames); game++ {
 			part.Count(t.players[worker].playTest(game%t.mode.Players, run.DeriveSeed(t.Seed, forTest, game)))
 		}
 		return part, nil
-	}, func(_ int, part run.Tally) error {
+	}, func(_ int, part run.WinTally) error {
 		sum.Wins, sum.Draws, sum.Losses = sum.Wins+part.Wins, sum.Draws+part.Draws, sum.Losses+part.Losses
 		return nil
 	})
 	return sum
 }
 
-func (t *training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
+func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
-	return Report{t.progress.Positions, t.net.Params(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
+	return RolloutReport{t.progress.Positions, t.net.Params(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
 		f.WriteModel(h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),

@@ -13,7 +13,7 @@ var Clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: 
 
 // FirstFault returns the first fault of a bot in a game as an error, nil for none. What a game with a fault
 // came to means nothing.
-func FirstFault(g *referee.Result) error {
+func FirstFault(g *referee.GameResult) error {
 	if len(g.Faults) == 0 {
 		return nil
 	}

@@ -115,16 +115,16 @@ func TestResumeAfterHalfLine(t *testing.T) {
 // stub is a training of one step.
 type stub struct{ step func() error }
 
-func (s *stub) Params() []Param                                 { return nil }
-func (s *stub) Complete(func(string) bool) error                { return nil }
-func (s *stub) Prepare(context.Context, Input) (Trainer, error) { return s, nil }
-func (s *stub) Progress() (done, all int)                       { return 0, 1 }
-func (s *stub) Step(context.Context) error                      { return s.step() }
-func (s *stub) Report(*Folder) error                            { return nil }
-func (s *stub) Save(io.Writer) error                            { return nil }
-func (s *stub) Load(io.Reader) error                            { return nil }
-func (s *stub) Finish(context.Context, *Folder) (Result, error) { return nil, nil }
-func (s *stub) Size() (memory, disk int64)                      { return 0, 0 }
+func (s *stub) Params() []Param                                         { return nil }
+func (s *stub) Complete(func(string) bool) error                        { return nil }
+func (s *stub) Prepare(context.Context, Input) (Trainer, error)         { return s, nil }
+func (s *stub) Progress() (done, all int)                               { return 0, 1 }
+func (s *stub) Step(context.Context) error                              { return s.step() }
+func (s *stub) Report(*Folder) error                                    { return nil }
+func (s *stub) Save(io.Writer) error                                    { return nil }
+func (s *stub) Load(io.Reader) error                                    { return nil }
+func (s *stub) Finish(context.Context, *Folder) (TrainingResult, error) { return nil, nil }
+func (s *stub) Size() (memory, disk int64)                              { return 0, 0 }
 
 // An end of the context ends a training with its error, unless what the training has to do then
 // fails: that is told.

@@ -2,15 +2,15 @@ package run
 
 import "fmt"
 
-// Tally is how games ended.
-type Tally struct {
+// WinTally is how games ended.
+type WinTally struct {
 	Wins   int `json:"won"`
 	Losses int `json:"lost"`
 	Draws  int `json:"drawn"`
 }
 
 // Count adds a game with a standing, see cards.Standing.
-func (t *Tally) Count(standing int) {
+func (t *WinTally) Count(standing int) {
 	switch standing {
 	case 1:
 		t.Wins++
@@ -22,13 +22,13 @@ func (t *Tally) Count(standing int) {
 }
 
 // Games returns how many games were played.
-func (t Tally) Games() int { return t.Wins + t.Losses + t.Draws }
+func (t WinTally) Games() int { return t.Wins + t.Losses + t.Draws }
 
 // WinShare returns the part of the games won, a draw being half.
-func (t Tally) WinShare() float64 {
+func (t WinTally) WinShare() float64 {
 	return (float64(t.Wins) + float64(t.Draws)/2) / float64(max(1, t.Games()))
 }
 
-func (t Tally) String() string {
+func (t WinTally) String() string {
 	return fmt.Sprintf("%d won, %d lost, %d drawn", t.Wins, t.Losses, t.Draws)
 }

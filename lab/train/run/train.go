@@ -21,11 +21,11 @@ type Method struct {
 	Version int    // rises when the same settings come to another model
 	Defects []Defect
 	// Settings returns the settings with their defaults.
-	Settings func() Settings
+	Settings func() TrainingSettings
 }
 
-// Settings decide what a training comes to. Their JSON is config.json of the run.
-type Settings interface {
+// TrainingSettings decide what a training comes to. Their JSON is config.json of the run.
+type TrainingSettings interface {
 	// Params returns the settings one by one.
 	Params() []Param
 	// Complete sets what follows from the settings that were given, and returns why there is no such
@@ -41,8 +41,8 @@ type Input struct {
 	Resolver program.Resolver // of the bots that play
 }
 
-// Result is what a training came to. Its JSON is result.json, its text is for people.
-type Result interface{ String() string }
+// TrainingResult is what a training came to. Its JSON is result.json, its text is for people.
+type TrainingResult interface{ String() string }
 
 // Trainer is a training that goes step by step to a result.
 type Trainer interface {
@@ -56,7 +56,7 @@ type Trainer interface {
 	Save(io.Writer) error
 	Load(io.Reader) error
 	// Finish writes the model and the plots. It may be called again after the error of the context.
-	Finish(context.Context, *Folder) (Result, error)
+	Finish(context.Context, *Folder) (TrainingResult, error)
 	// Size returns the bytes that the whole training takes, after some of its steps.
 	Size() (memory, disk int64)
 }
@@ -72,14 +72,14 @@ const (
 // one, and notes its beginning, its end and its time there. When the context has ended, it returns the
 // context's error after a checkpoint; any other error, as that of a checkpoint, is one of the run. A new
 // training that cannot begin leaves no directory.
-func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, progress func(done, all int)) (Result, error) {
+func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume bool, progress func(done, all int)) (TrainingResult, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	f.Log("%s", map[bool]string{false: "begun", true: "resumed"}[resume])
-	var result Result
+	var result TrainingResult
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)
 	prepared := time.Since(began)
@@ -107,7 +107,7 @@ func Run(ctx context.Context, dir string, s Settings, in Input, resume bool, pro
 
 // train makes the steps of a training, then finishes it and writes result.json. When the context ends,
 // it writes a checkpoint and returns the context's error.
-func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (Result, error) {
+func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ type Sampler interface {
 
 // Estimate returns what a training costs, from its first steps or a sample. The unit is that of its
 // progress.
-func Estimate(ctx context.Context, unit string, s Settings, in Input) (c Cost, err error) {
+func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)
 	if err != nil {

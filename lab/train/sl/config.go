@@ -57,7 +57,7 @@ var Method = run.Method{
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train sl --mode brisca2 --data data --out sl\n" +
 		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding unscaled --out sl-wl",
-	Settings: func() run.Settings {
+	Settings: func() run.TrainingSettings {
 		return &Config{
 			Train: "sl", Mode: run.DefaultMode, Variant: VariantPH, Encoding: features.Scaled, layersText: fit.StudyLayers,
 			Batch: 32, Epochs: 10, Rate: fit.DefaultRate, Seed: 1,
@@ -67,19 +67,19 @@ var Method = run.Method{
 
 // Config is what decides the net, as config.json of a run has it.
 type Config struct {
-	Train    string         `json:"train"` // always "sl"
-	Mode     string         `json:"mode"`
-	Variant  string         `json:"variant"`
-	Encoding string         `json:"encoding"`
-	Hidden   []int          `json:"hidden"` // units of the layers between inputs and outputs
-	Batch    int            `json:"batch"`
-	Epochs   int            `json:"epochs"`
-	Rate     float64        `json:"rate"`
-	Seed     uint64         `json:"seed"`
-	Defects  []string       `json:"defects,omitempty"`
-	Data     dataset.Header `json:"data"`
-	Games    int            `json:"games"`      // of the data set that are used
-	DataHash string         `json:"dataSHA256"` // of these games
+	Train    string            `json:"train"` // always "sl"
+	Mode     string            `json:"mode"`
+	Variant  string            `json:"variant"`
+	Encoding string            `json:"encoding"`
+	Hidden   []int             `json:"hidden"` // units of the layers between inputs and outputs
+	Batch    int               `json:"batch"`
+	Epochs   int               `json:"epochs"`
+	Rate     float64           `json:"rate"`
+	Seed     uint64            `json:"seed"`
+	Defects  []string          `json:"defects,omitempty"`
+	Data     dataset.SetHeader `json:"data"`
+	Games    int               `json:"games"`      // of the data set that are used
+	DataHash string            `json:"dataSHA256"` // of these games
 
 	layersText string // Hidden, as users write it
 	dataPath   string // of the data set
@@ -132,7 +132,7 @@ func (c *Config) UseData(set *dataset.Set) {
 
 // ExpectData makes the training one on a data set that is still to be made.
 func (c *Config) ExpectData(d *dataset.Config) {
-	c.Data, c.Games = dataset.Header{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
+	c.Data, c.Games = dataset.SetHeader{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }
 
 func (c *Config) Check() error {

@@ -64,7 +64,7 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 // labelGames returns the labels of the decisions of games from to to-1.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
-	var g dataset.Game
+	var g dataset.GameRecord
 	for i := from; i < to; i++ {
 		r.set.Game(i, &g)
 		f.Start(r.set.Mode, r.rules[g.Rules], g.Pack)
@@ -144,7 +144,7 @@ func orderAsText(labels []int, lowest int) []int {
 // filler fills samples from rows; each goroutine has its own.
 type filler struct {
 	rows     *Rows
-	game     dataset.Game
+	game     dataset.GameRecord
 	position cards.Position
 }
 

@@ -34,7 +34,7 @@ func data(t testing.TB, mode string, each int) *dataset.Set {
 // made makes a data set.
 func made(t testing.TB, c *dataset.Config) *dataset.Set {
 	t.Helper()
-	dir, _ := runtest.Train[dataset.Result](t, c)
+	dir, _ := runtest.Train[dataset.SetSize](t, c)
 	return kit.Get[*dataset.Set](t)(dataset.Load(dir, 0))
 }
 
@@ -196,7 +196,7 @@ func TestDefects(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	good := Config{Mode: "tute2", Variant: VariantWL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
+	good := Config{Mode: "tute2", Variant: VariantWL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.SetHeader{Mode: "tute2"}}
 	kit.Must(t, good.Check())
 	for _, test := range []struct {
 		change func(*Config)

@@ -31,7 +31,7 @@ type Training struct {
 	validate       []row
 	test           []row
 	net            *net.Net
-	trainer        *fit.Trainer
+	trainer        *fit.NetTrainer
 	fillers        []*filler
 	progress       progress
 	shuffledEpochs int // the epoch that the training rows are in the order of, by 1
@@ -115,7 +115,7 @@ func (t *Training) Report(f *run.Folder) error {
 }
 
 // Finish tests the net and writes the files of the end.
-func (t *Training) Finish(_ context.Context, f *run.Folder) (run.Result, error) {
+func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(),
 		Validate: t.measure(t.validate), Test: t.measure(t.test),

@@ -13,10 +13,10 @@ import (
 )
 
 // Train trains in a new directory and returns it with the result.
-func Train[R run.Result](t testing.TB, s run.Settings) (dir string, result R) {
+func Train[R run.TrainingResult](t testing.TB, s run.TrainingSettings) (dir string, result R) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
-	r := kit.Get[run.Result](t)(run.Run(t.Context(), dir, s, run.Input{Workers: 2}, false, func(int, int) {}))
+	r := kit.Get[run.TrainingResult](t)(run.Run(t.Context(), dir, s, run.Input{Workers: 2}, false, func(int, int) {}))
 	return dir, r.(R)
 }
 
@@ -31,9 +31,9 @@ func Files(t testing.TB, dir string) (text string) {
 
 // CheckDeterminism trains as a whole, and again with 1 worker and with 7, interrupted after each step, and
 // checks that the files are the same, also after the run that has ended is resumed. It returns them.
-func CheckDeterminism(t testing.TB, s run.Settings) string {
+func CheckDeterminism(t testing.TB, s run.TrainingSettings) string {
 	t.Helper()
-	dir, _ := Train[run.Result](t, s)
+	dir, _ := Train[run.TrainingResult](t, s)
 	whole := Files(t, dir)
 	for _, workers := range []int{1, 7} {
 		dir, parts := filepath.Join(t.TempDir(), "run"), 1
@@ -53,7 +53,7 @@ func CheckDeterminism(t testing.TB, s run.Settings) string {
 }
 
 // trainStep goes on with a training for a step, and reports whether it has ended.
-func trainStep(t testing.TB, dir string, s run.Settings, resume bool, workers int) bool {
+func trainStep(t testing.TB, dir string, s run.TrainingSettings, resume bool, workers int) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
