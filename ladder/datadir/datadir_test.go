@@ -23,7 +23,7 @@ func TestBundle(t *testing.T) {
 }
 
 // What bots write names their files without the directories of a server.
-func TestPrivate(t *testing.T) {
+func TestHideBotPaths(t *testing.T) {
 	d := Dir("/srv/arena")
 	bot := d.Bot(strings.Repeat("0f", 32))
 	for _, c := range []struct{ in, want string }{

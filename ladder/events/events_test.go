@@ -43,7 +43,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestEventsTogether(t *testing.T) {
+func TestEventsConcurrently(t *testing.T) {
 	var h Bus
 	var group sync.WaitGroup
 	for range 4 {
@@ -63,7 +63,7 @@ func TestEventsTogether(t *testing.T) {
 
 // Events that a subscriber does not want take no room in its channel, and a
 // subscriber that comes after Close does not wait.
-func TestWanted(t *testing.T) {
+func TestFilter(t *testing.T) {
 	var h Bus
 	events, _ := h.Subscribe(1, func(e Event) bool { return e.Version == 2 })
 	for version := range int64(4) {

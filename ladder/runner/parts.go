@@ -31,9 +31,9 @@ type Matches interface {
 	List(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.FinishedGame, error)
 	Generation() uint64
-	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
+	ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Start(ctx context.Context, starts []store.MatchStart) []store.StartedMatch
-	Running(ctx context.Context) ([]store.RunningAttempt, error)
+	ListRunning(ctx context.Context) ([]store.RunningAttempt, error)
 	Finish(ctx context.Context, match int64, attempt int, games []*referee.GameResult) ([]ladder.Change, error)
 	InterruptAttempt(ctx context.Context, match int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error)
 	Cancel(ctx context.Context, match, by int64, reason phrase.Text) error
@@ -42,7 +42,7 @@ type Matches interface {
 // Versions is the part of store.Versions that the runner uses.
 type Versions interface {
 	Find(ctx context.Context, id int64) (ladder.Version, error)
-	Pending(ctx context.Context) ([]ladder.Version, error)
+	ListPending(ctx context.Context) ([]ladder.Version, error)
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
 	Suspend(ctx context.Context, version, match int64, reason phrase.Text) (bool, error)
 	SetUnplayable(ctx context.Context, version int64, missing phrase.Text) error

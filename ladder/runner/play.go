@@ -69,7 +69,7 @@ func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 // adoptAttempts waits for the results of attempts that an earlier server has sent to other machines. It ends
 // the attempts that the earlier server itself was playing.
 func (r *Runner) adoptAttempts(ctx context.Context) error {
-	running, err := r.Store.Matches.Running(ctx)
+	running, err := r.Store.Matches.ListRunning(ctx)
 	if err != nil {
 		return err
 	}

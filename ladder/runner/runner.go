@@ -366,7 +366,7 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 			a.end(errSuspended)
 		}
 	}
-	running, err := r.Store.Matches.Running(ctx)
+	running, err := r.Store.Matches.ListRunning(ctx)
 	if err != nil {
 		return // the jobs end by themselves
 	}

@@ -28,7 +28,7 @@ func (r *Runner) Submissions(run func(ctx context.Context, version int64, core i
 }
 
 func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
-	pending, err := s.store.Versions.Pending(ctx)
+	pending, err := s.store.Versions.ListPending(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the submissions: %w", err)
 	}

@@ -29,7 +29,7 @@ const maxWaiting = 1000
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
-		list, err := w.store.Matches.Waiting(ctx, maxWaiting)
+		list, err := w.store.Matches.ListWaiting(ctx, maxWaiting)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 		return v, err
 	}
 	if len(all) == 0 {
-		return v, store.NoVersionOf(bot, number)
+		return v, store.NoVersionError(bot, number)
 	}
 	live := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
 	return all[max(0, live)], nil

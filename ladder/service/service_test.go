@@ -24,7 +24,7 @@ house = ["@random", "@first"]
 `
 
 // A remote bot that is away for too long cannot be asked for a match: that would be dropped at once.
-func TestRequestMatchOfAbsent(t *testing.T) {
+func TestRequestMatchOfAwayBot(t *testing.T) {
 	t.Parallel()
 	w := laddertest.New(t, tiny, store.Options{})
 	w.SyncHouseBots(func(string) string { return strings.Repeat("0", 64) })
@@ -148,7 +148,7 @@ func TestSignInAgain(t *testing.T) {
 }
 
 // Who is connected hears at once why they may ask for nothing any more, and nobody else does.
-func TestAwaitEnd(t *testing.T) {
+func TestAwaitAccessEnd(t *testing.T) {
 	t.Parallel()
 	const ended = "the session has ended: sign in again"
 	for name, c := range map[string]struct {

@@ -77,7 +77,7 @@ func (a archive) count(t *testing.T) int {
 	return len(kit.Get[[]os.DirEntry](t)(os.ReadDir(string(a))))
 }
 
-func TestArchiveTwice(t *testing.T) {
+func TestArchivePutTwice(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)
 	putText(t, s, "the same")
@@ -88,7 +88,7 @@ func TestArchiveTwice(t *testing.T) {
 }
 
 // Many use the store at once, and some put the same file.
-func TestArchiveAtOnce(t *testing.T) {
+func TestArchiveConcurrently(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)
 	var all sync.WaitGroup
@@ -112,7 +112,7 @@ func TestArchiveAtOnce(t *testing.T) {
 }
 
 // A file that a damaged disk has cut is written again.
-func TestArchiveCut(t *testing.T) {
+func TestArchiveTruncated(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)
 	sum := putText(t, s, "whole")

@@ -17,11 +17,11 @@ import (
 // An upload that goes between the copy of the database and its own, because its version
 // has failed, has the backup made again. A pipe in place of the upload that is copied
 // first holds the backup there.
-func TestBackupAgain(t *testing.T) {
+func TestBackupRetries(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna", "ben")
-	first, gone := c.queued(p[0].ID, "anna-bot"), c.queued(p[1].ID, "ben-bot")
+	p := c.addPeople("anna", "ben")
+	first, gone := c.addQueued(p[0].ID, "anna-bot"), c.addQueued(p[1].ID, "ben-bot")
 	if first.Bundle > gone.Bundle { // uploads are copied in this order
 		first, gone = gone, first
 	}
@@ -53,10 +53,10 @@ func TestBackupAgain(t *testing.T) {
 	}
 }
 
-// queued returns a version that waits, with its upload.
-func (c *competition) queued(person int64, name string) ladder.Version {
+// addQueued returns a version that waits, with its upload.
+func (c *competition) addQueued(person int64, name string) ladder.Version {
 	c.tb.Helper()
-	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
+	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: writeUpload(c.tb, c.Dir(), "upload of "+name)}, noLimits)
 	kit.Must(c.tb, err)
 	return v
 }

@@ -35,11 +35,11 @@ type crowd struct {
 	ladders []ladder.Ladder
 	bots    []string
 	live    []int64
-	pool    map[string][]pooled
+	pool    map[string][]pooledResult
 	rand    *rand.Rand
 }
 
-type pooled struct {
+type pooledResult struct {
 	seed  rules.Seed
 	games []*referee.GameResult
 }
@@ -47,7 +47,7 @@ type pooled struct {
 // newCrowd makes the bots, half of them with a second version, and plays the pool.
 func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	tb.Helper()
-	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooled{}, rand: rand.New(rand.NewPCG(1, 1))}
+	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooledResult{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.ladders = config.Default().Ladders
 	for i := range c.ladders {
 		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
@@ -60,7 +60,7 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 		p := kit.Get[ladder.Person](tb)(c.People.Add(bg, fmt.Sprintf("person-%d", i), false))
 		c.bots = append(c.bots, name)
 		for range 1 + i%2 {
-			v := c.submitted(p.ID, name)
+			v := c.addBuilt(p.ID, name)
 			kit.Must(tb, c.Versions.Promote(bg, v.ID))
 			if len(c.live) == i {
 				c.live = append(c.live, v.ID)
@@ -68,7 +68,7 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 			c.live[i] = v.ID
 		}
 	}
-	c.live = append(c.live, c.ids("@random", "@first", "@greedy")...)
+	c.live = append(c.live, c.liveIDs("@random", "@first", "@greedy")...)
 	for _, l := range c.ladders {
 		for range pool {
 			c.pool[l.Name] = append(c.pool[l.Name], c.play(l))
@@ -77,13 +77,13 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	return c
 }
 
-func (c *crowd) play(l ladder.Ladder) pooled {
-	m := asMatch(l)
+func (c *crowd) play(l ladder.Ladder) pooledResult {
+	m := ladderMatch(l)
 	for slot := range m.Versions {
 		m.Versions[slot] = c.rand.Int64N(3)
 	}
 	seed := referee.NewSeed()
-	return pooled{seed, playMatch(c.tb, m, seed)}
+	return pooledResult{seed, playMatch(c.tb, m, seed)}
 }
 
 // fill finishes so many matches, many in one transaction.
@@ -118,7 +118,7 @@ type packedMatch struct {
 }
 
 // keep keeps a finished match.
-func (f *filler) keep(tx *Tx, m NewMatch, p pooled) error {
+func (f *filler) keep(tx *Tx, m NewMatch, p pooledResult) error {
 	packed, ok := f.packed[p.games[0]]
 	if !ok {
 		packed.played, packed.documents = f.store.pack(p.games)
@@ -158,7 +158,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: p.seed}})[0].Err
 	kit.Must(c.tb, err)
 	began := time.Now()
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), p.games)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), p.games)
 	took = time.Since(began)
 	kit.Must(c.tb, err)
 	return took
@@ -248,7 +248,7 @@ func (c *crowd) botPage(b *testing.B, name string) {
 	}
 	for _, p := range places {
 		if p.VersionID == versions[0].ID {
-			_, err := c.Ladders.History(bg, p.Ladder, p.VersionID, 200)
+			_, err := c.Ladders.ChangeHistory(bg, p.Ladder, p.VersionID, 200)
 			kit.Must(b, err)
 		}
 	}
@@ -299,9 +299,9 @@ func BenchmarkFinish(b *testing.B) {
 		ladders[i].Clock.Move = time.Minute // the machine may be busy
 	}
 	kit.Must(b, c.Ladders.Sync(bg, ladders))
-	ids := c.ids(names...)
+	ids := c.liveIDs(names...)
 	for _, l := range ladders {
-		m := asMatch(l)
+		m := ladderMatch(l)
 		seed := referee.NewSeed()
 		played := playMatch(b, m, seed)
 		b.Run(l.Name, func(b *testing.B) {
@@ -312,7 +312,7 @@ func BenchmarkFinish(b *testing.B) {
 				err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: seed}})[0].Err
 				kit.Must(b, err)
 				b.StartTimer()
-				_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+				_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 				kit.Must(b, err)
 			}
 		})

@@ -115,10 +115,10 @@ func houseParam(house *bool) int64 {
 // Find returns the bot called name.
 func (s Bots) Find(ctx context.Context, name string) (ladder.Bot, error) {
 	b, err := s.read.BotByName(ctx, name)
-	return bot(b), machineError(ifNoRows(err, noBot(name)))
+	return bot(b), machineError(ifNoRows(err, noBotError(name)))
 }
 
-func noBot(name string) error {
+func noBotError(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 

@@ -18,14 +18,14 @@ func TestBouts(t *testing.T) {
 	c := newCompetition(t)
 	const name = "brisca-4-teams"
 	sides := []int{0, 1, 0, 1}
-	four := c.ids("@random", "@first", "@greedy")
+	four := c.liveIDs("@random", "@first", "@greedy")
 	owner, err := c.People.Add(bg, "ada", false)
 	kit.Must(t, err)
-	four = append(four, c.live(owner.ID, "lovelace").ID)
+	four = append(four, c.addLive(owner.ID, "lovelace").ID)
 	var want [][]int64
 	var scores []float64
 	for i := range 4 {
-		m, changes := c.finished(name, four...)
+		m, changes := c.playRatedMatch(name, four...)
 		want = append(want, m.Versions)
 		scores = append(scores, changes[0].Score*float64(m.Deals))
 		four = append(four[1:], four[0])

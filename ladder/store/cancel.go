@@ -15,7 +15,7 @@ func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Te
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
 		if err != nil {
-			return ifNoRows(err, noMatch(matchID))
+			return ifNoRows(err, noMatchError(matchID))
 		}
 		return tx.cancel(ctx, m, by, reason)
 	})

@@ -27,15 +27,15 @@ import (
 // and a server goes on from it.
 func TestBackupWhileWriting(t *testing.T) {
 	t.Parallel()
-	c := template(t)
-	ids := c.ids("@random", "@first", "@greedy")
+	c := copyBusyCompetition(t)
+	ids := c.liveIDs("@random", "@first", "@greedy")
 	kit.Must(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
 	ctx, stop := context.WithCancel(bg)
 	began := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+			c.playRatedMatch("tebes-4", ids[i%3], ids[(i+1)%3])
 			if i == 1 {
 				close(began)
 			}
@@ -54,8 +54,8 @@ func TestBackupWhileWriting(t *testing.T) {
 	wantSound(t, ro)
 	kit.Must(t, ro.Close())
 	restored := openStore(t, dir)
-	restored.begin() // releases what ran when the backup was taken
-	restored.finished("tebes-4", restored.ids("@random", "@first")...)
+	restored.syncConfig() // releases what ran when the backup was taken
+	restored.playRatedMatch("tebes-4", restored.liveIDs("@random", "@first")...)
 	wantSound(t, restored.Store)
 	wantSound(t, c.Store)
 
@@ -96,7 +96,7 @@ func TestContextEnds(t *testing.T) {
 
 func TestVerifySound(t *testing.T) {
 	t.Parallel()
-	c := busy(t)
+	c := newBusyCompetition(t)
 	var last, total int64
 	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, all int64) { last, total = done, all }))
 	for _, d := range found {
@@ -115,7 +115,7 @@ func TestFinishConcurrently(t *testing.T) {
 	pool := map[string][]pooledMatch{}
 	for _, l := range testLadders(t) {
 		for range 4 {
-			m := asMatch(l)
+			m := ladderMatch(l)
 			seed := referee.NewSeed()
 			pool[l.Name] = append(pool[l.Name], pooledMatch{seed, playMatch(t, m, seed)})
 		}
@@ -124,8 +124,8 @@ func TestFinishConcurrently(t *testing.T) {
 		c := newCompetition(t)
 		defer c.Close()
 		p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-		c.live(p.ID, "anna-bot")
-		ids := c.ids("@random", "@first", "@greedy", "anna-bot")
+		c.addLive(p.ID, "anna-bot")
+		ids := c.liveIDs("@random", "@first", "@greedy", "anna-bot")
 		var jobs []func() error
 		for range rapid.IntRange(2, 12).Draw(rt, "matches") {
 			l := rapid.SampledFrom(testLadders(t)).Draw(rt, "ladder")
@@ -135,10 +135,13 @@ func TestFinishConcurrently(t *testing.T) {
 			kit.Must(t, err)
 			err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: x.seed}})[0].Err
 			kit.Must(t, err)
-			jobs = append(jobs, func() error { _, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), as(m, x.games)); return err })
+			jobs = append(jobs, func() error {
+				_, err := c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), withNamesOf(m, x.games))
+				return err
+			})
 		}
 		matches := len(jobs)
-		next := c.submitted(p.ID, "anna-bot")
+		next := c.addBuilt(p.ID, "anna-bot")
 		jobs = append(jobs, func() error { return c.Versions.Promote(bg, next.ID) })
 		jobs = rapid.Permutation(jobs).Draw(rt, "order")
 		var group errgroup.Group
@@ -162,7 +165,7 @@ func TestFinishConcurrently(t *testing.T) {
 // Nobody has the directory beside who rates it again.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	dir := string(c.Dir())
 	_, err := Open(dir, Options{Exclusive: true})
 	if ladder.CodeOf(err) != ladder.Unavailable {
@@ -179,15 +182,15 @@ func TestExclusive(t *testing.T) {
 
 // Results of any matches, good and bad ones, that are finished in groups of any size give the same
 // ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
-func TestGroupsAreTheSame(t *testing.T) {
+func TestGroupsGiveSameRatings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		one := newCompetition(t)
 		many := newCompetition(t)
 		defer one.Close()
 		defer many.Close()
-		ids := one.ids("@random", "@first", "@greedy")
-		var list []result
+		ids := one.liveIDs("@random", "@first", "@greedy")
+		var list []playedMatch
 		bad := map[int]bool{}
 		most := 6
 		if kit.Soak {
@@ -200,7 +203,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			a, b := one.Matches.Start(bg, []MatchStart{start})[0], many.Matches.Start(bg, []MatchStart{start})[0]
 			kit.Must(t, a.Err)
 			kit.Must(t, b.Err)
-			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
+			r := playedMatch{a.Match.ID, 1, playMatch(t, a.Match, seed)}
 			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
 			case 0:
 				r.games, bad[i] = r.games[1:], true
@@ -209,7 +212,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			}
 			list = append(list, r)
 		}
-		finish := func(c *competition, i int, r result) {
+		finish := func(c *competition, i int, r playedMatch) {
 			_, err := c.Matches.Finish(bg, r.match, r.attempt, r.games)
 			if (err != nil) != bad[i] {
 				rt.Fatalf("match %d: %v, and it is bad: %t", r.match, err, bad[i])
@@ -220,16 +223,16 @@ func TestGroupsAreTheSame(t *testing.T) {
 		}
 		for rest := list; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(rt, "group")
-			release := many.hold()
+			release := many.holdWriter()
 			var group sync.WaitGroup
 			// The first takes the writer's next turn alone, the others are a group.
 			from := len(list) - len(rest)
 			for i, r := range rest[:n] {
 				group.Go(func() { finish(many, from+i, r) })
 				if i == 0 {
-					many.taken()
+					many.awaitGroupWrite()
 				} else {
-					many.lined(i)
+					many.awaitQueued(i)
 				}
 			}
 			release()
@@ -267,7 +270,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 
 // A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
 // has its own error.
-func TestGroupThatFails(t *testing.T) {
+func TestGroupCommitFails(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
@@ -294,10 +297,10 @@ func TestGroupThatFails(t *testing.T) {
 }
 
 // Of several starts each is begun or refused alone.
-func TestBeginMany(t *testing.T) {
+func TestStartMany(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first", "@greedy")
+	ids := c.liveIDs("@random", "@first", "@greedy")
 	m := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
 	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
 	begun := c.Matches.Start(bg, []MatchStart{
@@ -321,18 +324,18 @@ func TestBeginMany(t *testing.T) {
 			}
 		}
 	}
-	if n := c.count("matches"); n != 3 {
+	if n := c.countRows("matches"); n != 3 {
 		t.Errorf("there are %d matches, want 3", n)
 	}
 }
 
 // What another program writes is noticed with the next change.
-func TestStateNoticesOthers(t *testing.T) {
+func TestCacheDetectsOtherWriters(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	anna, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	own := c.live(anna.ID, "anna-bot")
+	own := c.addLive(anna.ID, "anna-bot")
 	playing := func() bool {
 		return slices.Contains(playerIDs(c.players("tebes-4")), own.ID)
 	}

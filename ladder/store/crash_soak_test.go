@@ -24,17 +24,17 @@ func init() {
 
 // finishUntilKilled finishes matches in a directory, in groups, and says each on stdout.
 func finishUntilKilled(dir string) error {
-	tb := dying{}
+	tb := exitingTB{}
 	c := &competition{tb: tb, clock: newClock()}
 	s := kit.Get[*Store](tb)(Open(dir, Options{Now: c.clock.now, Server: true}))
 	c.Store = s
-	c.begin()
-	ids := c.ids("@random", "@first", "@greedy")
+	c.syncConfig()
+	ids := c.liveIDs("@random", "@first", "@greedy")
 	var group sync.WaitGroup
 	for range 4 { // they finish in groups
 		group.Go(func() {
 			for i := 0; ; i++ {
-				m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+				m, _ := c.playRatedMatch("tebes-4", ids[i%3], ids[(i+1)%3])
 				fmt.Println(m.ID)
 			}
 		})
@@ -43,12 +43,12 @@ func finishUntilKilled(dir string) error {
 	return nil
 }
 
-// dying is a testing.TB that ends the program.
-type dying struct{ testing.TB }
+// exitingTB is a testing.TB that ends the program.
+type exitingTB struct{ testing.TB }
 
-func (dying) Helper() {}
+func (exitingTB) Helper() {}
 
-func (dying) Fatal(args ...any) {
+func (exitingTB) Fatal(args ...any) {
 	fmt.Fprintln(os.Stderr, args...)
 	os.Exit(3)
 }
@@ -86,7 +86,7 @@ func TestKill(t *testing.T) {
 		if m.State != ladder.Finished {
 			t.Errorf("match %d is %s", last, m.State)
 		}
-		if n := c.count(finishedMatches); n < told {
+		if n := c.countRows(finishedMatches); n < told {
 			t.Errorf("%d matches were finished, and %d are", told, n)
 		} else {
 			told = n
@@ -98,17 +98,17 @@ func TestKill(t *testing.T) {
 
 // moveUntilKilled finishes matches in a directory and moves them, and says so on stdout.
 func moveUntilKilled(dir string) error {
-	tb := dying{}
+	tb := exitingTB{}
 	c := &competition{tb: tb, clock: newClock()}
 	s := kit.Get[*Store](tb)(Open(dir, Options{Now: c.clock.now, Server: true}))
 	c.Store = s
-	c.begin()
-	ids := c.ids("@random", "@first", "@greedy")
+	c.syncConfig()
+	ids := c.liveIDs("@random", "@first", "@greedy")
 	var last int64
 	kit.Must(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
 	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
 	for i := 0; ; i++ {
-		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+		m, _ := c.playRatedMatch("tebes-4", ids[i%3], ids[(i+1)%3])
 		c.clock.skip(2 * day)
 		_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 		kit.Must(tb, err)
@@ -139,15 +139,15 @@ func TestKillMove(t *testing.T) {
 
 		c := openStore(t, dir)
 		wantSound(t, c.Store) // every game has its replay
-		finished := c.count(finishedMatches)
-		if n := len(c.keptOf()); n != finished {
+		finished := c.countRows(finishedMatches)
+		if n := len(c.storedDocuments()); n != finished {
 			t.Errorf("%d of %d matches have replays", n, finished)
 		}
-		if n := c.count("documents WHERE kind = 'replays'"); n != finished {
+		if n := c.countRows("documents WHERE kind = 'replays'"); n != finished {
 			t.Errorf("%d matches have %d documents of replays", finished, n)
 		}
-		named := c.count("archives")
-		if n := len(c.archived()); n < named || n > named+1 {
+		named := c.countRows("archives")
+		if n := len(c.archiveFiles()); n < named || n > named+1 {
 			t.Errorf("there are %d files, and %d have names", n, named)
 		}
 		_, err = c.MoveDocuments(bg, ladder.Storage{Days: 1000})

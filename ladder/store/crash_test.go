@@ -16,7 +16,7 @@ import (
 func TestKilledAfterEachCall(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	finished := 0
 	left := func(what string) {
 		t.Helper()
@@ -24,20 +24,20 @@ func TestKilledAfterEachCall(t *testing.T) {
 		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		next := openStore(t, dir)
 		wantSound(t, next.Store)
-		if n := next.count(finishedMatches); n != finished {
+		if n := next.countRows(finishedMatches); n != finished {
 			t.Errorf("%s: %d matches are finished, want %d", what, n, finished)
 		}
-		if n := len(next.keptOf()); n != finished {
+		if n := len(next.storedDocuments()); n != finished {
 			t.Errorf("%s: %d of %d matches have replays", what, n, finished)
 		}
 		kit.Must(t, next.Close())
 	}
 	for range 2 {
-		m, seed := c.begun("tebes-4", ids...)
+		m, seed := c.startRatedMatch("tebes-4", ids...)
 		if finished == 0 {
 			left("begun")
 		}
-		_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
+		_, err := c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), playMatch(t, m, seed))
 		kit.Must(t, err)
 		finished++
 	}

@@ -19,16 +19,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// kept is what a store has of a match.
-type kept struct {
+// storedDocument is what a store has of a match.
+type storedDocument struct {
 	Replays []string
 	Logs    []string
 }
 
-// keptOf returns the documents of all finished matches, by match.
-func (c *competition) keptOf() map[int64]kept {
+// storedDocuments returns the documents of all finished matches, by match.
+func (c *competition) storedDocuments() map[int64]storedDocument {
 	c.tb.Helper()
-	out := map[int64]kept{}
+	out := map[int64]storedDocument{}
 	kit.Must(c.tb, c.Matches.ReplaysAfter(bg, 0, ReplayFilter{}, func(r StoredReplay) error {
 		direct := kit.Get[[]byte](c.tb)(c.Matches.Replay(bg, r.Game))
 		if !bytes.Equal(direct, r.Data) {

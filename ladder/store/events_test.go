@@ -20,9 +20,9 @@ import (
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	first := c.ids("@first")[0]
-	v := c.live(p.ID, "anna-bot")
+	p := c.addPeople("anna")[0]
+	first := c.liveIDs("@first")[0]
+	v := c.addLive(p.ID, "anna-bot")
 	told, stop := c.Events().Subscribe(100, nil)
 	defer stop()
 	want := func(what string, want ...string) {
@@ -38,7 +38,7 @@ func TestEvents(t *testing.T) {
 	}
 	waits := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}))
 	want("a match that waits")
-	seed := c.attempt(waits)
+	seed := c.startAttempt(waits)
 	want("an attempt", "match-began tebes-4")
 	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, waits.ID, 1, phrase.Plain("no"), false))
 	want("its end", "match-broken tebes-4")
@@ -48,16 +48,16 @@ func TestEvents(t *testing.T) {
 	want("a result that is refused")
 	kit.Must(t, c.Matches.Cancel(bg, waits.ID, 0, phrase.Plain("cancelled")))
 	want("a match that waits and is dropped", "match-broken tebes-4")
-	c.finished("tebes-4", v.ID, first)
+	c.playRatedMatch("tebes-4", v.ID, first)
 	want("a match", "match-began tebes-4", "match-finished tebes-4")
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{}))
 	want("a fit", "fit-saved tebes-4")
-	c.unrated(p.ID, v.ID, first)
+	c.addUnrated(p.ID, v.ID, first)
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	want("a bot that is withdrawn, for which a match waits", "version-moved ", "match-broken ")
 	kit.Must(t, c.Bots.Restore(bg, v.BotID))
 	want("a bot that is restored", "version-moved ")
-	next := c.submitted(p.ID, "anna-bot")
+	next := c.addBuilt(p.ID, "anna-bot")
 	want("a build", "submission-moved ")
 	kit.Must(t, c.Versions.SetState(bg, next.ID, ladder.Queued))
 	want("a submission that begins", "queue-moved ", "submission-moved ")
@@ -68,8 +68,8 @@ func TestEvents(t *testing.T) {
 	want("a version that is live", "version-moved ")
 	kit.Get[bool](t)(c.Versions.Suspend(bg, next.ID, 0, phrase.Plain("faults")))
 	want("a version that is suspended", "version-moved ")
-	c.waits(p, 1)
-	kit.Must(t, c.Versions.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))[0].ID))
+	c.addWaiting(p, 1)
+	kit.Must(t, c.Versions.Cancel(bg, kit.Get[[]ladder.Version](t)(c.Versions.ListPending(bg))[0].ID))
 	want("a submission that is cancelled", "queue-moved ", "version-moved ")
 	kit.Must(t, c.People.SetBlocked(bg, p.ID, true))
 	want("somebody who is blocked", "access-ended ")
@@ -83,7 +83,7 @@ func TestEventOfMatch(t *testing.T) {
 	c := newCompetition(t)
 	told, stop := c.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.MatchFinished })
 	defer stop()
-	m, changes := c.finished("tebes-4", c.ids("@first", "@random")...)
+	m, changes := c.playRatedMatch("tebes-4", c.liveIDs("@first", "@random")...)
 	if e := <-told; e.Match != m.ID || !slices.Equal(e.Changes, changes) {
 		t.Errorf("%+v is told of match %d with %+v", e, m.ID, changes)
 	}
@@ -93,9 +93,9 @@ func TestEventOfMatch(t *testing.T) {
 func TestGeneration(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	first := c.ids("@first")[0]
-	v := c.live(p.ID, "anna-bot")
+	p := c.addPeople("anna")[0]
+	first := c.liveIDs("@first")[0]
+	v := c.addLive(p.ID, "anna-bot")
 	key, _, err := c.Sessions.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
 	before := c.Matches.Generation()
@@ -109,16 +109,16 @@ func TestGeneration(t *testing.T) {
 	_, _, err = c.Sessions.Authenticate(bg, key)
 	kit.Must(t, err)
 	want("the use of a token", false)
-	c.submitted(p.ID, "other-bot")
+	c.addBuilt(p.ID, "other-bot")
 	want("a submission", false)
 	begun := c.Matches.Start(bg, []MatchStart{{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}}, Seed: referee.NewSeed()}})[0]
 	kit.Must(t, begun.Err)
 	want("a new match that begins", false)
 	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, begun.Match.ID, 1, phrase.Plain("no"), false))
 	want("a match that waits again", true)
-	c.attempt(begun.Match)
+	c.startAttempt(begun.Match)
 	want("a match that waited and begins", true)
-	m := c.unrated(p.ID, v.ID, first)
+	m := c.addUnrated(p.ID, v.ID, first)
 	want("a match that somebody asks for", true)
 	kit.Must(t, c.Matches.Cancel(bg, m.ID, p.ID, phrase.Plain("cancelled")))
 	want("a match that is cancelled", true)

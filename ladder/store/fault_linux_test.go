@@ -33,14 +33,14 @@ func TestFullDisk(t *testing.T) {
 		return
 	}
 	c := openStore(t, filepath.Join(disk, "data"))
-	c.begin()
-	ids := c.ids("@random", "@first")
-	c.finished("tebes-4", ids...)
-	m, seed := c.begun("tebes-4", ids...)
+	c.syncConfig()
+	ids := c.liveIDs("@random", "@first")
+	c.playRatedMatch("tebes-4", ids...)
+	m, seed := c.startRatedMatch("tebes-4", ids...)
 	played := playMatch(t, m, seed)
 	ballast := filepath.Join(disk, "ballast")
 	fillUp(t, ballast)
-	_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err := c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 	if ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("says %v", err)
 	}
@@ -51,11 +51,11 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the backup has left something")
 	}
 	wantSound(t, c.Store)
-	if n := c.count("changes"); n != 2 {
+	if n := c.countRows("changes"); n != 2 {
 		t.Errorf("%d changes are kept, not those of the match before", n)
 	}
 	kit.Must(t, os.Remove(ballast))
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 	kit.Must(t, err)
 	wantSound(t, c.Store)
 }
@@ -80,9 +80,9 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	dir := filepath.Join(disk, "data")
 	c := openStore(t, dir)
-	c.begin()
-	ids := c.ids("@random", "@first")
-	c.finished("tebes-4", ids...)
+	c.syncConfig()
+	ids := c.liveIDs("@random", "@first")
+	c.playRatedMatch("tebes-4", ids...)
 	kit.Must(t, c.Close())
 	kit.Must(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	_, err := Open(dir, Options{Server: true})
@@ -92,5 +92,5 @@ func TestReadOnlyDisk(t *testing.T) {
 	kit.Must(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT, ""))
 	c = openStore(t, dir)
 	wantSound(t, c.Store)
-	c.finished("tebes-4", ids...)
+	c.playRatedMatch("tebes-4", ids...)
 }

@@ -31,8 +31,8 @@ func wantUnavailable(t *testing.T, err error, text string) {
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	m, seed := c.begun("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	m, seed := c.startRatedMatch("tebes-4", ids...)
 	played := playMatch(t, m, seed)
 	noise := make([]byte, 50_000)
 	rand.Read(noise)
@@ -42,7 +42,7 @@ func TestFullDatabase(t *testing.T) {
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
 		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		kit.Must(t, err)
-		_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+		_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 		if err == nil {
 			break
 		}
@@ -51,7 +51,7 @@ func TestFullDatabase(t *testing.T) {
 			t.Errorf("says %v", err)
 		}
 		wantSound(t, c.Store)
-		if n := c.count("results"); n != 0 {
+		if n := c.countRows("results"); n != 0 {
 			t.Fatalf("%d games were kept", n)
 		}
 	}
@@ -131,7 +131,7 @@ func TestDirNames(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	s, err := Open(string(c.Dir()), Options{ReadOnly: true})
 	kit.Must(t, err)
 	defer s.Close()
@@ -152,7 +152,7 @@ func TestRights(t *testing.T) {
 	kit.Must(t, err)
 	kit.Must(t, s.Close())
 	c := openStore(t, dir)
-	c.begin()
+	c.syncConfig()
 	for _, name := range []string{"timba.db", "timba.db-wal", "timba.db-shm"} {
 		info := kit.Get[os.FileInfo](t)(os.Stat(filepath.Join(dir, name)))
 		if info.Mode().Perm() != 0o600 {
@@ -193,7 +193,7 @@ func TestPragmas(t *testing.T) {
 // A backup that cannot be finished leaves nothing.
 func TestBackupFails(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	parent := t.TempDir()
 	empty := func() {
 		t.Helper()

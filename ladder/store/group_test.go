@@ -27,7 +27,7 @@ import (
 func TestGroupIsBounded(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	release := c.hold()
+	release := c.holdWriter()
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var order []int
@@ -42,9 +42,9 @@ func TestGroupIsBounded(t *testing.T) {
 			kit.Must(t, errs[0])
 		})
 		if i == 0 {
-			c.taken()
+			c.awaitGroupWrite()
 		} else {
-			c.lined(i)
+			c.awaitQueued(i)
 		}
 	}
 	release()
@@ -80,15 +80,15 @@ func TestGroupWithOneRefused(t *testing.T) {
 }
 
 // An attempt that is over cannot be finished or broken off, and what it brings has no effect.
-func TestFencing(t *testing.T) {
+func TestAttemptOverIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	old := rules.Seed{1}
 	begun := c.Matches.Start(bg, []MatchStart{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
 	kit.Must(t, begun.Err)
 	m := begun.Match
-	running, err := c.Matches.Running(bg)
+	running, err := c.Matches.ListRunning(bg)
 	kit.Must(t, err)
 	if want := []RunningAttempt{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
 		t.Errorf("running are %v, want %v", running, want)
@@ -116,7 +116,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an attempt to come", err)
 	_, err = c.Matches.InterruptAttempt(bg, m.ID, 1, phrase.Plain("machine w1 was lost"), false)
 	over("breaking an older attempt off", err)
-	if n := c.count("results") + c.count("changes"); n != 0 {
+	if n := c.countRows("results") + c.countRows("changes"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
 	played := playMatch(t, m, seed)
@@ -124,20 +124,20 @@ func TestFencing(t *testing.T) {
 	kit.Must(t, err)
 	_, err = c.Matches.Finish(bg, m.ID, 2, played)
 	over("a result that comes twice", err)
-	if n := c.count("changes"); n != 2 {
+	if n := c.countRows("changes"); n != 2 {
 		t.Errorf("%d changes were kept, want 2", n)
 	}
 	wantSound(t, c.Store)
 }
 
 // Whatever happens, what matchmaking is told from memory is what the database has.
-func TestStateIsTheDatabase(t *testing.T) {
+func TestCacheMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
 		anna, err := c.People.Add(bg, "anna", false)
 		kit.Must(rt, err)
-		own := c.live(anna.ID, "anna-bot")
+		own := c.addLive(anna.ID, "anna-bot")
 		var open []int64
 		seeds := map[int64]rules.Seed{}
 		compare := func() {
@@ -231,11 +231,11 @@ func TestStateIsTheDatabase(t *testing.T) {
 
 // What another program writes is noticed also where the end of a context has ended the writer's connection meanwhile,
 // and the next one counts anew.
-func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
+func TestCacheDetectsOtherWritersOverNewConnection(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna := c.people("anna")[0]
-	own := c.live(anna.ID, "anna-bot")
+	anna := c.addPeople("anna")[0]
+	own := c.addLive(anna.ID, "anna-bot")
 	if !slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
 		t.Fatal("the version does not play")
 	}
@@ -246,7 +246,7 @@ func TestStateNoticesOthersOverAnotherConnection(t *testing.T) {
 	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
 		t.Fatal(err)
 	}
-	c.people("berta")
+	c.addPeople("berta")
 	if slices.Contains(playerIDs(c.players("tebes-4")), own.ID) {
 		t.Error("the version of the blocked person plays")
 	}

@@ -102,8 +102,8 @@ type competition struct {
 	clock *clock
 }
 
-// empty is a database without contents. It is made once in a process.
-var empty = sync.OnceValues(func() (data []byte, err error) {
+// emptyDatabase is a database without contents. It is made once in a process.
+var emptyDatabase = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func openStore(tb testing.TB, dir string) *competition {
 	tb.Helper()
 	path := datadir.Dir(dir).Database()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		data := kit.Get[[]byte](tb)(empty())
+		data := kit.Get[[]byte](tb)(emptyDatabase())
 		kit.Must(tb, os.MkdirAll(dir, 0o700))
 		kit.Must(tb, os.WriteFile(path, data, 0o600))
 	}
@@ -138,12 +138,12 @@ func openStore(tb testing.TB, dir string) *competition {
 func newCompetition(tb testing.TB) *competition {
 	tb.Helper()
 	c := openStore(tb, tb.TempDir())
-	c.begin()
+	c.syncConfig()
 	return c
 }
 
-// begin is what a server does at its start.
-func (c *competition) begin() {
+// syncConfig is what a server does at its start.
+func (c *competition) syncConfig() {
 	c.tb.Helper()
 	var bots []HouseBot
 	for _, b := range house.List() {
@@ -153,58 +153,58 @@ func (c *competition) begin() {
 	kit.Must(c.tb, c.Ladders.Sync(bg, testLadders(c.tb)))
 }
 
-var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
+var noLimits = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 
-// live submits a version of a person's bot, which comes through all stages.
-func (c *competition) live(person int64, name string) ladder.Version {
+// addLive submits a version of a person's bot, which comes through all stages.
+func (c *competition) addLive(person int64, name string) ladder.Version {
 	c.tb.Helper()
-	v := c.submitted(person, name)
+	v := c.addBuilt(person, name)
 	kit.Must(c.tb, c.Versions.Promote(bg, v.ID))
 	v = kit.Get[ladder.Version](c.tb)(c.Versions.Find(bg, v.ID))
 	return v
 }
 
-// submitted returns a version that is built and not live yet.
-func (c *competition) submitted(person int64, name string) ladder.Version {
+// addBuilt returns a version that is built and not live yet.
+func (c *competition) addBuilt(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
 	if b, err := c.Bots.Find(bg, name); err == nil {
 		before := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, b.ID, 0, -1))
 		upload += fmt.Sprint(", ", len(before))
 	}
-	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
+	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: writeUpload(c.tb, c.Dir(), upload)}, noLimits)
 	kit.Must(c.tb, err)
 	kit.Must(c.tb, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
 }
 
-// begun begins a match on a ladder.
-func (c *competition) begun(name string, versions ...int64) (ladder.Match, rules.Seed) {
+// startRatedMatch begins a match on a ladder.
+func (c *competition) startRatedMatch(name string, versions ...int64) (ladder.Match, rules.Seed) {
 	c.tb.Helper()
 	m := kit.Get[ladder.Match](c.tb)(c.Matches.Add(bg, NewMatch{Ladder: name, Versions: versions}))
-	return m, c.attempt(m)
+	return m, c.startAttempt(m)
 }
 
-func (c *competition) attempt(m ladder.Match) rules.Seed {
+func (c *competition) startAttempt(m ladder.Match) rules.Seed {
 	c.tb.Helper()
 	seed := referee.NewSeed()
 	kit.Must(c.tb, c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: seed}})[0].Err)
 	return seed
 }
 
-// last returns the number of a match's newest attempt, 0 without one.
-func (c *competition) last(match int64) int {
+// lastAttempt returns the number of a match's newest attempt, 0 without one.
+func (c *competition) lastAttempt(match int64) int {
 	c.tb.Helper()
 	a, err := c.read.LastAttempt(bg, match)
 	kit.Must(c.tb, ifNoRows(err, nil))
 	return int(a.Number)
 }
 
-// finished plays a match on a ladder and keeps it.
-func (c *competition) finished(name string, versions ...int64) (ladder.Match, []ladder.Change) {
+// playRatedMatch plays a match on a ladder and keeps it.
+func (c *competition) playRatedMatch(name string, versions ...int64) (ladder.Match, []ladder.Change) {
 	c.tb.Helper()
-	m, seed := c.begun(name, versions...)
-	changes := kit.Get[[]ladder.Change](c.tb)(c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed)))
+	m, seed := c.startRatedMatch(name, versions...)
+	changes := kit.Get[[]ladder.Change](c.tb)(c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), playMatch(c.tb, m, seed)))
 	m = kit.Get[ladder.Match](c.tb)(c.Matches.Find(bg, m.ID))
 	return m, changes
 }
@@ -253,8 +253,8 @@ func labelOf(bot string) string {
 	return "1.0"
 }
 
-// as returns games of a match with the names of the bots that another match has.
-func as(m ladder.Match, games []*referee.GameResult) (out []*referee.GameResult) {
+// withNamesOf returns games of a match with the names of the bots that another match has.
+func withNamesOf(m ladder.Match, games []*referee.GameResult) (out []*referee.GameResult) {
 	for _, g := range games {
 		again := *g
 		again.Seats = slices.Clone(g.Seats)
@@ -267,8 +267,8 @@ func as(m ladder.Match, games []*referee.GameResult) (out []*referee.GameResult)
 	return out
 }
 
-// played plays a game of a person, or of a guest, against the live versions of bots, and keeps it.
-func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, seat int, bots ...string) {
+// playGame plays a game of a person, or of a guest, against the live versions of bots, and keeps it.
+func (c *competition) playGame(id string, person ladder.Person, l ladder.Ladder, seat int, bots ...string) {
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
 	seed := referee.NewSeed()
@@ -298,8 +298,8 @@ func (c *competition) played(id string, person ladder.Person, l ladder.Ladder, s
 	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
-// playedTogether plays a game in which only people sit, and keeps it; those without a name are guests.
-func (c *competition) playedTogether(id string, l ladder.Ladder, people ...ladder.Person) {
+// playPeopleGame plays a game in which only people sit, and keeps it; those without a name are guests.
+func (c *competition) playPeopleGame(id string, l ladder.Ladder, people ...ladder.Person) {
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
 	seed, from := referee.NewSeed(), netip.MustParseAddr("192.0.2.1")
@@ -340,8 +340,8 @@ func wantGame(g *referee.GameResult) ladder.FinishedGame {
 	return out
 }
 
-// ids of the live versions of some bots.
-func (c *competition) ids(names ...string) (ids []int64) {
+// liveIDs of the live versions of some bots.
+func (c *competition) liveIDs(names ...string) (liveIDs []int64) {
 	c.tb.Helper()
 	for _, n := range names {
 		b := kit.Get[ladder.Bot](c.tb)(c.Bots.Find(bg, n))
@@ -350,13 +350,13 @@ func (c *competition) ids(names ...string) (ids []int64) {
 		if i < 0 {
 			c.tb.Fatalf("%s has no live version", n)
 		}
-		ids = append(ids, vs[i].ID)
+		liveIDs = append(liveIDs, vs[i].ID)
 	}
-	return ids
+	return liveIDs
 }
 
-// keepUpload writes an upload under its hash.
-func keepUpload(tb testing.TB, dir datadir.Dir, text string) string {
+// writeUpload writes an upload under its hash.
+func writeUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	tb.Helper()
 	h := sha256.Sum256([]byte(text))
 	sum := hex.EncodeToString(h[:])
@@ -365,8 +365,8 @@ func keepUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	return sum
 }
 
-// template returns an own copy of a busy competition, which is made once.
-func template(tb testing.TB) *competition {
+// copyBusyCompetition returns an own copy of a busy competition, which is made once.
+func copyBusyCompetition(tb testing.TB) *competition {
 	tb.Helper()
 	master := makeTemplate(tb)
 	dir := filepath.Join(tb.TempDir(), "data")
@@ -374,35 +374,35 @@ func template(tb testing.TB) *competition {
 	return openStore(tb, dir)
 }
 
-// templates is the directory of the template.
-var templates string
+// templateDir is the directory of the template.
+var templateDir string
 
 var templateLock sync.Mutex
 
 func makeTemplate(tb testing.TB) string {
 	templateLock.Lock()
 	defer templateLock.Unlock()
-	dir := filepath.Join(templates, "data")
+	dir := filepath.Join(templateDir, "data")
 	if _, err := os.Stat(dir); err != nil {
-		kit.Must(tb, busy(tb).Backup(bg, dir, ""))
+		kit.Must(tb, newBusyCompetition(tb).Backup(bg, dir, ""))
 	}
 	return dir
 }
 
-// checks is how often a property is checked. A check here is a whole competition: fewer than usual are
+// rapidChecks is how often a property is checked. A check here is a whole competition: fewer than usual are
 // enough, unless more are asked for.
-var checks = map[bool]string{false: "12", true: "4"}[kit.HasRaceDetector()] // with the race detector SQLite is ten times slower
+var rapidChecks = map[bool]string{false: "12", true: "4"}[kit.HasRaceDetector()] // with the race detector SQLite is ten times slower
 
 // modes are what the test binary can be when a test starts it again.
 var modes = refereetest.Modes{}
 
 func TestMain(m *testing.M) {
 	refereetest.Main(m, modes, func(dir string) error {
-		templates = dir
+		templateDir = dir
 		if kit.Soak {
-			checks = "100"
+			rapidChecks = "100"
 		}
-		return flag.Set("rapid.checks", checks)
+		return flag.Set("rapid.checks", rapidChecks)
 	})
 }
 
@@ -414,46 +414,46 @@ func wantSound(tb testing.TB, s *Store) {
 	}
 }
 
-// busy returns a competition with matches of every kind: rated on every ladder, broken
+// newBusyCompetition returns a competition with matches of every kind: rated on every ladder, broken
 // off, dropped, unrated, with a bot that comes, has a new version and is suspended.
-func busy(tb testing.TB) *competition {
+func newBusyCompetition(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.People.Add(bg, "anna", false)
 	kit.Must(tb, err)
 	berta, err := c.People.Add(bg, "berta", false)
 	kit.Must(tb, err)
-	house := c.ids("@random", "@first", "@greedy")
-	a := c.live(anna.ID, "anna-bot")
-	b := c.live(berta.ID, "berta-bot")
-	c.finished("tebes-4", house[0], a.ID)
-	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
-	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
-	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	house := c.liveIDs("@random", "@first", "@greedy")
+	a := c.addLive(anna.ID, "anna-bot")
+	b := c.addLive(berta.ID, "berta-bot")
+	c.playRatedMatch("tebes-4", house[0], a.ID)
+	c.playRatedMatch("tute-4", a.ID, house[1], b.ID, house[2])
+	c.playRatedMatch("brisca-4-teams", b.ID, house[1], house[0], a.ID)
+	m, _ := c.startRatedMatch("tebes-4", a.ID, b.ID)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(tb, err)
-	seed := c.attempt(m)
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
+	seed := c.startAttempt(m)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), playMatch(tb, m, seed))
 	kit.Must(tb, err)
-	a2 := c.live(anna.ID, "anna-bot")
-	c.finished("tebes-4", a2.ID, b.ID)
-	c.begun("tebes-4", house[1], b.ID) // and runs on
+	a2 := c.addLive(anna.ID, "anna-bot")
+	c.playRatedMatch("tebes-4", a2.ID, b.ID)
+	c.startRatedMatch("tebes-4", house[1], b.ID) // and runs on
 	_, err = c.Versions.Suspend(bg, b.ID, 0, phrase.Plain("too many faults"))
 	kit.Must(tb, err)
-	c.finished("tebes-4", a2.ID, house[2])
-	u := c.unrated(anna.ID, a2.ID, a.ID)
-	_, err = c.Matches.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
+	c.playRatedMatch("tebes-4", a2.ID, house[2])
+	u := c.addUnrated(anna.ID, a2.ID, a.ID)
+	_, err = c.Matches.Finish(bg, u.ID, 1, playMatch(tb, u, c.startAttempt(u)))
 	kit.Must(tb, err)
 	ladders := testLadders(tb)
-	c.played("game-a", anna, ladders[0], 0, "@greedy")
-	c.played("game-b", berta, ladders[1], 1, "anna-bot", "@first")
-	c.played("game-c", ladder.Person{}, ladders[2], 2, "@random")
+	c.playGame("game-a", anna, ladders[0], 0, "@greedy")
+	c.playGame("game-b", berta, ladders[1], 1, "anna-bot", "@first")
+	c.playGame("game-c", ladder.Person{}, ladders[2], 2, "@random")
 	_, _, err = c.Plays.Add(bg, ladder.Play{ID: "game-d", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
 	kit.Must(tb, err)
 	_, _, err = c.Plays.Add(bg, ladder.Play{ID: "game-e", Game: "tebes", Options: ladders[0].Options, Seats: []ladder.PlaySeat{{PersonID: anna.ID}}}, netip.Addr{}, 0, false)
 	kit.Must(tb, err)
 	kit.Must(tb, c.Plays.Break(bg, "game-e", ladder.BrokenByFailure))
-	c.playedTogether("game-f", ladders[0], berta, anna)
-	c.playedTogether("game-g", ladders[0], anna, berta)
+	c.playPeopleGame("game-f", ladders[0], berta, anna)
+	c.playPeopleGame("game-g", ladders[0], anna, berta)
 	return c
 }
 
@@ -462,8 +462,8 @@ type pooledMatch struct {
 	games []*referee.GameResult
 }
 
-// asMatch returns a match of a ladder between nobody in particular, to be played.
-func asMatch(l ladder.Ladder) ladder.Match {
+// ladderMatch returns a match of a ladder between nobody in particular, to be played.
+func ladderMatch(l ladder.Ladder) ladder.Match {
 	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
 	for slot := range l.Bots {
 		m.Versions, m.Bots, m.Numbers = append(m.Versions, int64(slot)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
@@ -471,17 +471,17 @@ func asMatch(l ladder.Ladder) ladder.Match {
 	return m
 }
 
-// result is a match that was played, and what is to be kept of it.
-type result struct {
+// playedMatch is a match that was played, and what is to be kept of it.
+type playedMatch struct {
 	match   int64
 	attempt int
 	games   []*referee.GameResult
 }
 
-// hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.
-func (c *competition) hold() (release func()) {
+// holdWriter keeps the writer busy, so that what comes meanwhile becomes one group, until release.
+func (c *competition) holdWriter() (release func()) {
 	c.tb.Helper()
-	c.await(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
+	c.awaitGroup(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
 	held, end := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -498,18 +498,18 @@ func (c *competition) hold() (release func()) {
 	}
 }
 
-// taken returns when a group is being written and nothing waits.
-func (c *competition) taken() {
-	c.await(func(g *group) bool { return g.running && len(g.waiting) == 0 })
+// awaitGroupWrite returns when a group is being written and nothing waits.
+func (c *competition) awaitGroupWrite() {
+	c.awaitGroup(func(g *group) bool { return g.running && len(g.waiting) == 0 })
 }
 
-// lined returns when so many changes wait for the writer.
-func (c *competition) lined(n int) {
-	c.await(func(g *group) bool { return len(g.waiting) >= n })
+// awaitQueued returns when so many changes wait for the writer.
+func (c *competition) awaitQueued(n int) {
+	c.awaitGroup(func(g *group) bool { return len(g.waiting) >= n })
 }
 
-// count returns the number of rows of a table, or of a part of one.
-func (c *competition) count(from string) (n int) {
+// countRows returns the number of rows of a table, or of a part of one.
+func (c *competition) countRows(from string) (n int) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
 	return n
@@ -532,7 +532,7 @@ func (c *competition) players(name string) (players []matchmaking.Candidate) {
 	return players
 }
 
-func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
+func (c *competition) addUnrated(by int64, versions ...int64) ladder.Match {
 	c.tb.Helper()
 	l := testLadders(c.tb)[0]
 	m, err := c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, RequestedBy: by})
@@ -540,8 +540,8 @@ func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
 	return m
 }
 
-// await returns when the changes that wait are so.
-func (c *competition) await(so func(*group) bool) {
+// awaitGroup returns when the changes that wait are so.
+func (c *competition) awaitGroup(so func(*group) bool) {
 	kit.Until(c.tb, "the changes wait", func() bool {
 		c.group.mu.Lock()
 		defer c.group.mu.Unlock()

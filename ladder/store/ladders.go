@@ -141,8 +141,8 @@ func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (
 	return all[first:min(first+n, len(all))], len(all), err
 }
 
-// Inactive returns the versions of a ladder that no longer play, ordered by their last rating.
-func (s Ladders) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
+// ListInactive returns the versions of a ladder that no longer play, ordered by their last rating.
+func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
 		out = convertRows(rows, standing)

@@ -18,10 +18,10 @@ import (
 func TestLadderState(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first", "@greedy")
-	c.finished("tebes-4", ids[0], ids[1])
-	c.finished("tebes-4", ids[0], ids[1])
-	c.begun("tebes-4", ids[0], ids[2])
+	ids := c.liveIDs("@random", "@first", "@greedy")
+	c.playRatedMatch("tebes-4", ids[0], ids[1])
+	c.playRatedMatch("tebes-4", ids[0], ids[1])
+	c.startRatedMatch("tebes-4", ids[0], ids[2])
 	players := c.players("tebes-4")
 	if len(players) != 3 {
 		t.Fatalf("the players are %+v", players)
@@ -62,10 +62,10 @@ func TestLadderStateOfTeams(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-	c.live(p.ID, "anna-bot")
-	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
-	c.finished("brisca-4-teams", ids...)
-	c.begun("brisca-4-teams", ids...)
+	c.addLive(p.ID, "anna-bot")
+	ids := c.liveIDs("@random", "@first", "@greedy", "anna-bot")
+	c.playRatedMatch("brisca-4-teams", ids...)
+	c.startRatedMatch("brisca-4-teams", ids...)
 	met := c.metOn("brisca-4-teams")
 	if met(ids[0], ids[2]) != 0 || met(ids[0], ids[1]) != 2 || met(ids[3], ids[2]) != 2 {
 		t.Errorf("met: %d %d %d", met(ids[0], ids[2]), met(ids[0], ids[1]), met(ids[3], ids[2]))
@@ -76,8 +76,8 @@ func TestLadderStateOfTeams(t *testing.T) {
 func TestSyncLadders(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	c.finished("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	c.playRatedMatch("tebes-4", ids...)
 	ladders := testLadders(t)
 	kit.Must(t, c.Ladders.Sync(bg, ladders[1:]))
 	info, err := c.Ladders.Find(bg, "tebes-4")
@@ -87,13 +87,13 @@ func TestSyncLadders(t *testing.T) {
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
 	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is not played any more`)
-	inactive, err := c.Ladders.Inactive(bg, "tebes-4")
+	inactive, err := c.Ladders.ListInactive(bg, "tebes-4")
 	kit.Must(t, err)
 	if len(inactive) != 3 {
 		t.Errorf("%d versions are inactive there", len(inactive))
 	}
 	kit.Must(t, c.Ladders.Sync(bg, ladders))
-	c.finished("tebes-4", ids...)
+	c.playRatedMatch("tebes-4", ids...)
 	ladders[0].Options = map[string]string{"size": "6"}
 	err = c.Ladders.Sync(bg, ladders)
 	if ladder.CodeOf(err) != ladder.Conflict || !strings.HasPrefix(err.Error(), `ladder "tebes-4" has matches of tebes {"board":"standard"`) {
@@ -114,12 +114,12 @@ func TestSyncLadders(t *testing.T) {
 func TestOpeningMayChange(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	c.finished("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	c.playRatedMatch("tebes-4", ids...)
 	ladders := testLadders(t)
 	ladders[0].Options["opening"] = "6"
 	kit.Must(t, c.Ladders.Sync(bg, ladders))
-	if m, _ := c.finished("tebes-4", ids...); m.Options["opening"] != "6" {
+	if m, _ := c.playRatedMatch("tebes-4", ids...); m.Options["opening"] != "6" {
 		t.Errorf("the match is of %v", m.Options)
 	}
 	wantSound(t, c.Store)
@@ -130,9 +130,9 @@ func TestOpeningMayChange(t *testing.T) {
 func TestSyncHouse(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	first := c.ids("@random", "@first", "@greedy")
+	first := c.liveIDs("@random", "@first", "@greedy")
 	kit.Must(t, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
-	now := c.ids("@random", "@first")
+	now := c.liveIDs("@random", "@first")
 	if now[0] != first[0] || now[1] == first[1] {
 		t.Errorf("the versions were %v and are %v", first, now)
 	}
@@ -161,8 +161,8 @@ func TestStandingsByFit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	sure := func(elo float64) stats.Estimate { return stats.Estimate{Value: elo, Low: elo - 50, High: elo + 50} }
-	ids := c.ids("@random", "@first", "@greedy")
-	c.finished("tebes-4", ids[0], ids[1])
+	ids := c.liveIDs("@random", "@first", "@greedy")
+	c.playRatedMatch("tebes-4", ids[0], ids[1])
 	kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4")) // from here on they are kept in order
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
 	check := func(want ...string) {
@@ -182,10 +182,10 @@ func TestStandingsByFit(t *testing.T) {
 		}
 	}
 	check("@first", "@random", "@greedy") // @greedy has its Elo, 1000, and is provisional
-	c.finished("tebes-4", ids[0], ids[2])
+	c.playRatedMatch("tebes-4", ids[0], ids[2])
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
 	check("@random", "@first", "@greedy")
-	c.finished("tebes-4", ids[0], ids[2])
+	c.playRatedMatch("tebes-4", ids[0], ids[2])
 	check("@random", "@first", "@greedy") // until the next fit
 	c.cache.clear()
 	check("@random", "@first", "@greedy")
@@ -199,8 +199,8 @@ func TestStandingsByFit(t *testing.T) {
 func TestGameBeforeTheFirstMatch(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna := c.people("anna")[0]
-	v := c.submitted(anna.ID, "anna-bot")
+	anna := c.addPeople("anna")[0]
+	v := c.addBuilt(anna.ID, "anna-bot")
 	kit.Must(t, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Hash: bundleOf(2), Games: []string{"tebes"}, Command: []string{"./bot"}}))
 	kit.Must(t, c.Versions.Promote(bg, v.ID))
 	playing := func() (on []string) {

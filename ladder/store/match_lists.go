@@ -21,9 +21,9 @@ func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow
 	return out, err
 }
 
-// Waiting returns at most limit waiting matches: first those that nobody requested, then the requested ones,
+// ListWaiting returns at most limit waiting matches: first those that nobody requested, then the requested ones,
 // the oldest first.
-func (s Matches) Waiting(ctx context.Context, limit int) ([]ladder.Match, error) {
+func (s Matches) ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
@@ -73,7 +73,7 @@ func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRo
 	case f.Bot != "":
 		b, err := tx.BotByName(ctx, f.Bot)
 		if err != nil {
-			return nil, ifNoRows(err, noBot(f.Bot))
+			return nil, ifNoRows(err, noBotError(f.Bot))
 		}
 		if open {
 			return tx.MatchesOfIn(ctx, queries.MatchesOfInParams{
@@ -95,7 +95,7 @@ func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRo
 func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err error) {
 	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
-		return []queries.MatchRow{m}, ifNoRows(err, noMatch(id))
+		return []queries.MatchRow{m}, ifNoRows(err, noMatchError(id))
 	})
 	if err != nil {
 		return out, err
@@ -157,9 +157,9 @@ func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]l
 	return out, nil
 }
 
-// History returns the rating changes of a version on a ladder: at most limit of them, evenly spaced and
+// ChangeHistory returns the rating changes of a version on a ladder: at most limit of them, evenly spaced and
 // including the last one. If limit is 0, it returns all.
-func (s Ladders) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
+func (s Ladders) ChangeHistory(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)
 		if err != nil {

@@ -202,7 +202,7 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
-		return row, ifNoRows(err, noVersion(id))
+		return row, ifNoRows(err, noVersionError(id))
 	}
 	if ladderID == 0 {
 		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
@@ -323,7 +323,7 @@ func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, num
 func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
-		return m, ifNoRows(err, noMatch(id))
+		return m, ifNoRows(err, noMatchError(id))
 	}
 	if m.State != string(state) {
 		return m, conflict("", "match %d is %s, not %s", id, m.State, state)
@@ -350,7 +350,7 @@ func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queri
 	return m, a, nil
 }
 
-func noMatch(id int64) error { return notFound("", "match %d does not exist", id) }
+func noMatchError(id int64) error { return notFound("", "match %d does not exist", id) }
 
 // InterruptAttempt ends an attempt at a running match without a result. The seed is public then, and the match
 // waits again. failed says that the referee failed, and not that the server stopped; the third failure drops
@@ -410,8 +410,8 @@ type RunningAttempt struct {
 	Machine string
 }
 
-// Running returns the running attempts, ordered by match.
-func (s Matches) Running(ctx context.Context) (out []RunningAttempt, err error) {
+// ListRunning returns the running attempts, ordered by match.
+func (s Matches) ListRunning(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {
 		out = append(out, RunningAttempt{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})

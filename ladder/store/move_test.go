@@ -24,8 +24,8 @@ import (
 
 const day = 24 * time.Hour
 
-// moved returns the matches whose documents are in the archive.
-func (c *competition) moved() (ids []int64) {
+// archivedMatches returns the matches whose documents are in the archive.
+func (c *competition) archivedMatches() (ids []int64) {
 	c.tb.Helper()
 	_, rows := c.rows("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
 	for _, row := range rows {
@@ -34,8 +34,8 @@ func (c *competition) moved() (ids []int64) {
 	return ids
 }
 
-// archived returns the files of the archive.
-func (c *competition) archived() (files []string) {
+// archiveFiles returns the files of the archive.
+func (c *competition) archiveFiles() (files []string) {
 	entries, _ := os.ReadDir(c.Dir().Archive()) // none before the first is written
 	for _, e := range entries {
 		files = append(files, e.Name())
@@ -44,23 +44,23 @@ func (c *competition) archived() (files []string) {
 }
 
 // What is moved is served as before, verified, and part of a backup.
-func TestMove(t *testing.T) {
+func TestMoveDocuments(t *testing.T) {
 	// limit: storage.days
 	t.Parallel()
-	c := template(t)
-	before := c.keptOf()
+	c := copyBusyCompetition(t)
+	before := c.storedDocuments()
 	if done, err := c.MoveDocuments(bg, ladder.Storage{}); err != nil || done.Matches > 0 {
 		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
 	}
 	c.clock.skip(31 * day)
 	done := kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
-	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
+	if n := len(c.archivedMatches()); n != len(before) || done.Matches != n || done.Files != 1 {
 		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
 	}
-	if n := c.count("documents WHERE data IS NOT NULL"); n > 0 {
+	if n := c.countRows("documents WHERE data IS NOT NULL"); n > 0 {
 		t.Errorf("%d documents are in both", n)
 	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+	if diff := cmp.Diff(before, c.storedDocuments()); diff != "" {
 		t.Errorf("moved (-before +after): %s", diff)
 	}
 	wantSound(t, c.Store)
@@ -71,7 +71,7 @@ func TestMove(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backup")
 	kit.Must(t, c.Backup(bg, dir, ""))
 	backup := openStore(t, dir)
-	if diff := cmp.Diff(before, backup.keptOf()); diff != "" {
+	if diff := cmp.Diff(before, backup.storedDocuments()); diff != "" {
 		t.Errorf("backed up (-before +after): %s", diff)
 	}
 	wantSound(t, backup.Store)
@@ -81,17 +81,17 @@ func TestMove(t *testing.T) {
 func TestMoveKeepsTheLast(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first", "@greedy")
-	old, _ := c.finished("tebes-4", ids[0], ids[1])
-	c.begun("tebes-4", ids[0], ids[2])
+	ids := c.liveIDs("@random", "@first", "@greedy")
+	old, _ := c.playRatedMatch("tebes-4", ids[0], ids[1])
+	c.startRatedMatch("tebes-4", ids[0], ids[2])
 	c.clock.skip(10 * day)
-	c.finished("tebes-4", ids[0], ids[2])
+	c.playRatedMatch("tebes-4", ids[0], ids[2])
 	for _, x := range []struct {
 		days  int
 		moved []int64
 	}{{11, nil}, {5, []int64{old.ID}}} {
 		kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: x.days}))
-		if got := c.moved(); !slices.Equal(got, x.moved) {
+		if got := c.archivedMatches(); !slices.Equal(got, x.moved) {
 			t.Errorf("of matches older than %d days %v are moved, want %v", x.days, got, x.moved)
 		}
 	}
@@ -101,33 +101,33 @@ func TestMoveKeepsTheLast(t *testing.T) {
 func TestMoveAfterWrongClock(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	c.clock.skip(1000 * day)
-	early, _ := c.finished("tebes-4", ids...)
+	early, _ := c.playRatedMatch("tebes-4", ids...)
 	c.clock.skip(-1000 * day)
-	later, _ := c.finished("tebes-4", ids...)
+	later, _ := c.playRatedMatch("tebes-4", ids...)
 	c.clock.skip(31 * day)
 	kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
-	if got := c.moved(); !slices.Equal(got, []int64{later.ID}) {
+	if got := c.archivedMatches(); !slices.Equal(got, []int64{later.ID}) {
 		t.Errorf("%v are moved, and not %d; %d is of the future", got, later.ID, early.ID)
 	}
 }
 
-// wantMovedOn opens a directory that a move has left, goes on with it, and wants nothing to stay, to be lost or to
+// wantMoveContinues opens a directory that a move has left, goes on with it, and wants nothing to stay, to be lost or to
 // be there twice.
-func wantMovedOn(t *testing.T, dir, what string, before map[int64]kept) {
+func wantMoveContinues(t *testing.T, dir, what string, before map[int64]storedDocument) {
 	t.Helper()
 	c := openStore(t, dir)
 	c.clock.skip(31 * day)
 	kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 30}))
-	if n := c.count("documents WHERE archive_id IS NULL"); n > 0 {
+	if n := c.countRows("documents WHERE archive_id IS NULL"); n > 0 {
 		t.Errorf("%s: %d documents stay", what, n)
 	}
 	files := kit.Get[[]os.DirEntry](t)(os.ReadDir(c.Dir().Archive()))
-	if n := c.count("archives"); len(files) != n {
+	if n := c.countRows("archives"); len(files) != n {
 		t.Errorf("%s: there are %d files, and %d have names", what, len(files), n)
 	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+	if diff := cmp.Diff(before, c.storedDocuments()); diff != "" {
 		t.Errorf("%s (-before +after): %s", what, diff)
 	}
 	wantSound(t, c.Store)
@@ -148,8 +148,8 @@ func (c *competition) moveByTwo(ctx context.Context) error {
 // written, before the database names it, and after.
 func TestMoveKilled(t *testing.T) {
 	t.Parallel()
-	c := template(t)
-	before := c.keptOf()
+	c := copyBusyCompetition(t)
+	before := c.storedDocuments()
 	c.clock.skip(31 * day)
 	var mu sync.Mutex // package sql looks at a transaction's context, too, even when the transaction has ended
 	var over bool
@@ -169,7 +169,7 @@ func TestMoveKilled(t *testing.T) {
 		kill()
 		return now()
 	}
-	kit.Must(t, c.moveByTwo(&watched{bg, kill})) // who is about to write a file looks at it
+	kit.Must(t, c.moveByTwo(&contextAt{bg, kill})) // who is about to write a file looks at it
 	kill()
 	mu.Lock()
 	over = true
@@ -182,17 +182,17 @@ func TestMoveKilled(t *testing.T) {
 			kit.Must(t, os.MkdirAll(filepath.Join(dir, "archive"), 0o700))
 			kit.Must(t, os.WriteFile(filepath.Join(dir, "archive", ".new-1"), []byte("half"), 0o600))
 		}
-		wantMovedOn(t, dir, fmt.Sprintf("kill %d of %d", i, len(left)), before)
+		wantMoveContinues(t, dir, fmt.Sprintf("kill %d of %d", i, len(left)), before)
 	}
 }
 
-// watched is a context with somebody who looks when it is asked for its error.
-type watched struct {
+// contextAt is a context with somebody who looks when it is asked for its error.
+type contextAt struct {
 	context.Context
 	look func()
 }
 
-func (w *watched) Err() error {
+func (w *contextAt) Err() error {
 	w.look()
 	return w.Context.Err()
 }
@@ -201,7 +201,7 @@ func (w *watched) Err() error {
 func TestMoveStopped(t *testing.T) {
 	t.Parallel()
 	from := makeTemplate(t)
-	before := template(t).keptOf()
+	before := copyBusyCompetition(t).storedDocuments()
 	stride := 17
 	if kit.Soak {
 		stride = 1
@@ -211,10 +211,10 @@ func TestMoveStopped(t *testing.T) {
 		kit.Must(t, os.CopyFS(dir, os.DirFS(from)))
 		c := openStore(t, dir)
 		c.clock.skip(31 * day)
-		ctx := newLooked(n)
+		ctx := newCountingContext(n)
 		err := c.moveByTwo(ctx)
 		kit.Must(t, c.Close())
-		wantMovedOn(t, dir, fmt.Sprintf("stopped after %d looks", n), before)
+		wantMoveContinues(t, dir, fmt.Sprintf("stopped after %d looks", n), before)
 		if err == nil {
 			break
 		}
@@ -224,31 +224,31 @@ func TestMoveStopped(t *testing.T) {
 	}
 }
 
-// looked is a context that ends when it has been looked at so often.
-type looked struct {
+// countingContext is a context that ends when it has been looked at so often.
+type countingContext struct {
 	context.Context
 	cancel context.CancelFunc
 	left   atomic.Int64
 }
 
-func newLooked(n int) *looked {
-	c := new(looked)
+func newCountingContext(n int) *countingContext {
+	c := new(countingContext)
 	c.Context, c.cancel = context.WithCancel(bg)
 	c.left.Store(int64(n))
 	return c
 }
 
-func (c *looked) Err() error {
+func (c *countingContext) Err() error {
 	c.count()
 	return c.Context.Err()
 }
 
-func (c *looked) Done() <-chan struct{} {
+func (c *countingContext) Done() <-chan struct{} {
 	c.count()
 	return c.Context.Done()
 }
 
-func (c *looked) count() {
+func (c *countingContext) count() {
 	if c.left.Add(-1) < 0 {
 		c.cancel()
 	}
@@ -258,16 +258,16 @@ func (c *looked) count() {
 func TestMoveSize(t *testing.T) {
 	// limit: storage.size
 	t.Parallel()
-	c := template(t)
-	before := c.keptOf()
+	c := copyBusyCompetition(t)
+	before := c.storedDocuments()
 	c.clock.skip(2 * day)
 	var bytes int64
 	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
 	done := kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes - 1)}))
-	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
-		t.Errorf("moves %+v into files %v", done, c.archived())
+	if !done.Full || done.Matches > 0 || len(c.archiveFiles()) > 0 {
+		t.Errorf("moves %+v into files %v", done, c.archiveFiles())
 	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+	if diff := cmp.Diff(before, c.storedDocuments()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
 	done = kit.Get[MoveReport](t)(c.MoveDocuments(bg, ladder.Storage{Days: 1, Size: size.Bytes(bytes)}))
@@ -280,11 +280,11 @@ func TestMoveSize(t *testing.T) {
 // error, not another replay.
 func TestMovedDamage(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	c.clock.skip(2 * day)
 	_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
-	f := c.archived()[0]
+	f := c.archiveFiles()[0]
 	path := filepath.Join(c.Dir().Archive(), f)
 	whole, err := os.ReadFile(path)
 	kit.Must(t, err)
@@ -319,8 +319,8 @@ func TestMovedDamage(t *testing.T) {
 // A file that cannot be written, or a stop, moves nothing.
 func TestMoveFails(t *testing.T) {
 	t.Parallel()
-	c := template(t)
-	before := c.keptOf()
+	c := copyBusyCompetition(t)
+	before := c.storedDocuments()
 	c.clock.skip(2 * day)
 	good := c.archive
 	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
@@ -334,10 +334,10 @@ func TestMoveFails(t *testing.T) {
 	if _, err := c.MoveDocuments(ctx, ladder.Storage{Days: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
 	}
-	if got := c.moved(); len(got) > 0 {
+	if got := c.archivedMatches(); len(got) > 0 {
 		t.Errorf("%v are moved", got)
 	}
-	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+	if diff := cmp.Diff(before, c.storedDocuments()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
 }

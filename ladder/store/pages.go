@@ -73,9 +73,9 @@ func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	return out, nil
 }
 
-// Names returns at most n names of bots, and as many of people, that contain text. Names that begin with it
+// SearchNames returns at most n names of bots, and as many of people, that contain text. Names that begin with it
 // come first.
-func (s Bots) Names(ctx context.Context, text string, n int) (bots, people []string, err error) {
+func (s Bots) SearchNames(ctx context.Context, text string, n int) (bots, people []string, err error) {
 	text = strings.ToLower(text)
 	if text == "" {
 		return nil, nil, nil
@@ -104,7 +104,7 @@ func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladde
 func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
 	row, err := s.read.VersionByNumber(ctx, b.ID, int64(number))
 	if err != nil {
-		return out, machineError(ifNoRows(err, NoVersionOf(b.Name, number)))
+		return out, machineError(ifNoRows(err, NoVersionError(b.Name, number)))
 	}
 	return version(row)
 }
@@ -164,9 +164,9 @@ type RatingPoint struct {
 	Elo        float64
 }
 
-// Ratings returns the Elo of a bot's last versions on a ladder over time: at most n points, evenly spaced over
+// RatingHistory returns the Elo of a bot's last versions on a ladder over time: at most n points, evenly spaced over
 // their matches and including the last one.
-func (s Ladders) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
+func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
 		if err != nil {

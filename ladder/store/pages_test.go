@@ -22,7 +22,7 @@ import (
 // sides, for teams and for four sides.
 func TestOpponents(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	ladders := kit.Get[[]LadderInfo](t)(c.Ladders.List(bg))
 	for _, l := range ladders {
 		want := map[string]map[string]rules.Record{}
@@ -89,11 +89,11 @@ func TestRatings(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "ada", false))
-	other := c.ids("@random")[0]
+	other := c.liveIDs("@random")[0]
 	for range 2 {
-		v := c.live(p.ID, "mine")
+		v := c.addLive(p.ID, "mine")
 		for range 5 {
-			c.finished("tebes-4", v.ID, other)
+			c.playRatedMatch("tebes-4", v.ID, other)
 		}
 	}
 	b := kit.Get[ladder.Bot](t)(c.Bots.Find(bg, "mine"))
@@ -103,7 +103,7 @@ func TestRatings(t *testing.T) {
 		3:  "[3@1 6@2 10@2]",
 		1:  "[10@2]",
 	} {
-		points := kit.Get[[]RatingPoint](t)(c.Ladders.Ratings(bg, "tebes-4", b.ID, 10, n))
+		points := kit.Get[[]RatingPoint](t)(c.Ladders.RatingHistory(bg, "tebes-4", b.ID, 10, n))
 		var got []string
 		for _, p := range points {
 			got = append(got, fmt.Sprintf("%d@%d", p.Count, p.Version))
@@ -115,11 +115,11 @@ func TestRatings(t *testing.T) {
 			t.Errorf("%d points are %v, want %v", n, got, want)
 		}
 	}
-	last := kit.Get[[]RatingPoint](t)(c.Ladders.Ratings(bg, "tebes-4", b.ID, 1, 10))
+	last := kit.Get[[]RatingPoint](t)(c.Ladders.RatingHistory(bg, "tebes-4", b.ID, 1, 10))
 	if len(last) != 5 || last[0].Version != 2 {
 		t.Errorf("the points of one version are %+v", last)
 	}
-	if none, err := c.Ladders.Ratings(bg, "tute-4", b.ID, 10, 10); err != nil || len(none) != 0 {
+	if none, err := c.Ladders.RatingHistory(bg, "tute-4", b.ID, 10, 10); err != nil || len(none) != 0 {
 		t.Errorf("without a match there are %v, %v", none, err)
 	}
 }
@@ -130,10 +130,10 @@ func TestForfeits(t *testing.T) {
 	c := newCompetition(t)
 	p, err := c.People.Add(bg, "ada", false)
 	kit.Must(t, err)
-	v, other := c.live(p.ID, "mine"), c.ids("@random")[0]
-	c.finished("tebes-4", v.ID, other)
-	m, seed := c.begun("tebes-4", v.ID, other)
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), playFaulty(t, m, seed))
+	v, other := c.addLive(p.ID, "mine"), c.liveIDs("@random")[0]
+	c.playRatedMatch("tebes-4", v.ID, other)
+	m, seed := c.startRatedMatch("tebes-4", v.ID, other)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), playFaulty(t, m, seed))
 	kit.Must(t, err)
 	list, err := c.Matches.Forfeits(bg, v.BotID, 3)
 	kit.Must(t, err)
@@ -194,8 +194,8 @@ func TestNames(t *testing.T) {
 	c := newCompetition(t)
 	for _, name := range []string{"ada", "adam"} {
 		p := kit.Get[ladder.Person](t)(c.People.Add(bg, name, false))
-		c.live(p.ID, "x-"+name)
-		c.submitted(p.ID, "madam-"+name)
+		c.addLive(p.ID, "x-"+name)
+		c.addBuilt(p.ID, "madam-"+name)
 	}
 	yes, no := true, false
 	for _, x := range []struct {
@@ -225,7 +225,7 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"ADA": "[madam-ada madam-adam] [ada adam]", "x-": "[x-ada x-adam] []", "m": "[madam-ada madam-adam] [adam]", "": "[] []", "%": "[] []", "\x00": "[] []",
 	} {
-		bots, people, err := c.Bots.Names(bg, text, 2)
+		bots, people, err := c.Bots.SearchNames(bg, text, 2)
 		kit.Must(t, err)
 		if got := fmt.Sprint(bots, people); got != want {
 			t.Errorf("%q finds %s, want %s", text, got, want)
@@ -240,16 +240,16 @@ func TestNames(t *testing.T) {
 func TestMatchesOfBotIn(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first", "@greedy")
-	c.finished("tebes-4", ids[0], ids[1])
+	ids := c.liveIDs("@random", "@first", "@greedy")
+	c.playRatedMatch("tebes-4", ids[0], ids[1])
 	waits := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{ids[0], ids[1]}}))
 	var runs []int64
 	for range 3 {
-		m, _ := c.begun("tebes-4", ids[1], ids[0])
+		m, _ := c.startRatedMatch("tebes-4", ids[1], ids[0])
 		runs = append(runs, m.ID)
 	}
-	c.begun("tebes-4", ids[1], ids[2])
-	team, _ := c.begun("tute-4", ids[0], ids[1], ids[2], c.live(c.people("anna")[0].ID, "anna-bot").ID)
+	c.startRatedMatch("tebes-4", ids[1], ids[2])
+	team, _ := c.startRatedMatch("tute-4", ids[0], ids[1], ids[2], c.addLive(c.addPeople("anna")[0].ID, "anna-bot").ID)
 	for _, test := range []struct {
 		filter MatchFilter
 		want   []int64

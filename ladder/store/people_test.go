@@ -174,18 +174,18 @@ func TestVersionStages(t *testing.T) {
 	kit.Must(t, err)
 	q, err := c.People.Add(bg, "berta", false)
 	kit.Must(t, err)
-	v, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	v, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, noLimits)
 	kit.Must(t, err)
 	if v.State != ladder.Queued || v.Number != 1 || v.Bot != "anna-bot" {
 		t.Errorf("got %+v", v)
 	}
-	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": version 1 is still being checked: wait until that is over`)
-	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is somebody else's: choose another name`)
-	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, noLimits)
 	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
-	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, lots)
+	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, noLimits)
 	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
 	wantError(t, c.Versions.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
@@ -193,7 +193,7 @@ func TestVersionStages(t *testing.T) {
 	kit.Must(t, c.Versions.FinishStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: phrase.Plain("3 files")}))
 	kit.Must(t, c.Versions.SetState(bg, v.ID, ladder.Building))
 	kit.Must(t, c.Versions.StartStage(bg, v.ID, "build"))
-	pending, err := c.Versions.Pending(bg)
+	pending, err := c.Versions.ListPending(bg)
 	kit.Must(t, err)
 	if len(pending) != 1 || pending[0].State != ladder.Building {
 		t.Errorf("pending are %+v", pending)
@@ -254,15 +254,15 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	c := newCompetition(t)
 	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	v := c.live(p.ID, "anna-bot")
-	m, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.ids("@first")[0]}})
+	v := c.addLive(p.ID, "anna-bot")
+	m, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.liveIDs("@first")[0]}})
 	kit.Must(t, err)
 	active := func() int {
 		list := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 		return len(list)
 	}
 	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
-	asked := c.unrated(berta.ID, m.Versions...)
+	asked := c.addUnrated(berta.ID, m.Versions...)
 	before := active()
 	kit.Must(t, c.People.SetBlocked(bg, p.ID, true))
 	if m, _ := c.Matches.Find(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
@@ -275,7 +275,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	_, err = c.Matches.Add(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, RequestedBy: berta.ID})
 	wantError(t, err, ladder.Conflict, "match: the owner of anna-bot is blocked: choose another bot")
 	kit.Must(t, c.People.SetBlocked(bg, p.ID, false))
-	c.unrated(berta.ID, m.Versions...)
+	c.addUnrated(berta.ID, m.Versions...)
 	if active() != before {
 		t.Errorf("%d play, not %d", active(), before)
 	}
@@ -288,7 +288,7 @@ func TestUnratedMatches(t *testing.T) {
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	l := testLadders(t)[0]
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	ask := func(change func(*NewMatch)) error {
 		n := NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: ids, RequestedBy: p.ID, MaxOpen: 2}
 		change(&n)
@@ -301,15 +301,15 @@ func TestUnratedMatches(t *testing.T) {
 	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: the number of bots cannot be 1 in a game of 2 seats: try 2")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
 	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
-	fresh := c.submitted(p.ID, "anna-bot")
+	fresh := c.addBuilt(p.ID, "anna-bot")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, retired or suspended")
-	if n := c.count("matches"); n != 0 {
+	if n := c.countRows("matches"); n != 0 {
 		t.Errorf("%d refused matches are there", n)
 	}
 	kit.Must(t, ask(func(*NewMatch) {}))
 	kit.Must(t, ask(func(*NewMatch) {}))
 	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one")
-	waiting := kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, 10))
+	waiting := kit.Get[[]ladder.Match](t)(c.Matches.ListWaiting(bg, 10))
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].RequestedBy != p.ID || waiting[0].Ladder != "" {
 		t.Errorf("waiting are %+v", waiting)
 	}

@@ -22,14 +22,14 @@ func TestPersonRatings(t *testing.T) {
 	}
 	anna, berta := people[0], people[1]
 	tebes, brisca := testLadders(t)[0], testLadders(t)[1]
-	c.played("alone", anna, tebes, 0, "@random")
-	c.playedTogether("guest", tebes, anna, ladder.Person{})
+	c.playGame("alone", anna, tebes, 0, "@random")
+	c.playPeopleGame("guest", tebes, anna, ladder.Person{})
 	if n := kit.Get[map[string]int](t)(c.People.CountRated(bg)); len(n) != 0 {
 		t.Fatalf("people have ratings: %v", n)
 	}
-	c.playedTogether("team", brisca, people...)
+	c.playPeopleGame("team", brisca, people...)
 	for n := range 40 { // after which their ratings are certain, whoever won
-		c.playedTogether(fmt.Sprint("two-", n), tebes, anna, berta)
+		c.playPeopleGame(fmt.Sprint("two-", n), tebes, anna, berta)
 	}
 	p := kit.Get[ladder.Play](t)(c.Plays.Find(bg, "team"))
 	for i, s := range p.Seats {
@@ -37,7 +37,7 @@ func TestPersonRatings(t *testing.T) {
 			t.Errorf("the team's game has moved %+v", s)
 		}
 	}
-	c.playedTogether("last", tebes, people[2], people[3])
+	c.playPeopleGame("last", tebes, people[2], people[3])
 
 	list := kit.Get[[]ladder.PersonRating](t)(c.People.RatedPeople(bg, "tebes", 0, 10))
 	if len(list) != 4 || list[0].Rating < list[1].Rating || list[2].Rating < list[3].Rating {
@@ -70,16 +70,16 @@ func TestPlaysOfAPerson(t *testing.T) {
 	berta := kit.Get[ladder.Person](t)(c.People.Add(bg, "berta", false))
 	two, four := testLadders(t)[0], testLadders(t)[1]
 	next := func() { c.clock.skip(day) }
-	c.played("a", anna, two, 0, "@random")
+	c.playGame("a", anna, two, 0, "@random")
 	next()
-	c.played("b", anna, two, 1, "@random")
+	c.playGame("b", anna, two, 1, "@random")
 	next()
-	c.played("c", anna, four, 0, "@random", "@first")
+	c.playGame("c", anna, four, 0, "@random", "@first")
 	next()
-	c.playedTogether("d", two, anna, berta)
+	c.playPeopleGame("d", two, anna, berta)
 	next()
-	c.playedTogether("e", two, ladder.Person{}, anna)
-	c.played("f", berta, two, 0, "@random")
+	c.playPeopleGame("e", two, ladder.Person{}, anna)
+	c.playGame("f", berta, two, 0, "@random")
 
 	var seen []string
 	for before := int64(0); ; {

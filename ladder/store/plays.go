@@ -45,7 +45,7 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
-			return cmp.Or(ifNoRows(err, noPlay(id)), error(noPlay(id)))
+			return cmp.Or(ifNoRows(err, noPlayError(id)), error(noPlayError(id)))
 		}
 		key, session, err = tx.sitDown(ctx, id, seat, address, perDay, newGuest)
 		return err
@@ -85,7 +85,7 @@ func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int6
 		case err != nil:
 			return err
 		case n == 0:
-			return noPlay(id)
+			return noPlayError(id)
 		case over != nil:
 			return nil
 		}
@@ -131,7 +131,7 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	ended := nullStamp(tx.now)
 	n, err := tx.FinishPlay(ctx, ended, replay, id)
 	if err == nil && n == 0 {
-		err = noPlay(id)
+		err = noPlayError(id)
 	}
 	var p ladder.Play
 	if err == nil {
@@ -175,7 +175,7 @@ func (s Plays) Find(ctx context.Context, id string) (p ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		r, err := tx.Play(ctx, id)
 		if err != nil {
-			return ifNoRows(err, noPlay(id))
+			return ifNoRows(err, noPlayError(id))
 		}
 		p = ladder.Play{
 			ID: r.ID, Game: r.Game, Opener: int(r.Opener), Bank: time.Duration(r.Bank) * time.Millisecond, State: ladder.PlayState(r.State),
@@ -258,13 +258,13 @@ func (s Plays) ListAgainstBot(ctx context.Context, botID int64, n int) (list []l
 	return list, machineError(err)
 }
 
-func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
+func noPlayError(id string) error { return notFound("", "game %q does not exist", id) }
 
 // Replay returns the replay of a finished game.
 func (s Plays) Replay(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.read.PlayReplay(ctx, id)
 	if err != nil {
-		return nil, machineError(ifNoRows(err, noPlay(id)))
+		return nil, machineError(ifNoRows(err, noPlayError(id)))
 	}
 	data, err := s.codec.unpack(packed)
 	if err != nil {

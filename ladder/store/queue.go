@@ -55,8 +55,8 @@ func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	return order, nil
 }
 
-// Pending returns the pending versions in the order in which they are processed.
-func (s Versions) Pending(ctx context.Context) ([]ladder.Version, error) {
+// ListPending returns the pending versions in the order in which they are processed.
+func (s Versions) ListPending(ctx context.Context) ([]ladder.Version, error) {
 	order, err := queue(ctx, s.read)
 	out := make([]ladder.Version, len(order))
 	for i, w := range order {

@@ -13,26 +13,26 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// waits adds versions that wait, each of another bot of its person, and returns
+// addWaiting adds versions that wait, each of another bot of its person, and returns
 // their names.
-func (c *competition) waits(person ladder.Person, n int) (names []string) {
+func (c *competition) addWaiting(person ladder.Person, n int) (names []string) {
 	c.tb.Helper()
 	for i := range n {
 		name := fmt.Sprint(person.Name, i)
-		_, err := c.Versions.Add(bg, person.ID, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), name)}, lots)
+		_, err := c.Versions.Add(bg, person.ID, NewVersion{Bot: name, Bundle: writeUpload(c.tb, c.Dir(), name)}, noLimits)
 		kit.Must(c.tb, err)
 		names = append(names, name)
 	}
 	return names
 }
 
-func (c *competition) people(names ...string) (people []ladder.Person) {
+func (c *competition) addPeople(names ...string) (addPeople []ladder.Person) {
 	c.tb.Helper()
 	for _, name := range names {
 		p := kit.Get[ladder.Person](c.tb)(c.People.Add(bg, name, false))
-		people = append(people, p)
+		addPeople = append(addPeople, p)
 	}
-	return people
+	return addPeople
 }
 
 // Owners take turns, whoever came first and however many each sends; the versions
@@ -40,12 +40,12 @@ func (c *competition) people(names ...string) (people []ladder.Person) {
 func TestOwnersTakeTurns(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna", "ben", "cleo")
-	c.waits(p[0], 5)
-	c.waits(p[1], 2)
+	p := c.addPeople("anna", "ben", "cleo")
+	c.addWaiting(p[0], 5)
+	c.addWaiting(p[1], 2)
 	var order []string
 	for {
-		pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
+		pending := kit.Get[[]ladder.Version](t)(c.Versions.ListPending(bg))
 		if len(pending) == 0 {
 			break
 		}
@@ -62,7 +62,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		}
 		kit.Must(t, c.Versions.Fail(bg, v.ID, phrase.Plain("no")))
 		if order = append(order, v.Bot); len(order) == 2 {
-			c.waits(p[2], 2)
+			c.addWaiting(p[2], 2)
 		}
 	}
 	want := []string{"anna0", "ben0", "cleo0", "anna1", "ben1", "cleo1", "anna2", "anna3", "anna4"}
@@ -75,11 +75,11 @@ func TestOwnersTakeTurns(t *testing.T) {
 func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	c.waits(p, 1)
+	p := c.addPeople("anna")[0]
+	c.addWaiting(p, 1)
 	for _, blocked := range []bool{true, false} {
 		kit.Must(t, c.People.SetBlocked(bg, p.ID, blocked))
-		if pending, err := c.Versions.Pending(bg); err != nil || (len(pending) == 0) != blocked {
+		if pending, err := c.Versions.ListPending(bg); err != nil || (len(pending) == 0) != blocked {
 			t.Errorf("blocked %v: %d wait; %v", blocked, len(pending), err)
 		}
 	}
@@ -89,8 +89,8 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	c.waits(c.people("anna")[0], 2)
-	pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
+	c.addWaiting(c.addPeople("anna")[0], 2)
+	pending := kit.Get[[]ladder.Version](t)(c.Versions.ListPending(bg))
 	kit.Must(t, c.Versions.Cancel(bg, pending[0].ID))
 	wantError(t, c.Versions.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
 	if v, err := c.Versions.Find(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
@@ -105,7 +105,7 @@ func TestCancel(t *testing.T) {
 func TestUploadsThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
+	p := c.addPeople("anna")[0]
 	left := func(want ...string) {
 		t.Helper()
 		entries := kit.Get[[]os.DirEntry](t)(os.ReadDir(c.Dir().Bundles()))
@@ -118,25 +118,25 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 			t.Errorf("the uploads are %v, want %v", got, want)
 		}
 	}
-	shared := keepUpload(t, c.Dir(), "shared")
+	shared := writeUpload(t, c.Dir(), "shared")
 	var ids []int64
 	for _, name := range []string{"one", "two"} {
-		v := kit.Get[ladder.Version](t)(c.Versions.Add(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots))
+		v := kit.Get[ladder.Version](t)(c.Versions.Add(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, noLimits))
 		ids = append(ids, v.ID)
 	}
 	kit.Must(t, c.Versions.Fail(bg, ids[0], phrase.Plain("unpack: no")))
 	left(shared) // the other one needs it
 	kit.Must(t, c.Versions.Fail(bg, ids[1], phrase.Plain("unpack: no")))
 	left()
-	built := c.submitted(p.ID, "built")
+	built := c.addBuilt(p.ID, "built")
 	kit.Must(t, c.Versions.Fail(bg, built.ID, phrase.Plain("trial: no")))
 	left(built.Bundle)
-	keepUpload(t, c.Dir(), "orphan")
-	stuck := c.waits(p, 1)
-	kept := keepUpload(t, c.Dir(), stuck[0])
+	writeUpload(t, c.Dir(), "orphan")
+	stuck := c.addWaiting(p, 1)
+	kept := writeUpload(t, c.Dir(), stuck[0])
 	kit.Must(t, os.Remove(c.Dir().Bundles()+"/"+kept))
 	kit.Must(t, os.MkdirAll(c.Dir().Bundles()+"/"+kept+"/file", 0o700)) // cannot be deleted
-	pending := kit.Get[[]ladder.Version](t)(c.Versions.Pending(bg))
+	pending := kit.Get[[]ladder.Version](t)(c.Versions.ListPending(bg))
 	kit.Must(t, c.Versions.Cancel(bg, pending[0].ID))
 	kit.Must(t, os.RemoveAll(c.Dir().Bundles()+"/"+kept))
 	kit.Must(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))

@@ -25,7 +25,7 @@ func (c *competition) deterministic() (versions [2]int64) {
 	p, err := c.People.Add(bg, "dora", false)
 	kit.Must(c.tb, err)
 	for i, name := range []string{"plays-first", "plays-last"} {
-		versions[i] = c.live(p.ID, name).ID
+		versions[i] = c.addLive(p.ID, name).ID
 	}
 	return versions
 }
@@ -37,7 +37,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	v := c.deterministic()
-	m, changes := c.finished("tebes-4", v[0], v[1])
+	m, changes := c.playRatedMatch("tebes-4", v[0], v[1])
 	if m.Deals != 2 || m.DistinctDeals != 1 || changes[0].Deals != 1 || m.Changes[0].Deals != 1 || changes[0].K == 0 {
 		t.Errorf("the first match has %d deals, %d distinct, and moves %+v", m.Deals, m.DistinctDeals, changes)
 	}
@@ -45,7 +45,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	const counts = "SELECT deals, score, squares, matches, wins, draws, losses FROM pairs WHERE ladder_id = 1"
 	_, pairs := c.rows(counts)
 	for i, versions := range [][2]int64{{v[0], v[1]}, {v[1], v[0]}, {v[0], v[1]}} {
-		m, changes := c.finished("tebes-4", versions[0], versions[1])
+		m, changes := c.playRatedMatch("tebes-4", versions[0], versions[1])
 		for _, change := range changes {
 			if m.DistinctDeals != 0 || change.Deals != 0 || change.K != 0 || change.EloAfter != change.EloBefore || change.Score+changes[1-change.Slot].Score != 1 {
 				t.Errorf("match %d: %d distinct deals move %+v", i+2, m.DistinctDeals, change)
@@ -66,17 +66,17 @@ func TestRepeatsMoveNothing(t *testing.T) {
 		t.Errorf("the pairs are %v, want %v", again, want)
 	}
 	// A new version that plays the same moves is another bot.
-	next := c.live(1, "plays-first")
-	if m, _ := c.finished("tebes-4", next.ID, v[1]); m.DistinctDeals != 1 {
+	next := c.addLive(1, "plays-first")
+	if m, _ := c.playRatedMatch("tebes-4", next.ID, v[1]); m.DistinctDeals != 1 {
 		t.Errorf("of a new version %d deals count", m.DistinctDeals)
 	}
-	four := append(c.ids("@random", "@first"), next.ID, v[1])
+	four := append(c.liveIDs("@random", "@first"), next.ID, v[1])
 	for range 2 {
-		if m, _ := c.finished("tute-4", four...); m.DistinctDeals != m.Deals {
+		if m, _ := c.playRatedMatch("tute-4", four...); m.DistinctDeals != m.Deals {
 			t.Errorf("at cards %d of %d deals count", m.DistinctDeals, m.Deals)
 		}
 	}
-	history, err := c.Ladders.History(bg, "tebes-4", v[0], 0)
+	history, err := c.Ladders.ChangeHistory(bg, "tebes-4", v[0], 0)
 	kit.Must(t, err)
 	if len(history) != 4 || history[0].Deals != 1 || history[3].Deals != 0 {
 		t.Errorf("the history is %+v", history)
@@ -90,7 +90,7 @@ func TestBoutsOfRepeats(t *testing.T) {
 	c := newCompetition(t)
 	v := c.deterministic()
 	for range 2 {
-		c.finished("tebes-4", v[0], v[1])
+		c.playRatedMatch("tebes-4", v[0], v[1])
 	}
 	_, bouts, err := c.Ladders.Bouts(bg, "tebes-4", []int{0, 1}, 1000)
 	kit.Must(t, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// other has other constants.
-var other = func() rating.Formula {
+// otherFormula has other constants.
+var otherFormula = func() rating.Formula {
 	f := rating.Current
 	f.Start, f.Anchor, f.Newcomer, f.Forget, f.Person.Deviation = 1200, 900, 10, 0.01, 300
 	return f
@@ -53,14 +53,14 @@ func wantRerate(tb testing.TB, s *Store) {
 // back gives the same bits as before.
 func TestRerate(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	first := c.ratings()
 	dir := string(c.Dir())
 	kit.Must(t, c.Close())
-	if _, err := open(dir, Options{Server: true, NoSync: true}, other); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(err.Error(), "compute them again, in ") {
+	if _, err := open(dir, Options{Server: true, NoSync: true}, otherFormula); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(err.Error(), "compute them again, in ") {
 		t.Errorf("a server with other constants says %v", err)
 	}
-	again := kit.Get[*Store](t)(open(dir, Options{Now: c.clock.now, Exclusive: true, NoSync: true}, other))
+	again := kit.Get[*Store](t)(open(dir, Options{Now: c.clock.now, Exclusive: true, NoSync: true}, otherFormula))
 	t.Cleanup(func() { again.Close() })
 	c.Store = again
 	wantRerate(t, c.Store)
@@ -85,10 +85,10 @@ func TestRerate(t *testing.T) {
 			if v.EloBefore != v.EloAfter {
 				moved++
 			}
-			if v.Bot == ladder.Anchor && v.EloAfter != other.Anchor {
+			if v.Bot == ladder.Anchor && v.EloAfter != otherFormula.Anchor {
 				t.Errorf("%s: the anchor has %v", l.Ladder, v.EloAfter)
 			}
-			if v.Matches == 0 && v.Bot != ladder.Anchor && v.Number == 1 && v.EloAfter != other.Start {
+			if v.Matches == 0 && v.Bot != ladder.Anchor && v.Number == 1 && v.EloAfter != otherFormula.Start {
 				t.Errorf("%s: %s, without a match, has %v", l.Ladder, v.Bot, v.EloAfter)
 			}
 		}
@@ -110,22 +110,22 @@ func TestRerate(t *testing.T) {
 	}
 
 	// Matches go on by a new formula, and new versions come by it.
-	c.formula = other
+	c.formula = otherFormula
 	kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, nil))
-	ids := c.ids("@random", "@first")
-	c.finished("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	c.playRatedMatch("tebes-4", ids...)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "carla", false))
-	v := c.live(p.ID, "carla-bot")
-	c.finished("tebes-4", ids[0], v.ID)
+	v := c.addLive(p.ID, "carla-bot")
+	c.playRatedMatch("tebes-4", ids[0], v.ID)
 	wantSound(t, c.Store)
 }
 
 // What cannot be rated again stays as it is, and so does what is stopped.
 func TestRerateErrors(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	first := c.ratings()
-	c.formula = other
+	c.formula = otherFormula
 	ctx, cancel := context.WithCancel(bg)
 	if _, err := c.Rerate(ctx, false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop is %v", err)
@@ -153,12 +153,12 @@ func TestOlderVersionComesLater(t *testing.T) {
 	c := openStore(t, t.TempDir())
 	kit.Must(t, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(0)}}))
 	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-	older, newer := c.live(anna.ID, "anna-bot"), c.live(anna.ID, "anna-bot")
+	older, newer := c.addLive(anna.ID, "anna-bot"), c.addLive(anna.ID, "anna-bot")
 	kit.Must(t, c.Ladders.Sync(bg, testLadders(t)))
 	kit.Must(t, c.Bots.UseVersion(bg, older.BotID, 1))
-	c.finished("tebes-4", c.ids("@random")[0], older.ID)
+	c.playRatedMatch("tebes-4", c.liveIDs("@random")[0], older.ID)
 	kit.Must(t, c.Bots.UseVersion(bg, older.BotID, 2))
-	c.finished("tebes-4", c.ids("@random")[0], newer.ID)
+	c.playRatedMatch("tebes-4", c.liveIDs("@random")[0], newer.ID)
 	wantSound(t, c.Store)
 	first := c.ratings()
 	kit.Get[[]ReratedLadder](t)(c.Rerate(bg, false, nil))

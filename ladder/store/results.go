@@ -39,7 +39,7 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.FinishedGame, 
 func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.FinishedGame, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {
-			return ifNoRows(err, noMatch(matchID))
+			return ifNoRows(err, noMatchError(matchID))
 		}
 		var err error
 		out, err = s.gamesOf(ctx, tx, matchID)
@@ -187,7 +187,7 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Stor
 func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
-			return ifNoRows(err, noMatch(f.Match))
+			return ifNoRows(err, noMatchError(f.Match))
 		}
 		r, err := s.read.ResultOf(ctx, f.Match)
 		if err != nil {
@@ -229,7 +229,7 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {
-		return ifNoRows(err, noBot(bot))
+		return ifNoRows(err, noBotError(bot))
 	}
 	ids, err := s.read.ResultsOfBot(ctx, b.ID, first, nullID(ladderID))
 	if err != nil {

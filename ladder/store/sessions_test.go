@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// guest begins the session of a guest.
-func (c *competition) guest() (key string, id int64) {
+// addGuestSession begins the session of a guest.
+func (c *competition) addGuestSession() (key string, id int64) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.update(bg, func(tx *Tx) (err error) {
 		key, id, err = tx.addGuest(bg)
@@ -86,7 +86,7 @@ func TestSessions(t *testing.T) {
 	c.clock.skip(SessionTime)
 	c.wantSession("after a month", long, "")
 	fresh := signIn(token)
-	if n := c.count("sessions"); n != 1 {
+	if n := c.countRows("sessions"); n != 1 {
 		t.Errorf("%d sessions are kept", n)
 	}
 
@@ -125,7 +125,7 @@ func TestGuests(t *testing.T) {
 	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
 	token, _, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
-	first, id := c.guest()
+	first, id := c.addGuestSession()
 	if x, p, by, err := c.Sessions.Find(bg, first); err != nil || x.ID != id || p.ID != 0 || by.ID != 0 {
 		t.Errorf("the guest's session is %+v of %+v with %+v: %v", x, p, by, err)
 	}
@@ -139,7 +139,7 @@ func TestGuests(t *testing.T) {
 	}
 	c.wantSession("before", first, "")
 	kit.Must(t, c.Sessions.End(bg, anna.ID, id))
-	if _, next := c.guest(); next == id {
+	if _, next := c.addGuestSession(); next == id {
 		t.Errorf("another guest has session %d, too", next)
 	}
 }
@@ -170,31 +170,31 @@ func TestSessionLimits(t *testing.T) {
 	c.wantSession("the last", keys[MaxSessions], "anna")
 	c.wantSession("another's", bertas, "berta")
 
-	first, _ := c.guest()
+	first, _ := c.addGuestSession()
 	now := stamp(c.clock.now().Add(time.Second))
 	_, err := c.writer.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO sessions (public, hash, created, used, expires) SELECT i, zeroblob(32), ?, ?, ? FROM n`, MaxGuests-1, now, now, now+stamp(time.Unix(3600, 0)))
 	kit.Must(t, err)
-	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
+	if n := c.countRows("sessions"); n != MaxGuests+MaxSessions+1 {
 		t.Errorf("there are %d sessions", n)
 	}
 	if _, p, _, err := c.Sessions.Find(bg, first); err != nil || p.ID != 0 {
 		t.Errorf("the first guest is %+v, %v", p, err)
 	}
 	c.clock.skip(2 * time.Second)
-	last, _ := c.guest()
+	last, _ := c.addGuestSession()
 	c.wantSession("the first guest", first, "")
 	if _, _, _, err := c.Sessions.Find(bg, last); err != nil {
 		t.Error(err)
 	}
-	if n := c.count("sessions"); n != MaxGuests+MaxSessions+1 {
+	if n := c.countRows("sessions"); n != MaxGuests+MaxSessions+1 {
 		t.Errorf("there are %d sessions", n)
 	}
 	c.wantSession("another's, still", bertas, "berta")
 }
 
 // The session of a guest begins with their game: one that is refused leaves none.
-func TestGuestsBegin(t *testing.T) {
+func TestGuestSessionNeedsGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	add := func(id string) (string, error) {
@@ -207,17 +207,17 @@ func TestGuestsBegin(t *testing.T) {
 	}
 	key, err := add("second")
 	wantError(t, err, ladder.TooMany, "1 games were begun from your address within a day, which is the limit: try again tomorrow, or with an account")
-	if n := c.count("sessions"); n != 1 || key != "" {
+	if n := c.countRows("sessions"); n != 1 || key != "" {
 		t.Errorf("there are %d sessions, and the refused guest has the key %q", n, key)
 	}
 }
 
 // A game that a guest has begun counts for the person as whom they sign in, and no longer for the address, unless the
 // person has no more left.
-func TestGivePlay(t *testing.T) {
+func TestClaimSeat(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna, here := c.people("anna")[0], netip.MustParseAddr("192.0.2.1")
+	anna, here := c.addPeople("anna")[0], netip.MustParseAddr("192.0.2.1")
 	add := func(id string, person int64) error {
 		_, _, err := c.Plays.Add(bg, ladder.Play{ID: id, Game: "tebes", Seats: []ladder.PlaySeat{{PersonID: person}}}, here, 1, false)
 		return err

@@ -23,14 +23,14 @@ func TestFinishKeepsAll(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-	c.live(p.ID, "anna-bot")
-	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
+	c.addLive(p.ID, "anna-bot")
+	ids := c.liveIDs("@random", "@first", "@greedy", "anna-bot")
 	for name, versions := range map[string][]int64{"tebes-4": ids[:2], "brisca-4-teams": ids, "tute-4": ids} {
-		m, seed := c.begun(name, versions...)
+		m, seed := c.startRatedMatch(name, versions...)
 		played := playMatch(t, m, seed)
 		played[0].Logs[1] = []byte("thinking\n")
 		slices.Reverse(played) // any order will do
-		changes := kit.Get[[]ladder.Change](t)(c.Matches.Finish(bg, m.ID, c.last(m.ID), played))
+		changes := kit.Get[[]ladder.Change](t)(c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played))
 		slices.Reverse(played)
 
 		m = kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
@@ -76,12 +76,12 @@ func TestFinishKeepsAll(t *testing.T) {
 func TestFinishRefuses(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	m, stale := c.begun("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	m, stale := c.startRatedMatch("tebes-4", ids...)
 	old := playMatch(t, m, stale)
-	_, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true)
+	_, err := c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain("the referee failed"), true)
 	kit.Must(t, err)
-	seed := c.attempt(m)
+	seed := c.startAttempt(m)
 	played := playMatch(t, m, seed)
 	for _, x := range []struct {
 		name, want string
@@ -90,49 +90,49 @@ func TestFinishRefuses(t *testing.T) {
 		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]*referee.GameResult) []*referee.GameResult { return old }},
 		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []*referee.GameResult) []*referee.GameResult { return g[1:] }},
 		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []*referee.GameResult) []*referee.GameResult { g[1] = g[0]; return g }},
-		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, one(3, func(g *referee.GameResult) { g.Replay = referee.Replay{Match: g.Match} })},
-		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", one(2, func(g *referee.GameResult) { g.Match.Seed = nil })},
-		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", one(1, func(g *referee.GameResult) {
+		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, changeOne(3, func(g *referee.GameResult) { g.Replay = referee.Replay{Match: g.Match} })},
+		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", changeOne(2, func(g *referee.GameResult) { g.Match.Seed = nil })},
+		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", changeOne(1, func(g *referee.GameResult) {
 			g.Options = maps.Clone(g.Options)
 			g.Options["board"] = "random"
 		})},
-		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.GameResult) { g.Bots = []int{0, 1} })},
-		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.GameResult) {
+		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", changeOne(1, func(g *referee.GameResult) { g.Bots = []int{0, 1} })},
+		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", changeOne(0, func(g *referee.GameResult) {
 			g.Adjudication = &referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10}}
 		})},
-		{"another clock", "match 1: deal 0, rotation 0: the replay's clock is movetime=1 bank=0 inc=0 margin=50, the match's movetime=60000 ", one(0, func(g *referee.GameResult) { g.Clock.Movetime = 1 })},
-		{"a clock of its own", "match 1: deal 0, rotation 0: seat 1 has a clock of its own", one(0, func(g *referee.GameResult) {
+		{"another clock", "match 1: deal 0, rotation 0: the replay's clock is movetime=1 bank=0 inc=0 margin=50, the match's movetime=60000 ", changeOne(0, func(g *referee.GameResult) { g.Clock.Movetime = 1 })},
+		{"a clock of its own", "match 1: deal 0, rotation 0: seat 1 has a clock of its own", changeOne(0, func(g *referee.GameResult) {
 			g.Seats = slices.Clone(g.Seats)
 			g.Seats[1].Untimed = true
 		})},
-		{"too few points", "match 1: deal 0, rotation 1: there are 2 ranks and 1 points for 2 seats", one(1, func(g *referee.GameResult) { g.Points = g.Points[:1] })},
-		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.GameResult) {
+		{"too few points", "match 1: deal 0, rotation 1: there are 2 ranks and 1 points for 2 seats", changeOne(1, func(g *referee.GameResult) { g.Points = g.Points[:1] })},
+		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", changeOne(1, func(g *referee.GameResult) {
 			g.Moves = slices.Clone(g.Moves)
 			g.Moves[0].Seat = 7
 		})},
-		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Seat: -1}} })},
-		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
-		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.GameResult) { g.Ranks = []int{1, 0} })},
+		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", changeOne(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Seat: -1}} })},
+		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, changeOne(1, func(g *referee.GameResult) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
+		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", changeOne(0, func(g *referee.GameResult) { g.Ranks = []int{1, 0} })},
 	} {
-		_, err := c.Matches.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
+		_, err := c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), x.games(slices.Clone(played)))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
 			t.Errorf("%s: says %v, want %s", x.name, err, x.want)
 		}
 	}
-	if n := c.count("results") + c.count("changes") + c.count("pairs"); n != 0 {
+	if n := c.countRows("results") + c.countRows("changes") + c.countRows("pairs"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 	kit.Must(t, err)
-	_, err = c.Matches.Finish(bg, m.ID, c.last(m.ID), played)
+	_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
 	wantError(t, err, ladder.Conflict, "match 1 is finished, not running")
-	_, err = c.Matches.Finish(bg, 77, c.last(77), played)
+	_, err = c.Matches.Finish(bg, 77, c.lastAttempt(77), played)
 	wantError(t, err, ladder.NotFound, "match 77 does not exist")
 	wantSound(t, c.Store)
 }
 
-// one changes one of the games.
-func one(i int, change func(*referee.GameResult)) func([]*referee.GameResult) []*referee.GameResult {
+// changeOne changes one of the games.
+func changeOne(i int, change func(*referee.GameResult)) func([]*referee.GameResult) []*referee.GameResult {
 	return func(games []*referee.GameResult) []*referee.GameResult {
 		g := *games[i]
 		change(&g)
@@ -146,20 +146,20 @@ func one(i int, change func(*referee.GameResult)) func([]*referee.GameResult) []
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	m, _ := c.begun("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	m, _ := c.startRatedMatch("tebes-4", ids...)
 	for range 5 {
-		_, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false)
+		_, err := c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain("the server stopped"), false)
 		kit.Must(t, err)
-		c.attempt(m)
+		c.startAttempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped := kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the referee failed"), true))
+		dropped := kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain("the referee failed"), true))
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
 		}
 		if !dropped {
-			c.attempt(m)
+			c.startAttempt(m)
 		}
 	}
 	m, err := c.Matches.Find(bg, m.ID)
@@ -167,7 +167,7 @@ func TestAttempts(t *testing.T) {
 	if m.State != ladder.Dropped || m.Reason.String() != "the referee failed" || len(m.Attempts) != 8 || m.FinishedAt.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
-	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain(""), true)
+	_, err = c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain(""), true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
 	err = c.Matches.Start(bg, []MatchStart{{Match: m.ID, Seed: referee.NewSeed()}})[0].Err
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
@@ -178,14 +178,14 @@ func TestInterruptedWaitFirst(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-	ids := c.ids("@random", "@first")
-	want := []int64{0, c.unrated(p.ID, ids...).ID, c.unrated(p.ID, ids...).ID}
-	m, _ := c.begun("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	want := []int64{0, c.addUnrated(p.ID, ids...).ID, c.addUnrated(p.ID, ids...).ID}
+	m, _ := c.startRatedMatch("tebes-4", ids...)
 	want[0] = m.ID
-	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain("the server stopped"), false))
+	kit.Get[bool](t)(c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain("the server stopped"), false))
 	for n := 1; n <= len(want); n++ {
 		var got []int64
-		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.Waiting(bg, n)) {
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.ListWaiting(bg, n)) {
 			got = append(got, m.ID)
 		}
 		if !slices.Equal(got, want[:n]) {
@@ -199,8 +199,8 @@ func TestInterruptedWaitFirst(t *testing.T) {
 func TestRunningSeedsAreSecret(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
-	m, seed := c.begun("tebes-4", ids...)
+	ids := c.liveIDs("@random", "@first")
+	m, seed := c.startRatedMatch("tebes-4", ids...)
 	hidden := referee.Hex(seed).String()
 	raw := fmt.Sprint([32]byte(seed))
 	see := func(what string, v any, err error) {
@@ -230,14 +230,14 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 		see("Changes", one.Changes, nil)
 	}
 	look()
-	if _, err := c.Matches.InterruptAttempt(bg, m.ID, c.last(m.ID), phrase.Plain(""), false); err != nil {
+	if _, err := c.Matches.InterruptAttempt(bg, m.ID, c.lastAttempt(m.ID), phrase.Plain(""), false); err != nil {
 		t.Fatal(err)
 	}
 	one := kit.Get[ladder.Match](t)(c.Matches.Find(bg, m.ID))
 	if s := one.Attempts[0].Seed; s == nil || s.String() != hidden {
 		t.Errorf("after the attempt the seed is %v", s)
 	}
-	seed = c.attempt(m)
+	seed = c.startAttempt(m)
 	hidden, raw = referee.Hex(seed).String(), fmt.Sprint([32]byte(seed))
 	look()
 }
@@ -249,21 +249,21 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	c := newCompetition(t)
 	p, err := c.People.Add(bg, "anna", false)
 	kit.Must(t, err)
-	v := c.live(p.ID, "anna-bot")
-	other := c.ids("@first")[0]
+	v := c.addLive(p.ID, "anna-bot")
+	other := c.liveIDs("@first")[0]
 	waiting, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
 	kit.Must(t, err)
-	running, seed := c.begun("tebes-4", v.ID, other)
-	broken, _ := c.begun("tebes-4", other, v.ID)
-	next := c.live(p.ID, "anna-bot")
+	running, seed := c.startRatedMatch("tebes-4", v.ID, other)
+	broken, _ := c.startRatedMatch("tebes-4", other, v.ID)
+	next := c.addLive(p.ID, "anna-bot")
 	m, err := c.Matches.Find(bg, waiting.ID)
 	kit.Must(t, err)
 	if m.State != ladder.Dropped || m.Reason.String() != "version 1 of anna-bot plays no more" {
 		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
 	}
-	_, err = c.Matches.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
+	_, err = c.Matches.Finish(bg, running.ID, c.lastAttempt(running.ID), playMatch(t, running, seed))
 	kit.Must(t, err)
-	if dropped, err := c.Matches.InterruptAttempt(bg, broken.ID, c.last(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
+	if dropped, err := c.Matches.InterruptAttempt(bg, broken.ID, c.lastAttempt(broken.ID), phrase.Plain("the server stopped"), false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
@@ -278,8 +278,8 @@ func TestPredecessor(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
-	v := c.live(p.ID, "anna-bot")
-	c.finished("tebes-4", v.ID, c.ids("@first")[0])
+	v := c.addLive(p.ID, "anna-bot")
+	c.playRatedMatch("tebes-4", v.ID, c.liveIDs("@first")[0])
 	find := func(id int64) ladder.Standing {
 		places := kit.Get[[]ladder.Standing](t)(c.Ladders.StandingsOf(bg, v.BotID))
 		for _, s := range places {
@@ -294,7 +294,7 @@ func TestPredecessor(t *testing.T) {
 	if old.Elo == 1000 || old.Matches != 1 || !old.Active || old.Rank == 0 {
 		t.Fatalf("the first version has %+v", old)
 	}
-	next := c.live(p.ID, "anna-bot")
+	next := c.addLive(p.ID, "anna-bot")
 	s := find(next.ID)
 	if s.Elo != old.Elo || s.Matches != 0 || !s.Active {
 		t.Errorf("the second version has %+v", s)
@@ -312,9 +312,9 @@ func TestPredecessor(t *testing.T) {
 func TestAnchorIsHeld(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	for range 3 {
-		c.finished("tebes-4", ids...)
+		c.playRatedMatch("tebes-4", ids...)
 	}
 	list := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 	i := slices.IndexFunc(list, func(s ladder.Standing) bool { return s.Bot == ladder.Anchor })
@@ -327,12 +327,12 @@ func TestAnchorIsHeld(t *testing.T) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	ids := c.ids("@random", "@first")
+	ids := c.liveIDs("@random", "@first")
 	for range 7 {
-		c.finished("tebes-4", ids...)
+		c.playRatedMatch("tebes-4", ids...)
 	}
 	for limit, want := range map[int][]int{0: {1, 2, 3, 4, 5, 6, 7}, 7: {1, 2, 3, 4, 5, 6, 7}, 4: {1, 3, 5, 7}, 3: {1, 4, 7}, 2: {3, 7}, 1: {7}} {
-		list := kit.Get[[]ladder.Change](t)(c.Ladders.History(bg, "tebes-4", ids[1], limit))
+		list := kit.Get[[]ladder.Change](t)(c.Ladders.ChangeHistory(bg, "tebes-4", ids[1], limit))
 		var got []int
 		for _, x := range list {
 			got = append(got, x.Number)
@@ -347,7 +347,7 @@ func TestHistory(t *testing.T) {
 // filter leaves out just the others.
 func TestReplaysAfter(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	type seen struct {
 		game, match int64
 		ladder      string

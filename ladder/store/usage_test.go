@@ -17,7 +17,7 @@ import (
 // stored, before and after they were moved, and the games add up to the tables.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	kit.Must(t, err)
 	c.clock.skip(time.Hour) // the matches are of before
@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 	if math.Abs(total-float64(matchTables)) > 1 || math.Abs(stored-float64(documents)) > 1 {
 		t.Errorf("the games have %.1f bytes, %.1f of documents; their tables have %d, %d of documents", total, stored, matchTables, documents)
 	}
-	if n := c.count(finishedMatches); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
+	if n := c.countRows(finishedMatches); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
 		t.Errorf("%d matches, %+v, %+v; there are %d", matches, before.Day, before.Week, n)
 	}
 	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.FirstMatchAt.IsZero() || before.FirstMatchAt.After(before.MeasuredAt) {
@@ -59,8 +59,8 @@ func TestUsage(t *testing.T) {
 	c.clock.skip(3 * day)
 	would, err := c.EstimateMove(bg, ladder.Storage{Days: 1})
 	kit.Must(t, err)
-	if would.Bytes != documents || would.Matches != len(c.keptOf()) || len(c.moved()) > 0 || len(c.archived()) > 0 {
-		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.moved())
+	if would.Bytes != documents || would.Matches != len(c.storedDocuments()) || len(c.archivedMatches()) > 0 || len(c.archiveFiles()) > 0 {
+		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.archivedMatches())
 	}
 	if full, err := c.EstimateMove(bg, ladder.Storage{Days: 1, Size: size.Bytes(documents - 1)}); err != nil || !full.Full || full.Matches != would.Matches {
 		t.Errorf("into an archive that is too small: %+v, %v", full, err)
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 }
 
 // A competition without a match has a size, too.
-func TestUsageOfNothing(t *testing.T) {
+func TestUsageWithoutMatches(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	u := kit.Get[DiskUsage](t)(c.Usage(bg))

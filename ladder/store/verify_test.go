@@ -136,7 +136,7 @@ func TestVerifyDamage(t *testing.T) {
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			c := template(t)
+			c := copyBusyCompetition(t)
 			if _, err := c.writer.Exec(d.sql); err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, moved %t", x.table, x.moved), func(t *testing.T) {
 			t.Parallel()
-			c := template(t)
+			c := copyBusyCompetition(t)
 			if x.moved {
 				c.clock.skip(31 * day)
 				_, err := c.MoveDocuments(bg, ladder.Storage{Days: 30})
@@ -229,7 +229,7 @@ func (c *competition) rows(query string) (columns []string, list [][]any) {
 func (c *competition) wantCompared(table string, columns []string, row []any, i int) {
 	c.tb.Helper()
 	changed := slices.Clone(row)
-	changed[i] = another(row[i])
+	changed[i] = otherValue(row[i])
 	put := func(from, to []any) error {
 		query := "UPDATE " + table + " SET " + columns[i] + " = ? WHERE " + strings.Join(columns, " IS ? AND ") + " IS ?"
 		done, err := c.writer.Exec(query, append([]any{to[i]}, from...)...)
@@ -264,8 +264,8 @@ func (c *competition) wantMissed(table string, columns []string, row []any) {
 	kit.Must(c.tb, err)
 }
 
-// another returns a value of the same kind.
-func another(value any) any {
+// otherValue returns a value of the same kind.
+func otherValue(value any) any {
 	switch v := value.(type) {
 	case int64:
 		return v + 1
@@ -287,7 +287,7 @@ func another(value any) any {
 // No number of a game or a seat can be another without a difference.
 func TestVerifyGames(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	results := kit.Get[[]queries.ResultRow](t)(c.read.ResultsFrom(bg, 1, 100))
 	put := func(r queries.ResultRow, games []ladder.FinishedGame) {
 		_, err := c.writer.Exec("UPDATE results SET data = ? WHERE id = ?", c.codec.pack([]byte(jsonText(games))), r.ID)
@@ -340,20 +340,20 @@ func TestVerifyParts(t *testing.T) {
 		"a replay too many":              {func(p []part) []part { return append(p, part{Deal: 7, Data: p[0].Data}) }, "documents match_id=1 deal=7 rotation=0", "the replay is of deal 0, rotation 0"},
 		"no replay":                      {func(p []part) []part { return p[1:] }, "documents match_id=1 deal=0 rotation=0", "the replay is missing"},
 		"another's replay":               {func(p []part) []part { p[0].Data = p[1].Data; return p }, "documents match_id=1 deal=0 rotation=0", "the replay is of deal 0, rotation 1"},
-		"a byte of a replay":             {func(p []part) []part { return changed(p, `"moves": [`, `"moves" [`) }, "documents match_id=1 deal=0 rotation=0", "not a replay document"},
-		"points in a replay":             {func(p []part) []part { return changed(p, `"points": [`, `"points": [1`) }, "documents match_id=1 deal=0 rotation=0", "points are "},
-		"a clock of a seat":              {func(p []part) []part { return changed(p, `"sha256"`, `"untimed":true,"sha256"`) }, "matches id=1", "deal 0, rotation 0: seat 0 has a clock of its own"},
-		"a name in a replay":             {func(p []part) []part { return changed(p, `"@random/1"`, `"@first/1"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `"@first/1" sat there by the replay, and "@random" by the version`},
-		"a version in a replay":          {func(p []part) []part { return changed(p, `"version":"1"`, `"version":"2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version "2" of "@random" ran by the replay, and "1" by the version`},
-		"a person's version in a replay": {func(p []part) []part { return changed(p, `"version":"1.0"`, `"version":"1.1"`) }, "documents match_id=1 deal=0 rotation=0 seat=1", `version "1.1" of "anna-bot" ran by the replay, and "1.0" by the version`},
-		"a number in a replay":           {func(p []part) []part { return changed(p, `"@random/1"`, `"@random/2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version 2 of "@random" sat there by the replay, and version 1 by the database`},
+		"a byte of a replay":             {func(p []part) []part { return changeBytes(p, `"moves": [`, `"moves" [`) }, "documents match_id=1 deal=0 rotation=0", "not a replay document"},
+		"points in a replay":             {func(p []part) []part { return changeBytes(p, `"points": [`, `"points": [1`) }, "documents match_id=1 deal=0 rotation=0", "points are "},
+		"a clock of a seat":              {func(p []part) []part { return changeBytes(p, `"sha256"`, `"untimed":true,"sha256"`) }, "matches id=1", "deal 0, rotation 0: seat 0 has a clock of its own"},
+		"a name in a replay":             {func(p []part) []part { return changeBytes(p, `"@random/1"`, `"@first/1"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `"@first/1" sat there by the replay, and "@random" by the version`},
+		"a version in a replay":          {func(p []part) []part { return changeBytes(p, `"version":"1"`, `"version":"2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version "2" of "@random" ran by the replay, and "1" by the version`},
+		"a person's version in a replay": {func(p []part) []part { return changeBytes(p, `"version":"1.0"`, `"version":"1.1"`) }, "documents match_id=1 deal=0 rotation=0 seat=1", `version "1.1" of "anna-bot" ran by the replay, and "1.0" by the version`},
+		"a number in a replay":           {func(p []part) []part { return changeBytes(p, `"@random/1"`, `"@random/2"`) }, "documents match_id=1 deal=0 rotation=0 seat=0", `version 2 of "@random" sat there by the replay, and version 1 by the database`},
 		"scores in a replay": {func(p []part) []part {
-			return changed(p, `"moves": [`, `"adjudication": {"draw": {"plies": 8, "score": 1}}, "moves": [`)
+			return changeBytes(p, `"moves": [`, `"adjudication": {"draw": {"plies": 8, "score": 1}}, "moves": [`)
 		}, "matches id=1", "the game could be adjudicated by scores"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := template(t)
+			c := copyBusyCompetition(t)
 			parts := kit.Get[[]part](t)(c.parts(bg, c.read, 1, replaysKind))
 			joined := joinParts(x.change(parts))
 			data := c.codec.pack(joined)
@@ -368,7 +368,7 @@ func TestVerifyParts(t *testing.T) {
 // Bytes after the last part of a document are found, which nothing reads.
 func TestVerifyBytesAfterParts(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	for _, kind := range []string{replaysKind, logsKind} {
 		joined := append(joinParts(kit.Get[[]part](t)(c.parts(bg, c.read, 1, kind))), "more"...)
 		data := c.codec.pack(joined)
@@ -388,7 +388,7 @@ func TestVerifyVersionsInPlays(t *testing.T) {
 	} {
 		t.Run(x.to, func(t *testing.T) {
 			t.Parallel()
-			c := template(t)
+			c := copyBusyCompetition(t)
 			replay := kit.Get[[]byte](t)(c.Plays.Replay(bg, "game-b"))
 			if !bytes.Contains(replay, []byte(from)) {
 				t.Fatalf("there is no %s in %.2000s", from, replay)
@@ -435,8 +435,8 @@ func TestUnpackBombs(t *testing.T) {
 	}
 }
 
-// changed replaces a text in the first replay.
-func changed(parts []part, from, to string) []part {
+// changeBytes replaces a text in the first replay.
+func changeBytes(parts []part, from, to string) []part {
 	parts[0].Data = bytes.Replace(parts[0].Data, []byte(from), []byte(to), 1)
 	return parts
 }
@@ -460,7 +460,7 @@ func wantFound(t *testing.T, c *competition, where, what string) {
 
 func TestVerifyUploads(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	hashes := kit.Get[[]string](t)(c.Versions.Bundles(bg))
 	path := filepath.Join(c.Dir().Bundles(), hashes[0])
 	kit.Must(t, os.WriteFile(path, []byte("another"), 0o600))
@@ -479,7 +479,7 @@ func TestVerifyUploads(t *testing.T) {
 // nothing panics.
 func TestVerifyDamagedPages(t *testing.T) {
 	t.Parallel()
-	c := template(t)
+	c := copyBusyCompetition(t)
 	dir := string(c.Dir())
 	kit.Must(t, c.Close())
 	path := datadir.Dir(dir).Database()
@@ -511,11 +511,11 @@ func TestVerifyDamagedPages(t *testing.T) {
 func TestVerifyBesideFailures(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	anna := c.people("anna")[0]
+	anna := c.addPeople("anna")[0]
 	versions := map[string]ladder.Version{} // by upload
 	for _, name := range []string{"one", "two"} {
-		sum := keepUpload(t, c.Dir(), name)
-		versions[sum] = kit.Get[ladder.Version](t)(c.Versions.Add(bg, anna.ID, NewVersion{Bot: name, Bundle: sum}, lots))
+		sum := writeUpload(t, c.Dir(), name)
+		versions[sum] = kit.Get[ladder.Version](t)(c.Versions.Add(bg, anna.ID, NewVersion{Bot: name, Bundle: sum}, noLimits))
 	}
 	last := slices.Max(slices.Collect(maps.Keys(versions)))
 	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, _ int64) {

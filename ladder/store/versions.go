@@ -17,7 +17,7 @@ import (
 func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
-		return row, ifNoRows(err, noVersion(id))
+		return row, ifNoRows(err, noVersionError(id))
 	}
 	if !ladder.VersionState(row.State).IsPending() {
 		return row, conflict("", "version %d of %s is %s already", row.Number, row.Name, row.State)
@@ -171,7 +171,7 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
-			return ifNoRows(err, noVersion(versionID))
+			return ifNoRows(err, noVersionError(versionID))
 		}
 		if suspended = v.State == string(ladder.Live); !suspended {
 			return nil
@@ -314,7 +314,7 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)
 		if err != nil {
-			return ifNoRows(err, noVersion(versionID))
+			return ifNoRows(err, noVersionError(versionID))
 		}
 		if row.Unplayable == phraseColumn(missing) {
 			return nil
@@ -348,9 +348,9 @@ func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladde
 func (s Versions) Find(ctx context.Context, id int64) (out ladder.Version, err error) {
 	row, err := s.read.VersionByID(ctx, id)
 	if err != nil {
-		return out, machineError(ifNoRows(err, noVersion(id)))
+		return out, machineError(ifNoRows(err, noVersionError(id)))
 	}
 	return version(row)
 }
 
-func noVersion(id int64) error { return notFound("", "version %d does not exist", id) }
+func noVersionError(id int64) error { return notFound("", "version %d does not exist", id) }

@@ -52,7 +52,7 @@ func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
-			return ifNoRows(err, NoVersionOf(b.Name, number))
+			return ifNoRows(err, NoVersionError(b.Name, number))
 		}
 		switch ladder.VersionState(v.State) {
 		case ladder.Live:
@@ -73,8 +73,8 @@ func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	})
 }
 
-// NoVersionOf returns the error for a version number that a bot does not have.
-func NoVersionOf(bot string, number int) error {
+// NoVersionError returns the error for a version number that a bot does not have.
+func NoVersionError(bot string, number int) error {
 	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// playing returns the number of the live version of a bot, 0 without one, and how many of its versions are
+// liveAndActive returns the number of the live version of a bot, 0 without one, and how many of its versions are
 // active on tebes-4.
-func (c *competition) playing(botID int64) (live, active int) {
+func (c *competition) liveAndActive(botID int64) (live, active int) {
 	c.tb.Helper()
 	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, botID, 0, -1))
 	for _, v := range versions {
@@ -33,8 +33,8 @@ func (c *competition) playing(botID int64) (live, active int) {
 	return live, active
 }
 
-// wantTold compares the messages to a person about matches.
-func (c *competition) wantTold(person int64, want ...string) {
+// wantMessages compares the messages to a person about matches.
+func (c *competition) wantMessages(person int64, want ...string) {
 	c.tb.Helper()
 	var got []string
 	for _, m := range kit.Get[[]ladder.Message](c.tb)(c.People.Messages(bg, person, 0, 100)) {
@@ -49,7 +49,7 @@ func (c *competition) wantTold(person int64, want ...string) {
 
 func (c *competition) wantPlaying(botID int64, what string, live, active int) {
 	c.tb.Helper()
-	if l, a := c.playing(botID); l != live || a != active {
+	if l, a := c.liveAndActive(botID); l != live || a != active {
 		c.tb.Errorf("%s: version %d is live and %d are active, want version %d and %d", what, l, a, live, active)
 	}
 }
@@ -59,23 +59,23 @@ func (c *competition) wantPlaying(botID int64, what string, live, active int) {
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	c.live(p.ID, "anna-bot")
-	v := c.live(p.ID, "anna-bot")
-	first := c.ids("@first")[0]
-	c.finished("tebes-4", v.ID, first)
+	p := c.addPeople("anna")[0]
+	c.addLive(p.ID, "anna-bot")
+	v := c.addLive(p.ID, "anna-bot")
+	first := c.liveIDs("@first")[0]
+	c.playRatedMatch("tebes-4", v.ID, first)
 	waits, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
 	kit.Must(t, err)
-	asked := c.unrated(p.ID, v.ID, first)
-	other := c.people("ben")[0]
-	others := c.unrated(other.ID, v.ID, first)
+	asked := c.addUnrated(p.ID, v.ID, first)
+	other := c.addPeople("ben")[0]
+	others := c.addUnrated(other.ID, v.ID, first)
 	before, err := c.Ladders.StandingsOf(bg, v.BotID)
 	kit.Must(t, err)
 
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID)) // again changes nothing
-	c.wantTold(p.ID)
-	c.wantTold(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
+	c.wantMessages(p.ID)
+	c.wantMessages(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
 	if b, err := c.Bots.Find(bg, "anna-bot"); err != nil || b.WithdrawnAt.IsZero() {
 		t.Errorf("%+v, %v", b, err)
@@ -89,9 +89,9 @@ func TestWithdraw(t *testing.T) {
 	l := testLadders(t)[0]
 	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p.ID})
 	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
-	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
-	if history, err := c.Ladders.History(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
+	if history, err := c.Ladders.ChangeHistory(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
 		t.Errorf("the history has %d matches; %v", len(history), err)
 	}
 
@@ -103,7 +103,7 @@ func TestWithdraw(t *testing.T) {
 	if len(after) != len(before) || after[0].Elo != before[0].Elo || after[0].Matches != before[0].Matches {
 		t.Errorf("the places are %+v, and were %+v", after, before)
 	}
-	c.finished("tebes-4", v.ID, first)
+	c.playRatedMatch("tebes-4", v.ID, first)
 	wantSound(t, c.Store)
 	wantError(t, c.Bots.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
@@ -113,11 +113,11 @@ func TestWithdraw(t *testing.T) {
 func TestWithdrawnBrokenOff(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna", "ben")
-	v := c.live(p[0].ID, "anna-bot")
-	own, other := c.unrated(p[0].ID, v.ID, c.ids("@first")[0]), c.unrated(p[1].ID, v.ID, c.ids("@first")[0])
+	p := c.addPeople("anna", "ben")
+	v := c.addLive(p[0].ID, "anna-bot")
+	own, other := c.addUnrated(p[0].ID, v.ID, c.liveIDs("@first")[0]), c.addUnrated(p[1].ID, v.ID, c.liveIDs("@first")[0])
 	for _, m := range []ladder.Match{own, other} {
-		c.attempt(m)
+		c.startAttempt(m)
 	}
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
 	for _, m := range []ladder.Match{own, other} {
@@ -128,8 +128,8 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 			t.Errorf("match %d is dropped: %t; it is %s: %q", m.ID, dropped, m.State, m.Reason)
 		}
 	}
-	c.wantTold(p[0].ID)
-	c.wantTold(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, other.ID))
+	c.wantMessages(p[0].ID)
+	c.wantMessages(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, other.ID))
 	wantSound(t, c.Store)
 }
 
@@ -137,9 +137,9 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 func TestWithdrawRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	v := c.live(p.ID, "anna-bot")
-	open := c.submitted(p.ID, "anna-bot")
+	p := c.addPeople("anna")[0]
+	v := c.addLive(p.ID, "anna-bot")
+	open := c.addBuilt(p.ID, "anna-bot")
 	wantError(t, c.Bots.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel the version of anna-bot on its way`)
 	kit.Must(t, c.Versions.Fail(bg, open.ID, phrase.Plain("no")))
 	_, err := c.Versions.Suspend(bg, v.ID, 0, phrase.Plain("faults"))
@@ -152,25 +152,25 @@ func TestWithdrawRefused(t *testing.T) {
 
 // The owner goes back to an earlier version, which goes on with its own rating; the
 // next one follows that which played last.
-func TestUse(t *testing.T) {
+func TestUseVersion(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	v1 := c.live(p.ID, "anna-bot")
-	first := c.ids("@first")[0]
-	_, changes := c.finished("tebes-4", v1.ID, first)
-	v2 := c.live(p.ID, "anna-bot")
-	c.finished("tebes-4", v2.ID, first)
+	p := c.addPeople("anna")[0]
+	v1 := c.addLive(p.ID, "anna-bot")
+	first := c.liveIDs("@first")[0]
+	_, changes := c.playRatedMatch("tebes-4", v1.ID, first)
+	v2 := c.addLive(p.ID, "anna-bot")
+	c.playRatedMatch("tebes-4", v2.ID, first)
 
 	kit.Must(t, c.Bots.UseVersion(bg, v1.BotID, 1))
 	kit.Must(t, c.Bots.UseVersion(bg, v1.BotID, 1))
 	c.wantPlaying(v1.BotID, "version 1 again", 1, 1)
-	_, again := c.finished("tebes-4", v1.ID, first)
+	_, again := c.playRatedMatch("tebes-4", v1.ID, first)
 	if again[0].EloBefore != changes[0].EloAfter || again[0].Number != 2 {
 		t.Errorf("it goes on with %+v after %+v", again[0], changes[0])
 	}
-	v3 := c.live(p.ID, "anna-bot")
-	_, third := c.finished("tebes-4", v3.ID, first)
+	v3 := c.addLive(p.ID, "anna-bot")
+	_, third := c.playRatedMatch("tebes-4", v3.ID, first)
 	if third[0].EloBefore != again[0].EloAfter {
 		t.Errorf("the next version starts at %v, want %v", third[0].EloBefore, again[0].EloAfter)
 	}
@@ -180,7 +180,7 @@ func TestUse(t *testing.T) {
 	wantSound(t, c.Store)
 
 	wantError(t, c.Bots.UseVersion(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: look at the versions of anna-bot`)
-	failed := c.submitted(p.ID, "anna-bot")
+	failed := c.addBuilt(p.ID, "anna-bot")
 	kit.Must(t, c.Versions.Fail(bg, failed.ID, phrase.Plain("no")))
 	wantError(t, c.Bots.UseVersion(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
 }
@@ -190,12 +190,12 @@ func TestUse(t *testing.T) {
 func TestFailedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna", "ben")
+	p := c.addPeople("anna", "ben")
 	few := ladder.Limits{Bots: 1, Versions: 100}
 	n := 0
 	add := func(by ladder.Person, name string) (ladder.Version, error) {
 		n++
-		return c.Versions.Add(bg, by.ID, NewVersion{Bot: name, Bundle: keepUpload(t, c.Dir(), fmt.Sprint(n))}, few)
+		return c.Versions.Add(bg, by.ID, NewVersion{Bot: name, Bundle: writeUpload(t, c.Dir(), fmt.Sprint(n))}, few)
 	}
 	fails := func(by ladder.Person, name string) ladder.Version {
 		t.Helper()
@@ -237,30 +237,30 @@ func TestFailedNamesAreFree(t *testing.T) {
 func TestSameUpload(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna")[0]
-	v := c.live(p.ID, "anna-bot")
-	_, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, StoreUpload: func() error { t.Error("it is kept again"); return nil }}, lots)
+	p := c.addPeople("anna")[0]
+	v := c.addLive(p.ID, "anna-bot")
+	_, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, StoreUpload: func() error { t.Error("it is kept again"); return nil }}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
-	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, lots) // in another archive
+	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, noLimits) // in another archive
 	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
-	if next := c.live(p.ID, "anna-bot"); next.Number != 2 {
+	if next := c.addLive(p.ID, "anna-bot"); next.Number != 2 {
 		t.Errorf("the next version has number %d", next.Number)
 	}
 	// The upload of a version that rests is taken again.
-	again, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, lots)
+	again, err := c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, noLimits)
 	if err != nil || again.Number != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
 
 // Two people who take each other's names do not get around the limit of a day: limit: limits.versions.
-func TestNamesThatComeAndGo(t *testing.T) {
+func TestDeletedNamesCountForLimit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p := c.people("anna", "ben")
+	p := c.addPeople("anna", "ben")
 	few, n := ladder.Limits{Bots: 10, Versions: 2}, 0
 	for i := range 10 {
-		sum := keepUpload(t, c.Dir(), fmt.Sprint(i))
+		sum := writeUpload(t, c.Dir(), fmt.Sprint(i))
 		v, err := c.Versions.Add(bg, p[i%2].ID, NewVersion{Bot: "ours", Bundle: sum}, few)
 		if err == nil {
 			n++
@@ -274,17 +274,17 @@ func TestNamesThatComeAndGo(t *testing.T) {
 }
 
 // A remote version that rests cannot connect: no match waits for it.
-func TestRemoteThatRests(t *testing.T) {
+func TestRetiredRemoteVersion(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, first := c.people("anna", "ben"), c.ids("@first")[0]
+	p, first := c.addPeople("anna", "ben"), c.liveIDs("@first")[0]
 	connect := func() ladder.Version {
 		t.Helper()
-		return kit.Get[ladder.Version](t)(c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", ForceNew: true}, lots))
+		return kit.Get[ladder.Version](t)(c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot", ForceNew: true}, noLimits))
 	}
 	v := connect()
-	waits, plays := c.unrated(p[1].ID, v.ID, first), c.unrated(p[1].ID, v.ID, first)
-	c.attempt(plays)
+	waits, plays := c.addUnrated(p[1].ID, v.ID, first), c.addUnrated(p[1].ID, v.ID, first)
+	c.startAttempt(plays)
 	connect()
 	wantDropped := func(id int64) {
 		t.Helper()
@@ -303,6 +303,6 @@ func TestRemoteThatRests(t *testing.T) {
 	wantError(t, err, ladder.Conflict,
 		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
 	kit.Must(t, c.Bots.UseVersion(bg, v.BotID, v.Number))
-	c.unrated(p[1].ID, v.ID, first)
+	c.addUnrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)
 }

@@ -79,7 +79,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
 		t.Errorf("there are bots already: %v, %v", found, err)
 	}
-	pending, err := s.Versions.Pending(t.Context())
+	pending, err := s.Versions.ListPending(t.Context())
 	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
 		t.Errorf("%+v are on their way, %v", pending, err)
 	}

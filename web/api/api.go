@@ -113,7 +113,7 @@ func (a *API) getHealth(r *http.Request) (doc wire.Health, err error) {
 		err = a.Health(r.Context())
 	}
 	if err == nil {
-		_, err = a.Store.Matches.Waiting(r.Context(), 1)
+		_, err = a.Store.Matches.ListWaiting(r.Context(), 1)
 	}
 	if err != nil {
 		if ladder.CodeOf(err) != "" {

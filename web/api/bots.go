@@ -232,7 +232,7 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 	if err != nil {
 		return list, err
 	}
-	all, err := a.Store.Ladders.History(r.Context(), q.Ladder, v.ID, q.Limit)
+	all, err := a.Store.Ladders.ChangeHistory(r.Context(), q.Ladder, v.ID, q.Limit)
 	list.Items = Docs(all, func(c ladder.Change) wire.Change {
 		doc := changeDoc(c, v.Bot, v.Number)
 		doc.Match, doc.Number = c.MatchID, c.Number

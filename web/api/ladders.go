@@ -58,7 +58,7 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	if err != nil {
 		return page, err
 	}
-	others, err := a.Store.Ladders.Inactive(r.Context(), name)
+	others, err := a.Store.Ladders.ListInactive(r.Context(), name)
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 

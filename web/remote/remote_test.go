@@ -84,7 +84,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 		f.await(t, "online", online)
 		var match int64
 		bubble.Until(t, "a match has begun", func() bool {
-			list, err := w.Store.Matches.Running(t.Context())
+			list, err := w.Store.Matches.ListRunning(t.Context())
 			w.Must(err)
 			for _, r := range list {
 				match = r.Match
@@ -158,7 +158,7 @@ func TestLost(t *testing.T) {
 		bubble.Until(t, "a match is held", g.holds)
 		p.cut(true)
 		cut := time.Now()
-		running, err := w.Store.Matches.Running(t.Context())
+		running, err := w.Store.Matches.ListRunning(t.Context())
 		w.Must(err)
 		if len(running) != 1 {
 			t.Fatalf("%+v are running, want the match that is held", running)

@@ -121,7 +121,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
 	}
-	points, err := s.Store.Ladders.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
+	points, err := s.Store.Ladders.RatingHistory(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
 	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.language, page.Ladder)), XTitle: v.t("word.matches")}
 	for i, p := range points {
 		page.Chart.Points = append(page.Chart.Points, point{

@@ -36,7 +36,7 @@ func (p searchPage) HasResults() bool {
 func (s *Site) getSearch(v *visit) error {
 	page := searchPage{Query: v.query().Text("q"), RowLimit: searchRows}
 	var err error
-	if page.Bots, page.People, err = s.Store.Bots.Names(v.ctx(), page.Query, searchRows); err != nil {
+	if page.Bots, page.People, err = s.Store.Bots.SearchNames(v.ctx(), page.Query, searchRows); err != nil {
 		return err
 	}
 	if page.Query == "" {

@@ -80,7 +80,7 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Ladders.Standings
 	if page.Filter.Past {
-		read = s.Store.Ladders.Inactive
+		read = s.Store.Ladders.ListInactive
 	}
 	list, err := read(v.ctx(), l.Name)
 	if err != nil {
