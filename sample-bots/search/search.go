@@ -1,6 +1,6 @@
-// Package search has what the searches of the house bots share. Each method has a package of its
-// own below it. They are generic over the concrete state of a game, so that nothing in their
-// inner loops allocates or goes through an interface value.
+// Package search has the types that the search methods of the house bots share. Each method is a package
+// below this one. They are generic over the concrete state of a game, so that their inner loops neither
+// allocate nor call methods through an interface value.
 package search
 
 import (
@@ -9,42 +9,42 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DefaultArena is the size of a tree or table in bytes unless an option says otherwise.
+// DefaultArena is the default size of a search's tree or table in bytes.
 const DefaultArena = 64 << 20
 
-// Budget bounds a search, which ends when the first of its limits is reached. Limits that are
-// zero do not bound. A search with a budget of nodes alone is deterministic.
+// Budget limits a search, which ends when it reaches the first limit. A zero field sets no limit. A search
+// that is limited only by Nodes is deterministic.
 type Budget struct {
-	Nodes    uint64 // positions made by a move; of MCTS, iterations
+	Nodes    uint64 // positions reached by a move; in a Monte Carlo tree search, iterations
 	Deadline time.Time
 }
 
-// Result is what a Monte Carlo tree search has found.
+// Result is the result of a Monte Carlo tree search.
 type Result struct {
 	Move   rules.Move
-	Value  float64 // what the side to move can expect after it, 0 to 1
-	Visits int     // of the move
-	Nodes  uint64  // iterations of this search
-	Line   []rules.Move
+	Value  float64      // expected score of the side to move after Move, from 0 to 1
+	Visits int          // iterations that began with Move
+	Nodes  uint64       // iterations of this search
+	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
-// Meter counts the nodes of a search and tells when its budget is spent.
+// Meter counts the nodes of a search and checks its budget.
 type Meter struct {
 	budget    Budget
 	nodes     uint64
-	nextCheck uint64 // when the clock is read again
+	nextCheck uint64 // node count at which the budget is checked again
 	interval  uint64
 	spent     bool
 }
 
-// NewMeter returns the meter of a budget. It reads the clock once in so many nodes.
+// NewMeter returns a Meter for a budget. It reads the clock once every that many nodes.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()
 	return m
 }
 
-// Count counts one node. It returns false when the budget is spent.
+// Count counts one node. If the budget is spent, it counts nothing and returns false.
 func (m *Meter) Count() bool {
 	if m.nodes == m.nextCheck {
 		m.checkLimits()
@@ -62,7 +62,7 @@ func (m *Meter) Nodes() uint64 { return m.nodes }
 // IsSpent reports whether the budget is spent.
 func (m *Meter) IsSpent() bool { return m.spent }
 
-// checkLimits finds out whether the search has to stop, and else when to look again.
+// checkLimits checks the budget and sets nextCheck.
 func (m *Meter) checkLimits() {
 	m.nextCheck = m.nodes + m.interval
 	if n := m.budget.Nodes; n > 0 {
@@ -74,8 +74,8 @@ func (m *Meter) checkLimits() {
 	}
 }
 
-// Pick puts the move of the highest rank from i on at i, with its rank, and returns it. Most
-// positions are done after a few moves, so that sorting all would be wasted.
+// Pick swaps the move of the highest rank among moves[i:] to index i, together with its rank, and returns it.
+// It replaces sorting, because most positions need only a few of their moves.
 func Pick(moves []rules.Move, ranks []int32, i int) rules.Move {
 	at := i
 	for j := i + 1; j < len(moves); j++ {

@@ -1,12 +1,12 @@
-// Package alphabeta searches games of two sides by alpha-beta (Knuth and Moore, "An Analysis of
-// Alpha-Beta Pruning", 1975) with iterative deepening (Slate and Atkin, "Chess 4.5", 1977),
-// principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game
-// Trees", 1982), a transposition table, killer moves (Akl and Newborn, 1977) and the history
-// heuristic (Schaeffer, 1983). With Options.Reduce it reduces late moves (Heinz, "Extended Futility
-// Pruning and Reductions", 1998, and the practice of chess programs since Fruit, 2005).
+// Package alphabeta searches games of two sides by alpha-beta (Knuth and Moore, "An Analysis of Alpha-Beta
+// Pruning", 1975) with iterative deepening (Slate and Atkin, "Chess 4.5", 1977), principal variation search
+// (Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees", 1982), a transposition table,
+// killer moves (Akl and Newborn, 1977) and the history heuristic (Schaeffer, 1983). Late move reductions are
+// an option (Heinz, "Extended Futility Pruning and Reductions", 1998, and the practice of chess programs
+// since Fruit, 2005).
 //
-// A side may move more than once in a row: depth counts changes of side, so that an extra move is
-// searched without losing depth. Among wins the nearer is preferred, among losses the farther.
+// A side may make several moves in a row. Depth counts the changes of side, so that an extra move does not
+// use up depth. The search prefers a nearer win to a farther one, and a farther loss to a nearer one.
 package alphabeta
 
 import (
@@ -15,54 +15,55 @@ import (
 )
 
 const (
-	// Win is the score of a position that is won now. A win so many moves away is worth as many
-	// points less.
+	// Win is the score of a position that is won. A win in n moves has the score Win - n.
 	Win = 1 << 28
-	// MaxDepth is the greatest depth.
+	// MaxDepth is the maximum depth of a search.
 	MaxDepth = 60
 
-	maxPly        = MaxDepth + 4 // extra moves included
-	nearWin       = Win - 1024   // scores from here on are of wins
+	maxPly        = MaxDepth + 4 // including extra moves
+	nearWin       = Win - 1024   // scores from here on are wins
 	infinity      = Win + 1
-	clockInterval = 512     // nodes between two looks at the clock
-	maxMove       = 1 << 11 // moves are numbers below this
+	clockInterval = 512     // nodes between two readings of the clock
+	maxMove       = 1 << 11 // all moves are less than this number
 )
 
-// Position is a position that moves are made in and taken back. P is the concrete type. Scores
-// are between those of a win and of a loss, for the side to move.
+// Position is a position in which moves are made and taken back. P is the concrete type. Scores are for the
+// side to move, and lie between those of a loss and a win.
 type Position[P any] interface {
 	*P
 	// Turn returns the side to move, 0 or 1, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves: at least one unless the game is over.
+	// Legal appends the legal moves. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
-	// Make makes a legal move, Unmake takes back the last one that is made.
+	// Make makes a legal move. Unmake takes back the last move.
 	Make(rules.Move)
 	Unmake()
-	// Winner returns the side that has won a game that is over, -1 for a draw.
+	// Winner returns the winner of a game that is over, or -1 for a draw.
 	Winner() int
-	// Key returns a hash of all that decides the rest of the game.
+	// Key returns a hash of everything that determines the rest of the game.
 	Key() uint64
-	// Value estimates the position.
+	// Value estimates the score of the position.
 	Value() int32
-	// Rank estimates a legal move for the order of the search, -1000 to 1000: more is earlier.
+	// Rank estimates a legal move for move ordering, from -1000 to 1000. Moves with a higher rank are
+	// searched first.
 	Rank(rules.Move) int32
 }
 
-// Options of a search.
+// Options are the options of a Searcher. Without ReduceLateMoves and UseDeeperEntries, the score of a
+// completed depth is exact.
 type Options struct {
-	Table            int  // bytes of the transposition table; 0 for none
-	ReduceLateMoves  bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
-	UseDeeperEntries bool // use what the table has from deeper searches, too; else a depth is exact
+	Table            int  // size of the transposition table in bytes; 0 for none
+	ReduceLateMoves  bool // search late quiet moves with less depth, and again in full if they turn out well
+	UseDeeperEntries bool // also use table entries of deeper searches than needed
 }
 
-// Result is what a search has found.
+// Result is the result of a search.
 type Result struct {
 	Move  rules.Move
 	Score int32 // for the side to move
-	Depth int   // the last that was finished
+	Depth int   // last depth that was completed
 	Nodes uint64
-	Line  []rules.Move // the moves that are expected, with Move the first; valid until the next search
+	Line  []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
@@ -79,26 +80,27 @@ type Searcher[P any, G Position[P]] struct {
 	best    []rules.Move
 }
 
-// New returns a searcher.
+// New returns a searcher with an empty table.
 func New[P any, G Position[P]](o Options) *Searcher[P, G] {
 	s := &Searcher[P, G]{options: o, table: newTable(o.Table)}
 	s.Forget()
 	return s
 }
 
-// Bytes returns the size of the transposition table.
+// Bytes returns the size of the transposition table in bytes.
 func (s *Searcher[P, G]) Bytes() int { return len(s.table.entries) * entrySize }
 
-// Forget forgets what earlier searches have found, as before a new game.
+// Forget discards the results of earlier searches. It is called before a new game.
 func (s *Searcher[P, G]) Forget() {
 	s.table.clear()
 	clear(s.history[:])
 	clear(s.killers[:])
 }
 
-// Search searches ever deeper, to depth at most. Ties between the best moves are broken at
-// random by r. When the budget is spent, the best of the moves searched to the last depth counts,
-// among which is the best of the depth before; before any, the first in the order of Rank.
+// Search searches deeper and deeper, up to depth, until the budget is spent. It selects among equally good
+// moves by r. If the budget is spent within a depth, the result is the best of the moves that this depth has
+// completed, which begin with the best move of the depth before. Without any, it is the first move in the
+// order of Rank.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -123,22 +125,22 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 		}
 		result.Depth = d
 		if sure := max(score, -score); sure >= nearWin && int(Win-sure) <= d {
-			break // a deeper search cannot change who wins, nor find a nearer win
+			break // a deeper search cannot find a nearer win
 		}
 	}
 	result.Move, result.Line, result.Nodes = s.best[0], s.best, s.meter.Nodes()
 	return result
 }
 
-// searchRoot searches the moves of the first position to a depth. It returns the score of the best,
-// which begins s.best and is moved to the front, and false if the budget was spent before the
-// last: then the score is that of the best before, or -infinity.
+// searchRoot searches the moves of the root position to a depth. It sets s.best to the line of the best move,
+// moves that move to the front and returns its score. If the budget is spent, it returns false and the best
+// score so far, which is -infinity if no move was completed.
 func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
 	top, ties, at := int32(-infinity), 0, 0
 	for i, m := range moves {
 		alpha := int32(-infinity)
 		if top > -infinity {
-			alpha = top - 1 // the value of a move as good as the best is exact, too
+			alpha = top - 1 // so that the value of an equally good move is exact
 		}
 		v := s.searchMove(g, m, depth, 0, alpha, infinity)
 		if s.meter.IsSpent() {
@@ -149,7 +151,7 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 		} else if v < top {
 			continue
 		}
-		if ties++; r.Below(ties) == 0 { // each of the best is equally likely
+		if ties++; r.Below(ties) == 0 { // all best moves are equally likely
 			at = i
 			s.best = append(append(s.best[:0], m), s.line[1][:s.length[1]]...)
 		}
@@ -159,8 +161,8 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 	return top, true
 }
 
-// searchMove makes a move, searches the position and takes the move back. The score is for the side
-// that moves.
+// searchMove makes a move, searches the position and takes the move back. The score is for the side that
+// moved.
 func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
 	if !s.meter.Count() {
 		return 0
@@ -185,8 +187,8 @@ func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, be
 	return v
 }
 
-// search returns the score of a position for the side to move: exact between alpha and beta, else
-// a bound.
+// search returns the score of a position for the side to move. It is exact if it lies between alpha and beta,
+// and otherwise a bound.
 func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) int32 {
 	if depth <= 0 || ply >= maxPly-1 {
 		return g.Value()
@@ -234,7 +236,7 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	return top
 }
 
-// cutoff returns the score of an entry if it decides a search.
+// cutoff returns the score of a table entry, and whether it decides the search.
 func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
 	if int(e.depth) != depth && !(s.options.UseDeeperEntries && int(e.depth) > depth) {
 		return 0, false
@@ -249,8 +251,8 @@ func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (in
 	return v, v <= alpha
 }
 
-// scoreForTable counts the moves to a win from a position instead of from the first one, outward the
-// other way around.
+// scoreForTable converts a score for the table, where a win counts the moves from the entry's position
+// instead of the root. scoreFromTable converts it back.
 func scoreForTable(v int32, ply int) int32 { return scoreFromTable(v, -ply) }
 
 func scoreFromTable(v int32, ply int) int32 {
@@ -263,7 +265,7 @@ func scoreFromTable(v int32, ply int) int32 {
 	return v
 }
 
-// updateLine makes a move and the line after it the line of a ply.
+// updateLine sets the expected line of a ply: the move m, then the line of the next ply.
 func (s *Searcher[P, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

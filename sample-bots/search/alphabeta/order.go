@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	tableMoveRank = 1 << 30 // the move of the table
-	killerRank    = 1 << 20 // times two or one
-	staticRank    = 1 << 12 // times the rank of the position
+	tableMoveRank = 1 << 30 // the move of the table entry
+	killerRank    = 1 << 20 // twice this for the first killer, once for the second
+	staticRank    = 1 << 12 // factor for Position.Rank
 	maxHistory    = 1 << 19
 )
 
-// rankMoves ranks the moves of a ply.
+// rankMoves sets the ranks of the moves of a ply.
 func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bool) {
 	side, killers := g.Turn()&1, &s.killers[ply]
 	for i, m := range s.moves[ply][:n] {
@@ -29,12 +29,13 @@ func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bo
 	}
 }
 
-// pick puts the highest of the moves from i on at i and returns it.
+// pick moves the highest-ranked move from index i on to index i and returns it.
 func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// reduction returns how much less deep the move at i is searched: none for captures and killers.
+// reduction returns by how much the depth of the move at index i is reduced. It never reduces the first moves
+// of a position and killers.
 func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	switch {
 	case !s.options.ReduceLateMoves || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
@@ -45,7 +46,7 @@ func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	return 1
 }
 
-// recordCutoff makes a move that was too good for the opponent a killer.
+// recordCutoff makes a move that caused a cutoff a killer move and increases its history score.
 func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	if k := &s.killers[ply]; k[0] != m {
 		k[0], k[1] = m, k[0]
@@ -54,7 +55,7 @@ func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	*h = min(*h+int32(depth*depth), maxHistory)
 }
 
-// decayHistory makes what earlier searches have found count less.
+// decayHistory lowers the history scores of earlier searches and clears the killer moves.
 func (s *Searcher[P, G]) decayHistory() {
 	for side := range s.history {
 		for m := range s.history[side] {

@@ -2,7 +2,7 @@ package alphabeta
 
 import "github.com/timba-arena/timba/rules"
 
-// boundKind says what a score of the table is.
+// boundKind says whether the score of a table entry is exact or a bound.
 type boundKind uint8
 
 const (
@@ -11,20 +11,19 @@ const (
 	upperBound
 )
 
-// entry is 16 bytes. Its score counts wins from its own position.
+// entry has 16 bytes. A win in its score counts the moves from its own position.
 type entry struct {
 	key   uint64
 	score int32
 	move  rules.Move
 	depth int8
-	kind  boundKind // in the upper six bits, the age of the table
+	kind  boundKind // the upper six bits are the age of the table
 }
 
 const entrySize = 16
 
-// table is a transposition table (Greenblatt, Eastlake and Crocker, "The Greenblatt Chess
-// Program", 1967) of a fixed size. Of the two entries that a key may have, one keeps the deepest
-// search and the other the last.
+// table is a transposition table (Greenblatt, Eastlake and Crocker, "The Greenblatt Chess Program", 1967) of
+// fixed size. A key has two slots: one prefers the deepest search, the other holds the latest.
 type table struct {
 	entries []entry
 	shift   uint8
@@ -33,7 +32,8 @@ type table struct {
 
 const ages = 1 << 6
 
-// newTable returns a table of at most so many bytes: none if they do not hold two entries.
+// newTable returns a table of at most the given number of bytes, which is empty if they do not hold two
+// entries.
 func newTable(bytes int) (t table) {
 	n := 2
 	for n*2*entrySize <= bytes {
@@ -50,7 +50,7 @@ func newTable(bytes int) (t table) {
 	return t
 }
 
-// clear makes the table empty. It costs nothing but once in 63 times.
+// clear removes all entries. It only writes to them once in 63 calls; otherwise it increases the age.
 func (t *table) clear() {
 	if t.age++; t.age == ages {
 		clear(t.entries)
@@ -58,7 +58,7 @@ func (t *table) clear() {
 	}
 }
 
-// find returns the entry of a key, nil if it has none.
+// find returns the entry of a key, or nil if there is none.
 func (t *table) find(key uint64) *entry {
 	if len(t.entries) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (t *table) find(key uint64) *entry {
 	return nil
 }
 
-// slot returns the number of the first of a key's two entries.
+// slot returns the index of the first of a key's two slots.
 func (t *table) slot(key uint64) uint64 {
 	if t.shift == 64 {
 		return 0

@@ -1,7 +1,7 @@
-// Package endgame solves the rest of a game of two sides in which nothing is hidden any more, for
-// points instead of wins: alpha-beta (Knuth and Moore, "An Analysis of Alpha-Beta Pruning", 1975)
-// to the very end, with a table of positions (Greenblatt, Eastlake and Crocker, "The Greenblatt
-// Chess Program", 1967). Side 0 wants the greatest margin of points, side 1 the smallest.
+// Package endgame solves the end of a game of two sides in which nothing is hidden any more. It maximizes the
+// difference of points instead of the chance to win, by alpha-beta (Knuth and Moore, "An Analysis of
+// Alpha-Beta Pruning", 1975) to the end of the game, with a transposition table (Greenblatt, Eastlake and
+// Crocker, "The Greenblatt Chess Program", 1967). Side 0 wants the greatest margin, side 1 the smallest.
 package endgame
 
 import (
@@ -9,49 +9,49 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// State is a position of which all is known. S is the concrete type, which is copied by
+// State is a position in which both sides know everything. S is the concrete type; it is copied by
 // assignment.
 type State[S any] interface {
 	*S
 	// Turn returns the side to move, 0 or 1, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves: at least one unless the game is over.
+	// Legal appends the legal moves. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
-	// Apply makes a legal move; the log is nil.
+	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Margin returns the points of side 0 less those of side 1, by now or at the end.
+	// Margin returns the current points of side 0 minus those of side 1.
 	Margin() int32
-	// Key returns a hash of all that decides how the margin changes from here on, or 0 for a
-	// position that is not worth remembering.
+	// Key returns a hash of everything that determines how the margin changes from here on, or 0 if the
+	// position is not worth storing in the table.
 	Key() uint64
-	// Rank estimates a legal move for the order of the search: more is earlier.
+	// Rank estimates a legal move for move ordering. Moves with a higher rank are searched first.
 	Rank(rules.Move) int32
 }
 
 const (
-	// MaxPly is the most moves to the end.
+	// MaxPly is the maximum number of moves to the end of the game.
 	MaxPly = 64
-	// MaxMoves is the most legal moves of a position.
+	// MaxMoves is the maximum number of legal moves in a position.
 	MaxMoves = 64
 
 	infinity      = 1 << 28
-	clockInterval = 256 // nodes between two looks at the clock
+	clockInterval = 256 // nodes between two readings of the clock
 )
 
-// Result is what a solver has found.
+// Result is the result of Solver.Solve.
 type Result struct {
 	Move   rules.Move
-	Margin int32 // at the end, if both sides play their best
+	Margin int32 // margin at the end of the game if both sides play perfectly
 	Nodes  uint64
-	Exact  bool         // false if the budget was spent before: then the others mean nothing
-	Line   []rules.Move // the moves that are expected, with Move the first; valid until the next search
+	Exact  bool         // false if the budget was spent before the end; only Nodes is valid then
+	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
 // Solver solves positions of one game. It is not safe for concurrent use.
 type Solver[S any, G State[S]] struct {
 	meter  search.Meter
 	table  table
-	game   uint64 // differs from game to game
+	game   uint64 // changes the keys in the table from game to game
 	states [MaxPly + 1]S
 	moves  [MaxPly][MaxMoves]rules.Move
 	ranks  [MaxPly][MaxMoves]int32
@@ -60,23 +60,25 @@ type Solver[S any, G State[S]] struct {
 	best   []rules.Move
 }
 
-// New returns a solver whose table has at most so many bytes; 0 for none.
+// New returns a solver with a transposition table of at most the given number of bytes. If that is 0, it has
+// none.
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }
 
-// Forget forgets what earlier searches have found, as before a new game: how far a budget reaches
-// depends on it. The table stays as it is, as no key of the new game is that of an old entry.
+// Forget makes the solver ignore the results of earlier searches. It is called before a new game, so that the
+// result of a limited search does not depend on earlier games. The entries stay in the table, but their keys
+// do not match those of the new game.
 func (s *Solver[S, G]) Forget() { s.game += 0x9e3779b97f4a7c15 }
 
-// Margin returns the margin at the end of a position, if both sides play their best.
+// Margin returns the margin at the end of the game if both sides play perfectly from g.
 func (s *Solver[S, G]) Margin(g G) int32 {
 	s.meter = search.NewMeter(search.Budget{}, 1<<63)
 	s.states[0] = *g
 	return s.search(0, -infinity, infinity)
 }
 
-// Solve finds a best move of a position that is not over. Each of the best is equally likely, by r.
+// Solve returns a best move in a position that is not over. It selects among equally good moves by r.
 func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.states[0] = *g
@@ -87,7 +89,7 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 		m := s.pick(0, i, n)
 		s.states[1] = *g
 		G(&s.states[1]).Apply(m, nil)
-		// A move as good as the best so far has an exact value, too.
+		// The window includes the best value so far, so that the value of an equally good move is exact.
 		low, high := top-1, int32(infinity)
 		if sign < 0 {
 			low, high = -high, -low
@@ -108,8 +110,8 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 	return Result{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
 }
 
-// search returns the margin at the end of the position of a ply: exact between alpha and beta,
-// else a bound.
+// search returns the margin at the end of the game from the position of a ply. It is exact if it lies between
+// alpha and beta, and otherwise a bound.
 func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	s.length[ply] = 0
 	g := G(&s.states[ply])
@@ -162,7 +164,7 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	return top
 }
 
-// rankMoves lists and ranks the moves of a ply and returns their number.
+// rankMoves sets the legal moves of a ply and their ranks. It returns the number of moves.
 func (s *Solver[S, G]) rankMoves(ply int) int {
 	g := G(&s.states[ply])
 	n := len(g.Legal(s.moves[ply][:0]))
@@ -174,12 +176,12 @@ func (s *Solver[S, G]) rankMoves(ply int) int {
 	return n
 }
 
-// pick puts the highest of the moves from i on at i and returns it.
+// pick moves the highest-ranked move from index i on to index i and returns it.
 func (s *Solver[S, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// updateLine makes a move and the line after it the line of a ply.
+// updateLine sets the expected line of a ply: the move m, then the line of the next ply.
 func (s *Solver[S, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

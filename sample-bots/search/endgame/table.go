@@ -1,19 +1,19 @@
 package endgame
 
-// entry is what is known of the rest of a position: how the margin will change to the end.
+// entry is a bound on how the margin of a position changes until the end of the game.
 type entry struct {
 	key          uint64
 	change       int16
-	isLowerBound bool // the margin changes by at least so much
-	isUpperBound bool // the margin changes by at most so much; with least, by exactly so much
+	isLowerBound bool // the margin changes by at least this
+	isUpperBound bool // the margin changes by at most this; if both are set, by exactly this
 }
 
 const entrySize = 16
 
-// table keeps the last position of each place.
+// table is a transposition table. Of the positions that share a slot, it holds the last one.
 type table []entry
 
-// newTable returns a table of at most so many bytes.
+// newTable returns a table of at most the given number of bytes. It may be empty.
 func newTable(bytes int) table {
 	n := 1
 	for n*2*entrySize <= bytes {
@@ -25,7 +25,7 @@ func newTable(bytes int) table {
 	return make(table, n)
 }
 
-// find returns the entry of a key, nil if it has none.
+// find returns the entry of a key, or nil if there is none.
 func (t table) find(key uint64) *entry {
 	if len(t) == 0 {
 		return nil
@@ -36,14 +36,16 @@ func (t table) find(key uint64) *entry {
 	return nil
 }
 
-// store keeps how the margin changes: by at least so much, by at most so much, or both.
+// store stores how the margin changes: by at least change, by at most change, or by exactly change if both
+// are set.
 func (t table) store(key uint64, change int32, least, most bool) {
 	if len(t) > 0 {
 		t[key&uint64(len(t)-1)] = entry{key, int16(change), least, most}
 	}
 }
 
-// cutoff returns the margin at the end if the entry decides a search from a margin.
+// cutoff returns the margin at the end of the game for a position whose margin is now, and whether that
+// decides a search between alpha and beta.
 func (e *entry) cutoff(now, alpha, beta int32) (int32, bool) {
 	v := now + int32(e.change)
 	return v, e.isLowerBound && e.isUpperBound || e.isLowerBound && v >= beta || e.isUpperBound && v <= alpha

@@ -6,33 +6,33 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// node is a sequence of moves: that of its parent and one more.
+// node is a sequence of moves: the sequence of its parent and one more move.
 type node struct {
-	parent     uint32  // the place of the parent
-	generation uint32  // the search that added it: nodes of others are no more
-	visits     uint32  // iterations that went through
-	chances    uint32  // iterations in which the parent was visited and the move was legal
-	score      float64 // of the seat whose move led here, summed over the visits
+	parent     uint32  // index of the parent
+	generation uint32  // number of the search that added it; nodes of earlier searches are empty slots
+	visits     uint32  // number of iterations through this node
+	chances    uint32  // number of iterations through the parent in which the move was legal
+	score      float64 // sum over the visits of the score of the seat that made the move
 	move       rules.Move
 }
 
 const (
 	nodeSize = 32
-	root     = ^uint32(0) // the parent of the first moves, which has no place
-	noNode   = root - 1   // no place
+	root     = ^uint32(0) // parent of the first moves; it has no entry in the table
+	noNode   = root - 1   // stands for a node that does not exist
 )
 
-// arena has the nodes of one tree in a hash table by parent and move: a position with few legal
-// moves looks up those alone, however many others were legal with other cards. It never grows.
+// arena holds the nodes of one tree in a hash table by parent and move. A position is looked up by its legal
+// moves only, however many other moves were legal with other cards. The table never grows.
 type arena struct {
 	nodes      []node
 	shift      uint8
 	generation uint32
 	used       int
-	maxNodes   int // nodes; a fuller table would be slow
+	maxNodes   int // limit below the size of the table, because a fuller table would be slow
 }
 
-// newArena returns an arena of at most so many bytes, but at least some hundred nodes.
+// newArena returns an arena of at most the given number of bytes, but with room for some hundred nodes.
 func newArena(bytes int) arena {
 	a := arena{nodes: nil, shift: 64}
 	n := 1
@@ -45,7 +45,7 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes. It costs nothing but once in four thousand million times.
+// clear removes all nodes. It only writes to the table when the generation overflows, once in 2^32 calls.
 func (a *arena) clear() {
 	a.used = 0
 	if a.generation++; a.generation == 0 {
@@ -54,7 +54,7 @@ func (a *arena) clear() {
 	}
 }
 
-// find returns the place of a node, or none, and then where it would be.
+// find returns the index of a node, or noNode and the free index where the node belongs.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
@@ -69,7 +69,7 @@ func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	}
 }
 
-// add adds a node that is about to be visited the first time. It returns none if there is no room.
+// add adds a node that is about to be visited for the first time. It returns noNode if there is no room.
 func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	if a.used == a.maxNodes {
 		return noNode
@@ -80,8 +80,8 @@ func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	return free
 }
 
-// mostVisited returns the child of most visits, of equals the one of most value; none if there is no
-// child.
+// mostVisited returns the child with the most visits, then the highest score. It returns noNode if there is
+// no child.
 func (a *arena) mostVisited(parent uint32) uint32 {
 	best := noNode
 	for m := range rules.Move(maxMove) {

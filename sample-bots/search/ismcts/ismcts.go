@@ -2,12 +2,13 @@
 // a single observer (Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search",
 // IEEE Transactions on Computational Intelligence and AI in Games 4(2), 2012).
 //
-// One tree stands for all positions that a seat may be in: its nodes are sequences of moves. Each
-// iteration deals the hidden cards anew, goes down the tree by the moves that are legal with these
-// cards, adds one node, and plays the game to its end. A move that is rarely legal is not held
-// back by that: its upper bound counts the iterations in which it could have been chosen.
+// A node of the tree is a sequence of moves. One tree represents all positions that are possible for
+// what the observing seat knows. Each iteration deals the hidden cards again, descends the tree by moves
+// that are legal with these cards, adds one node, and plays the game to its end. The upper bound of a
+// move counts only the iterations in which the move was legal, so that rarely legal moves are not at a
+// disadvantage.
 //
-// A game takes part with a type that embeds its state and adds what the search needs:
+// A game provides a type that embeds its state and adds two methods:
 //
 //	type tree struct {
 //		brisca.State // has Turn, Legal, Apply and Redeal
@@ -19,13 +20,13 @@
 //	s := ismcts.New[tree](ismcts.Options{C: 0.7, Arena: search.DefaultArena})
 //	found := s.Search(&tree{state}, seat, search.Budget{Nodes: 1000}, rand)
 //
-// A type that guesses which move is good, too, is searched by NewGuided: the guess has more weight
-// as long as a node has few visits (Rosin, "Multi-armed Bandits with Episode Context", 2011, as in
-// Silver and others, "Mastering the Game of Go with Deep Neural Networks and Tree Search", 2016).
-// With many hidden cards most nodes have few, and without a guess the others' moves there are
-// nearly random.
+// If the type can also guess a good move, NewGuided returns a searcher that uses the guess as a prior.
+// Its weight decreases with the number of visits (Rosin, "Multi-armed Bandits with Episode Context",
+// 2011, as in Silver and others, "Mastering the Game of Go with Deep Neural Networks and Tree Search",
+// 2016). This helps with many hidden cards: most nodes then have few visits, and without guesses the
+// moves of the other seats are nearly random.
 //
-// To search less than a whole game, such as one round, let Turn return rules.Over where it ends.
+// To search only a part of a game, such as one round, let Turn return rules.Over at its end.
 package ismcts
 
 import (
@@ -36,80 +37,79 @@ import (
 )
 
 const (
-	clockInterval = 16      // iterations between two looks at the clock
-	maxPath       = 256     // moves from the root to a leaf
-	maxMove       = 1 << 10 // moves are numbers below this
-	maxLine       = 8       // moves of a result's line
+	clockInterval = 16      // iterations between two readings of the clock
+	maxPath       = 256     // maximum number of moves from the root to a leaf
+	maxMove       = 1 << 10 // all moves are less than this number
+	maxLine       = 8       // maximum number of moves in the line of a result
 )
 
-// State is a position that random games are played from. S is the concrete type, which is copied
-// by assignment.
+// State is a position of a game, from which random games are played. S is the concrete type; it is copied by
+// assignment.
 type State[S any] interface {
 	*S
 	// Turn returns the seat to move, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves: at least one unless the game is over.
+	// Legal appends the legal moves. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
-	// Apply makes a legal move; the log is nil.
+	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Redeal deals anew all that is hidden from a seat. What the seat sees is unchanged.
+	// Redeal deals everything again that is hidden from a seat. What the seat sees does not change.
 	Redeal(seat int, r *rules.Rand)
-	// Playout plays to the end.
+	// Playout plays the game to its end.
 	Playout(*rules.Rand)
-	// Scores sets the score of each seat, 0 to 1, when the game is over.
+	// Scores sets the score of each seat, from 0 to 1, when the game is over.
 	Scores(*[rules.MaxSeats]float32)
 }
 
-// GuidedState is a State that guesses.
+// GuidedState is a State that can guess a good move.
 type GuidedState[S any] interface {
 	State[S]
-	// Guess returns one of the legal moves: the one that a sensible player makes with the
-	// cards of the seat to move.
+	// Guess returns the legal move that a sensible player makes. It may use the cards of the seat to move.
 	Guess(legal []rules.Move) rules.Move
 }
 
-// Options of a search.
+// Options are the options of a Searcher.
 type Options struct {
 	C     float64 // weight of exploration; 0.7 in the paper
-	Arena int     // bytes of the nodes
+	Arena int     // memory for nodes in bytes
 }
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
 type Searcher[S any, G State[S]] struct {
 	options  Options
 	meter    search.Meter
-	guess    func(G, []rules.Move) rules.Move // nil for none
+	guess    func(G, []rules.Move) rules.Move // nil if there are no guesses
 	arena    arena
-	state    S // of the iteration
+	state    S // position in the current iteration
 	rand     rules.Rand
 	scores   [rules.MaxSeats]float32
 	path     [maxPath]visit
 	moves    [rules.MaxMoves]rules.Move
-	children [rules.MaxMoves]uint32 // of the children of a node
+	children [rules.MaxMoves]uint32 // children of a node for its legal moves
 	line     []rules.Move
 }
 
-// visit is a node of the path and the seat whose move led to it.
+// visit is a node on the path of an iteration, with the seat whose move led to it.
 type visit struct {
 	node uint32
 	seat uint8
 }
 
-// New returns a searcher.
+// New returns a searcher that does not use guesses.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
 }
 
-// NewGuided returns a searcher that follows guesses.
+// NewGuided returns a searcher that uses the guesses of the state.
 func NewGuided[S any, G GuidedState[S]](o Options) *Searcher[S, G] {
 	s := New[S, G](o)
 	s.guess = func(g G, legal []rules.Move) rules.Move { return g.Guess(legal) }
 	return s
 }
 
-// Search searches the position of a seat, which is to move, until the budget is spent. The
-// budget's nodes are iterations. It returns the move of most visits; before the first iteration, a
-// random one. When the arena is full, the tree stops growing.
+// Search searches from g, in which seat is to move, until the budget is spent; its nodes are iterations. The
+// result is the move with the most visits. Without any iteration it is a random legal move. When the memory
+// is full, the tree stops growing.
 func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -123,8 +123,8 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate deals the hidden cards, goes down to a node with a move that was not tried yet, tries
-// it, plays the game to its end and counts its result on the way.
+// iterate deals the hidden cards, descends until it has added a node, plays the game to its end, and adds the
+// result to all nodes on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -134,7 +134,7 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 		mover := g.Turn()
 		next, added := s.selectChild(g, node)
 		if next == noNode {
-			break // the arena is full
+			break // the memory is full
 		}
 		node, grown = next, added
 		g.Apply(s.arena.nodes[node].move, nil)
@@ -152,7 +152,8 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// selectChild returns the child of a node to go on with, as choose or follow does.
+// selectChild returns the child of a node to continue with, by selectByGuess or selectByBound. added says
+// whether the child is new.
 func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
@@ -161,12 +162,12 @@ func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) 
 	return s.selectByGuess(node, legal, s.guess(g, legal))
 }
 
-// guessPrior is the prior probability of a guess; the other moves share the rest.
+// guessPrior is the prior probability of the guessed move. The other moves share the rest equally.
 const guessPrior = 0.6
 
-// selectByGuess returns the child of greatest value plus C x prior x sqrt(all visits) / (1 + visits), which
-// is added if it does not exist; one without visits has the value of all. It returns none if there
-// is no room.
+// selectByGuess returns the child with the greatest value + C * prior * sqrt(all visits + 1) / (1 + visits).
+// The value of a child without visits is the average of all children. The child is added if it does not
+// exist. If there is no room, selectByGuess falls back on selectByBound.
 func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
 	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
 	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
@@ -206,16 +207,15 @@ func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess 
 	return best, false
 }
 
-// selectByBound returns the child of a node to go on with: a new one as long as there are legal moves
-// that were not tried, of which each is equally likely, else that of greatest upper bound. It
-// returns none if there is neither room for a new one nor another.
+// selectByBound adds a child for a random legal move that was not tried yet. If all were tried or there is no
+// room, it returns the child with the greatest upper confidence bound, or noNode if there is no child.
 func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid uint32, added bool) {
 	best, top, untried := noNode, float32(math.Inf(-1)), 0
 	c := float32(s.options.C)
 	for _, m := range legal {
 		i, _ := s.arena.find(parent, m)
 		if i == noNode {
-			legal[untried] = m // over a move that is done with
+			legal[untried] = m // this overwrites a move that is no longer needed
 			untried++
 			continue
 		}
@@ -234,8 +234,8 @@ func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid u
 	return best, false
 }
 
-// result returns the move of most visits, of equals the one of most value, and the line of most
-// visits after it.
+// result returns the move with the most visits, then the highest value, and the line of most visits from
+// there. The move is random if the root has no children.
 func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	best := s.arena.mostVisited(root)
 	if best == noNode {
@@ -244,7 +244,7 @@ func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	s.line = s.line[:0]
 	for node := best; node != noNode && len(s.line) < maxLine; node = s.arena.mostVisited(node) {
 		if len(s.line) > 0 && s.arena.nodes[node].visits < 2 {
-			break // a move tried once is no expectation
+			break // a move that was tried once is no expectation
 		}
 		s.line = append(s.line, s.arena.nodes[node].move)
 	}

@@ -7,34 +7,34 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// node is a position of the tree. Its children stand side by side, behind their parent.
+// node is a position in the tree. Its children are adjacent to each other and come after their parent.
 type node struct {
-	first      uint32 // the first child
+	first      uint32 // index of the first child
 	visits     uint32
-	halfPoints uint32 // half points of the side whose move led here
+	halfPoints uint32 // sum of HalfPoints for the side whose move led here
 	prior      float32
 	move       rules.Move
-	kids       uint16
+	kids       uint16 // number of children
 }
 
 const nodeSize = 20
 
-// value returns the average points of a node that has been visited, mixed with its prior, which
-// counts as much as k visits.
+// value returns the average points of a visited node. Its prior counts as much as k visits.
 func (n *node) value(k float32) float32 {
 	visits := float32(n.visits)
 	return (k*n.prior + float32(n.halfPoints)/2) / (k + visits)
 }
 
-// arena has the nodes of one tree, the root first. It never grows.
+// arena holds the nodes of one tree in a slice that never grows. The root is the first node.
 type arena struct {
 	nodes         []node
 	used          int
-	subtreeBits   []uint64 // bits of cut
-	subtreeCounts []uint32 // how many nodes are marked before each word
+	subtreeBits   []uint64 // a bit for each node: keepSubtree keeps it
+	subtreeCounts []uint32 // number of kept nodes before each word of subtreeBits
 }
 
-// newArena returns an arena of at most so many bytes, but at least the root and its children.
+// newArena returns an arena of at most the given number of bytes, but large enough for the root and its
+// children.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
 	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
@@ -42,10 +42,10 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear leaves a root alone.
+// clear removes all nodes except an empty root.
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
-// addChildren gives a node children. It returns the first, and false if there is no room.
+// addChildren adds the children of a node. It returns the first one, or false if there is no room.
 func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	if a.used+len(moves) > len(a.nodes) {
 		return 0, false
@@ -60,15 +60,16 @@ func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	return first, true
 }
 
-// hasMoves reports whether a node's children are these moves, or it has none yet.
+// hasMoves reports whether the moves of a node's children are the given ones, or the node has no children
+// yet.
 func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 	n := &a.nodes[parent]
 	return n.kids == 0 || slices.EqualFunc(a.nodes[n.first:n.first+uint32(n.kids)], moves,
 		func(kid node, m rules.Move) bool { return kid.move == m })
 }
 
-// keepSubtree keeps the subtree of a node alone and makes the node the root. Children stand behind their
-// parents, so that one pass finds the subtree and another moves it to the front.
+// keepSubtree removes all nodes outside the subtree of a node, which becomes the root. Children come after
+// their parents, so that one pass finds the subtree and a second one moves it to the front.
 func (a *arena) keepSubtree(root uint32) {
 	clear(a.subtreeBits)
 	a.subtreeBits[root/64] |= 1 << (root % 64)
@@ -101,7 +102,7 @@ func (a *arena) keepSubtree(root uint32) {
 
 func (a *arena) inSubtree(i uint32) bool { return a.subtreeBits[i/64]>>(i%64)&1 != 0 }
 
-// countBefore returns how many nodes before one are marked.
+// countBefore returns how many nodes of the subtree come before a node.
 func (a *arena) countBefore(i uint32) uint32 {
 	return a.subtreeCounts[i/64] + uint32(bits.OnesCount64(a.subtreeBits[i/64]&(1<<(i%64)-1)))
 }

@@ -1,12 +1,11 @@
-// Package mcts searches games by Monte Carlo tree search: UCT (Kocsis and Szepesvári, "Bandit
-// Based Monte-Carlo Planning", 2006), whose tree grows at leaves that have been visited before
-// (Coulom, "Efficient Selectivity and Backup Operators in Monte-Carlo Tree Search", 2006).
+// Package mcts searches games by Monte Carlo tree search: UCT (Kocsis and Szepesvári, "Bandit Based
+// Monte-Carlo Planning", 2006). The tree grows at leaves that have been visited before (Coulom, "Efficient
+// Selectivity and Backup Operators in Monte-Carlo Tree Search", 2006).
 //
-// With Options.K it mixes a heuristic into the choice with a weight beta = K/(K+n) that falls with
-// the visits (M. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The tree is
-// kept from one search to the next where the state can tell positions apart (Kept), and its nodes
-// have a bounded number of bytes. With more than two sides each maximises its own points (max^n:
-// Luckhardt and Irani, 1986; in MCTS, Sturtevant, 2008).
+// With Options.K, the selection of moves also uses a heuristic, with a weight beta = K/(K+n) that falls with
+// the number n of visits (M. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The next
+// search reuses the tree if the state is a ReusableState. The memory for nodes is bounded. With more than two
+// sides, each maximizes its own points (max^n: Luckhardt and Irani, 1986; in MCTS, Sturtevant, 2008).
 package mcts
 
 import (
@@ -17,53 +16,53 @@ import (
 )
 
 const (
-	clockInterval = 16  // iterations between two looks at the clock
-	maxPath       = 128 // moves from the root to a leaf
-	maxReusePlies = 4   // moves between two searches, over which the tree is kept
+	clockInterval = 16  // iterations between two readings of the clock
+	maxPath       = 128 // maximum number of moves from the root to a leaf
+	maxReusePlies = 4   // maximum number of moves between two searches after which the tree is reused
 )
 
-// State is a position that random games are played from. S is the concrete type, which is copied
-// by assignment.
+// State is a position of a game, from which random games are played. S is the concrete type; it is copied by
+// assignment.
 type State[S any] interface {
 	*S
-	// Turn returns the side to move, below Options.Sides, or rules.Over.
+	// Turn returns the side to move, which is less than Options.Sides, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves: at least one unless the game is over.
+	// Legal appends the legal moves. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
-	// Apply makes a legal move; the log is nil.
+	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Playout plays to the end.
+	// Playout plays the game to its end.
 	Playout(*rules.Rand)
-	// HalfPoints returns the half points of a side, 0 to 2, when the game is over.
+	// HalfPoints returns twice the points of a side, from 0 to 2, when the game is over.
 	HalfPoints(side int) int
-	// Prior estimates the position for a side, 0 to 1. It is called with Options.K alone.
+	// Prior estimates the points of a side, from 0 to 1. It is only called if Options.K is set.
 	Prior(side int) float32
 }
 
-// ReusableState is a State whose tree is kept from one search to the next.
+// ReusableState is implemented by a State if the next search may reuse its tree.
 type ReusableState interface {
-	// Ply returns the number of moves made.
+	// Ply returns the number of moves made in the game.
 	Ply() int
-	// Key returns a hash of all that decides the rest of the game.
+	// Key returns a hash of everything that determines the rest of the game.
 	Key() uint64
 }
 
-// Options of a search.
+// Options are the options of a Searcher.
 type Options struct {
-	C         float64 // weight of exploration; sqrt 2 in UCT
-	K         float64 // visits after which a heuristic counts half; 0 for no heuristic
-	Arena     int     // bytes of the nodes
-	Sides     int     // of the game; 0 for 2
+	C         float64 // weight of exploration; the square root of 2 in UCT
+	K         float64 // number of visits at which the heuristic has half of the weight; 0 for no heuristic
+	Arena     int     // memory for nodes in bytes
+	Sides     int     // number of sides; 0 stands for 2
 	Criterion Criterion
 }
 
-// Criterion is which move a search returns.
+// Criterion selects the move that a search returns.
 type Criterion uint8
 
 const (
-	ByValue  Criterion = iota // of most value, of equals the one of most visits
-	ByVisits                  // of most visits, of equals the one of most value
-	ByBound                   // of the greatest upper bound, as inside the tree: exploration counts
+	ByValue  Criterion = iota // highest value, then most visits
+	ByVisits                  // most visits, then highest value
+	ByBound                   // highest upper confidence bound, which is the rule inside the tree
 )
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
@@ -72,8 +71,8 @@ type Searcher[S any, G State[S]] struct {
 	meter     search.Meter
 	arena     arena
 	hasRoot   bool
-	root      S // the position of the first node
-	state     S // of the iteration
+	root      S // position of the root node
+	state     S // position in the current iteration
 	positions [maxReusePlies + 1]S
 	rand      rules.Rand
 	path      [maxPath]visit
@@ -81,17 +80,17 @@ type Searcher[S any, G State[S]] struct {
 	line      []rules.Move
 }
 
-// visit is a node of the path and the side whose move led to it.
+// visit is a node on the path of an iteration, with the side whose move led to it.
 type visit struct {
 	node uint32
 	side int8
 }
 
-// ArenaFor returns the bytes that so many iterations fill at most, where a position has at most so
-// many moves.
+// ArenaFor returns the bytes that suffice for a number of iterations, if a position has at most the given
+// number of moves.
 func ArenaFor(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
 
-// New returns a searcher.
+// New returns a searcher with an empty tree.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	if o.Sides == 0 {
 		o.Sides = 2
@@ -99,17 +98,17 @@ func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
 }
 
-// Bytes returns the size of the arena.
+// Bytes returns the size of the memory for nodes in bytes.
 func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
 
-// TreeSize returns the number of nodes of the tree.
+// TreeSize returns the number of nodes in the tree.
 func (s *Searcher[S, G]) TreeSize() int { return s.arena.used }
 
-// Forget forgets the tree, as before a new game.
+// Forget discards the tree. It is called before a new game.
 func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 
-// Search searches until the budget is spent, with random moves from r. The budget's nodes are
-// iterations. It returns the child that Options.Best says; before the first iteration, a random move.
+// Search searches from g until the budget is spent; its nodes are iterations. Random numbers come from r. The
+// result is the move that Options.Criterion selects. Without any iteration it is a random legal move.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -121,7 +120,7 @@ func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Resu
 	return s.result()
 }
 
-// setRoot makes a position the root: with its subtree if the tree has it.
+// setRoot makes a position the root. If the tree contains the position, its subtree is kept.
 func (s *Searcher[S, G]) setRoot(g G) {
 	legal := g.Legal(s.moves[:0])
 	if node, ok := s.find(g); ok && s.arena.hasMoves(node, legal) {
@@ -136,7 +135,7 @@ func (s *Searcher[S, G]) setRoot(g G) {
 	}
 }
 
-// find returns the node of a position that came about since the last search.
+// find returns the node of a position at most maxReusePlies after the root, or false if there is none.
 func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	now, ok := any(g).(ReusableState)
 	if !ok || !s.hasRoot {
@@ -150,8 +149,9 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// findBelow returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
-// its position has a key. Nodes without children have nothing worth keeping.
+// findBelow searches the subtree of a node at the given depth for a node at depth ahead whose position has
+// the key. s.positions[depth] is the node's position. It skips nodes without children, because they hold
+// nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {
@@ -174,8 +174,8 @@ func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (u
 	return 0, false
 }
 
-// iterate goes down to a leaf, grows it if it has been visited before, plays a random game from
-// there and counts its result on the way.
+// iterate descends to a leaf, expands the leaf if it was visited before, plays a random game from there, and
+// adds the result to all nodes on the path.
 func (s *Searcher[S, G]) iterate() {
 	s.state = s.root
 	g := G(&s.state)
@@ -204,7 +204,7 @@ func (s *Searcher[S, G]) iterate() {
 	}
 }
 
-// expand gives a node of the position s.state its children. It returns false if there is no room.
+// expand adds the children of a node, whose position is s.state. It returns false if there is no room.
 func (s *Searcher[S, G]) expand(node uint32) bool {
 	g := G(&s.state)
 	moves := g.Legal(s.moves[:0])
@@ -221,14 +221,14 @@ func (s *Searcher[S, G]) expand(node uint32) bool {
 	return true
 }
 
-// selectChild returns the child of greatest upper bound. Without a heuristic those that have not been
-// visited come first, in random order.
+// selectChild returns the child with the greatest upper confidence bound. Without a heuristic, children that
+// were not visited come first, in random order.
 func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 	n := &s.arena.nodes[node]
 	kids := s.arena.nodes[n.first : n.first+uint32(n.kids)]
 	log := float32(math.Log(float64(max(n.visits, 1))))
 	best, top, c, k := 0, float32(-1), float32(s.options.C), float32(s.options.K)
-	start := s.rand.Below(len(kids)) // ties go to the first from here on
+	start := s.rand.Below(len(kids)) // the first of equal children from here on is selected
 	for j := range kids {
 		i := start + j
 		if i >= len(kids) {
@@ -254,12 +254,12 @@ func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// result returns the best child and the line of most visits after it.
+// result returns the best child and the line of most visits from there.
 func (s *Searcher[S, G]) result() search.Result {
 	best := s.bestChild()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
 	for node := best; len(s.line) < 8; {
-		next, visits := uint32(0), uint32(1) // a move tried once is no expectation
+		next, visits := uint32(0), uint32(1) // a line ends before a move that was tried once
 		for kid := s.arena.nodes[node].first; kid < s.arena.nodes[node].first+uint32(s.arena.nodes[node].kids); kid++ {
 			if v := s.arena.nodes[kid].visits; v > visits {
 				next, visits = kid, v
@@ -278,8 +278,8 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the child of the root that Options.Best says. A child that has not been visited is
-// not the best, unless none has or its upper bound is.
+// bestChild returns the child of the root that Options.Criterion selects. By visits or value, it returns a
+// child without visits only if no child has any.
 func (s *Searcher[S, G]) bestChild() uint32 {
 	n := s.arena.nodes[0]
 	if s.options.Criterion == ByBound {
