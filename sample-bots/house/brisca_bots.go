@@ -9,25 +9,25 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 
-// The agents of G. Pinar for Brisca. They are made for two players; with more, a card counts as
-// winning if it is the best of the trick so far, or a partner's is.
+// The agents of G. Pinar for Brisca. They are made for two players. With more players, a card counts as
+// winning if it, or a partner's card, is the best of the trick so far.
 
-// studyMaxLead is the most that a card is worth which is led before a trump: a 12.
+// studyMaxLead is the most points of a card, those of a 12, that the study's agents lead before a trump.
 const studyMaxLead = 4
 
-// appraiser values the moves of a seat that is to play a card.
+// appraiser values the cards that a seat can play.
 type appraiser interface {
 	// read sets the position.
 	read(s rules.State, seat int)
-	// worth returns the value of playing a card: more is better.
+	// worth returns the value of playing a card. Higher is better.
 	worth(c baraja.Card) float64
 }
 
-// briscaAgent plays the card of the highest value. Of equal cards it plays the weakest; each of
-// these is equally likely. It takes the trump card whenever it may.
+// briscaAgent plays the card of the highest value. Of cards with the same value it plays the weakest, and
+// selects among equally weak ones at random. It exchanges the trump card whenever it may.
 type briscaAgent struct {
 	appraiser
-	ending *endgame.Solver[briscaTree, *briscaTree] // for the end of a game of two; nil for none
+	ending *endgame.Solver[briscaTree, *briscaTree] // solves the end of a game of two; nil if the agent does not use it
 	legal  []rules.Move
 }
 
@@ -47,7 +47,8 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns a solver without a table: few positions are left.
+// newBriscaEnding returns a solver without a table, which is not worth it for the few positions that are
+// left.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
@@ -67,7 +68,7 @@ func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, 
 	return m, appendScore(info, worth)
 }
 
-// choose returns a move and its value, which a swap does not have.
+// choose returns a move and its value. The value of an exchange is 0.
 func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
@@ -90,8 +91,8 @@ func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, t
 	return best, top
 }
 
-// appendSolved appends what a solver has found, with the margin at the end, of the seat to move, as
-// the score.
+// appendSolved appends the result of a solver. The score is the margin at the end from the view of the seat
+// to move.
 func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
 	margin := found.Margin
 	if s.Turn() != 0 {
@@ -102,10 +103,10 @@ func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// studyAppraiser values cards as the study does: a lead by its points, an answer by gain and cost.
+// studyAppraiser values cards as the study does: a lead by its points, an answer by its gain and its cost.
 type studyAppraiser struct {
 	gain, cost float64
-	maxLead    int // the most points that a card may have which is led before a trump
+	maxLead    int // most points of a card that is led before a trump
 	seat       int
 	teams      bool
 	table      *baraja.Table
@@ -131,8 +132,8 @@ func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
-// leadWorth ranks leads: other suits by their points, then trumps by their strength, then cards
-// of other suits above the limit.
+// leadWorth values a lead. Cards that are not trumps come first, those with few points before others; then
+// trumps by their strength; then cards with more than maxLead points.
 func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)
@@ -145,7 +146,7 @@ func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	return float64(-value)
 }
 
-// strength is the cost of a card in the study.
+// strength returns the cost of a card in the study.
 func (a *studyAppraiser) strength(c baraja.Card) int {
 	if c.Suit() == a.table.Trumps() {
 		return 10 * baraja.Strength(c)
@@ -153,7 +154,8 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points of the trick with a card, negative if another side is to have them.
+// trickGain returns the points of the trick including card c, or their negative if another side wins it so
+// far.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

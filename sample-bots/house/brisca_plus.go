@@ -6,15 +6,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// plusWeights are the weights of @brisca-plus.
+// plusWeights are the weights of the house bot brisca-plus, which are options of the bot.
 type plusWeights struct {
-	gain  float64 // of the points of the trick
-	plain float64 // cost of each step of strength
-	value float64 // cost of each point
+	gain  float64 // for each point of the trick
+	plain float64 // cost of each step of strength of a card that is not a trump
+	value float64 // cost of each point of such a card
 	trump float64 // cost of a trump
 	steep float64 // cost of each step of a trump's strength
-	late  float64 // part of the costs that is left when the stock is used up
-	draw  float64 // of what the trump card costs, in the trick that decides who draws it
+	late  float64 // factor of all costs when the stock is used up
+	draw  float64 // weight of the trump card's cost, in the trick that decides who draws it
 }
 
 // fittedWeights are the weights that TestFitBriscaPlus has found.
@@ -32,8 +32,8 @@ func newBriscaPlus(p *params) Player {
 	}}, ending: newBriscaEnding()})
 }
 
-// plusAppraiser values a lead and an answer alike: by the points that the card is expected to gain,
-// given the cards that were played, and by what it costs.
+// plusAppraiser values leads and answers in the same way: by the points that the card is expected to gain,
+// given the cards that were played, and by its cost.
 type plusAppraiser struct {
 	briscaJudge
 	weights plusWeights
@@ -50,12 +50,12 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	gain := float64(a.pot+baraja.Value(c)) * a.netShare(p)
 	worth := a.weights.gain*gain - a.cost(c)
 	if a.players == 2 && a.stock == 2 {
-		worth += a.weights.draw * (1 - p) * a.cost(a.table.Trump) // who loses the trick draws it
+		worth += a.weights.draw * (1 - p) * a.cost(a.table.Trump) // the loser of the trick draws the trump card
 	}
 	return worth
 }
 
-// cost is what a card is worth in the hand.
+// cost returns the value of a card in the hand.
 func (a *plusAppraiser) cost(c baraja.Card) float64 {
 	strength := float64(baraja.Strength(c))
 	cost := a.weights.plain*strength + a.weights.value*float64(baraja.Value(c))

@@ -13,16 +13,17 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// cardsState is a state of both searches for games of cards.
+// cardsState is a state that both searches for card games accept.
 type cardsState[S any] interface {
 	ismcts.GuidedState[S]
 	endgame.State[S]
 }
 
-// cardsThinker thinks by information set MCTS, and solves what is left once two players know all cards.
+// cardsThinker thinks by information set MCTS. When two players know all cards, it solves the rest of the
+// game.
 type cardsThinker[S any, G cardsState[S]] struct {
 	limits
-	memory   int // bytes of the tree and of the solver's table
+	memory   int // memory of the tree and of the solver's table, in bytes
 	searcher *ismcts.Searcher[S, G]
 	ending   *endgame.Solver[S, G]
 	shared   cardsShared
@@ -31,10 +32,10 @@ type cardsThinker[S any, G cardsState[S]] struct {
 }
 
 const (
-	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse
-	// in Tute.
+	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse in Tute.
 	exploration = 0.7
-	// singleMoveIterations is the iterations for a move that is the only one.
+	// singleMoveIterations is the number of iterations for the only legal move. They show what the bot
+	// expects.
 	singleMoveIterations = 100
 )
 
@@ -56,7 +57,7 @@ func newTuteThinker(l limits, memory int) *cardsThinker[tuteTree, *tuteTree] {
 	return d
 }
 
-// startGame makes the searches: an eighth of the memory is the table of the solver.
+// startGame makes the searches with the first game. The table of the solver gets an eighth of the memory.
 func (d *cardsThinker[S, G]) startGame(*rules.Variant, rules.State, int) error {
 	if d.searcher == nil {
 		d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
@@ -83,7 +84,7 @@ func (d *cardsThinker[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Ran
 	return found.Move, appendFound(info, s, found)
 }
 
-// halveTime returns a budget of half the time.
+// halveTime returns the budget with half of the time that is left.
 func halveTime(b search.Budget) search.Budget {
 	if !b.Deadline.IsZero() {
 		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)

@@ -5,12 +5,11 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// playoutValues are what cards are worth in a game that a search plays to its end, in hundredths
-// of a point, by the suit of trumps. Tables have 64 entries a card so that an index &63 needs no
-// check.
+// playoutValues are the values of cards in a playout, in hundredths of a point, by the suit of trumps and the
+// card. The tables have 64 entries for cards, so that an index &63 needs no bounds check.
 type playoutValues struct {
-	handValue [4][64]int32 // what a card is worth in the hand
-	leadCost  [4][64]int32 // the same and what may be lost by leading it
+	handValue [4][64]int32 // value of a card in the hand
+	leadCost  [4][64]int32 // the same, plus what may be lost by leading the card
 }
 
 var (
@@ -19,11 +18,11 @@ var (
 )
 
 const (
-	// leadRisk is the part of its points that a card costs when it is led and is no trump.
+	// leadRisk is the part of the points of a card that leading it costs, if it is not a trump.
 	leadRisk = 0.5
-	// earlyWeight is the weight, of 4, of a trick that others play to after this seat.
+	// earlyWeight is the weight, in quarters, of a trick to which other seats play after this one.
 	earlyWeight = 3
-	// randomCards is how many of 16 cards are random in a game that is played to its end.
+	// randomCards is how many of 16 cards in a playout are random.
 	randomCards = 2
 )
 
@@ -43,8 +42,9 @@ func newPlayoutValues(w weights) *playoutValues {
 	return p
 }
 
-// sensibleCard returns a card that is worth playing: the one that gains most, less what it is worth
-// in the hand. Cards of pairs cost their song, and a trick that is won without them brings one.
+// sensibleCard returns the playable card that gains the most in the trick, minus its value in the hand. pairs
+// are the cards of pairs whose songs are not scored; playing one costs its song. song is what winning the
+// trick adds for a declared song.
 func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0
@@ -83,11 +83,11 @@ func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams
 	return best
 }
 
-// keptPairValue is what a card of a pair that is not done is worth besides itself.
+// keptPairValue is what a card of a pair is worth in addition to its own value, until the song is scored.
 const keptPairValue = keptPairShare * 20 * hundredths
 
-// Playout plays to the end by sensible moves, some of them random. The end of two hands that are
-// known is played perfectly.
+// Playout plays to the end by sensible moves, some of them random. When two players know both hands, the rest
+// is played perfectly.
 func (t *briscaTree) Playout(r *rules.Rand) {
 	duel := t.Players == 2
 	for t.Mover >= 0 {
@@ -103,7 +103,7 @@ func (t *briscaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Guess returns a sensible move: an exchange is always one.
+// Guess returns a sensible move. An exchange always is one.
 func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	if options := t.Rules(); options.Exchange {
 		if swap := t.LegalSwaps(); swap != 0 {
@@ -113,7 +113,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	return rules.Move(briscaPlayout.sensibleCard(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
 }
 
-// solve ends the game with the points that best play brings.
+// solve ends the game with the points of perfect play.
 func (t *briscaTree) solve() {
 	margin := int16(t.shared.ending.Margin(t))
 	all := int16(baraja.AllPoints) + t.Rules().Bonus()
@@ -135,7 +135,7 @@ func (t *tuteTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Guess returns a sensible move: an exchange is always one, and songs to choose from are alike.
+// Guess returns a sensible move. An exchange always is one, and of several songs any is as good.
 func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	if t.SongChoice != 0 {
 		return legal[0]
@@ -153,7 +153,7 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	return rules.Move(tutePlayout.sensibleCard(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
 }
 
-// pickRandom returns a random card now and then, else NoCard.
+// pickRandom returns a random card in randomCards of 16 cases, and NoCard otherwise.
 func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	x := r.Uint64()
 	if x&15 >= randomCards {

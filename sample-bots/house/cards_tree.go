@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 
-// briscaTree and tuteTree are states of the searches ismcts and endgame.
+// briscaTree and tuteTree are states for the searches of packages ismcts and endgame.
 type briscaTree struct {
 	brisca.State
 	shared *cardsShared
@@ -19,18 +19,18 @@ type tuteTree struct {
 	shared *cardsShared
 }
 
-// cardsShared is what all positions of a search have in common.
+// cardsShared has the data that all positions of a search share.
 type cardsShared struct {
 	ending *endgame.Solver[briscaTree, *briscaTree]
-	lacks  []tute.Lack // that the other seats have shown
+	lacks  []tute.Lack // what the other seats have shown that they do not hold
 }
 
-// pointShare is the part of a score that depends on by how many points a side wins, so that of moves
-// that win equally often the one that wins by more is chosen.
+// pointShare is the part of a score that depends on the margin of points. It makes the search prefer, of
+// moves that win equally often, the one that wins by more.
 const pointShare = 0.1
 
-// tableScores sets the score of each seat at the end: the part of the other sides that its side
-// has beaten, and a little for its points.
+// tableScores sets the score of each seat at the end of a game: the fraction of the other sides that its side
+// has beaten and, with the weight pointShare, its margin of points.
 func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	if teams {
 		even, odd := t.Points[0]+t.Points[2], t.Points[1]+t.Points[3]
@@ -50,7 +50,7 @@ func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	}
 }
 
-// duelScore returns the score of one side against another.
+// duelScore returns the score of one side against another, from 0 to 1.
 func duelScore(mine, theirs int) float32 {
 	won := float32(0.5)
 	switch {
@@ -63,7 +63,7 @@ func duelScore(mine, theirs int) float32 {
 	return won*(1-pointShare) + margin*pointShare
 }
 
-// maxPoints is what a game of Tute can bring: the cards, all songs, and the last ten.
+// maxPoints is the most points that a game of Tute can bring: cards, all songs, and the last ten.
 const maxPoints = 240
 
 // Scores sets the score of each seat when the game is over.
@@ -80,11 +80,11 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 // one does not hold is in the other hand.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() == 0 }
 
-// maxRedeals is how many deals are tried for one that fits all that was shown.
+// maxRedeals is how many deals are tried to find one that agrees with what the seats have shown.
 const maxRedeals = 16
 
-// Redeal deals anew what a seat does not see, and keeps to what was shown before the last draw
-// as well if it finds such a deal.
+// Redeal deals the cards again that a seat does not see. If it finds one, it uses a deal that also agrees
+// with what the seats have shown before the last draw.
 func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	for range maxRedeals {
 		t.State.Redeal(seat, r)
@@ -94,7 +94,7 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether the hands have no more of any cards than was shown.
+// isConsistent reports whether no hand holds more cards of a kind than its seat has shown to hold at most.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
@@ -105,16 +105,16 @@ func (t *tuteTree) isConsistent() bool {
 	return true
 }
 
-// Margin returns the points of seat 0 less those of seat 1.
+// Margin returns the points of seat 0 minus those of seat 1.
 func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
-// Margin returns the points of seat 0 less those of seat 1.
+// Margin returns the points of seat 0 minus those of seat 1.
 func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
-// Key returns 0: so few positions are left that looking them up takes longer.
+// Key returns 0, because with so few positions a lookup takes longer than a search.
 func (t *briscaTree) Key() uint64 { return 0 }
 
-// Key returns a hash of a position between tricks.
+// Key returns a hash of a position between tricks. Within a trick it returns 0.
 func (t *tuteTree) Key() uint64 {
 	if t.TrickSize > 0 {
 		return 0
@@ -127,7 +127,7 @@ func (t *tuteTree) Key() uint64 {
 	h = mixBits(h ^ uint64(t.Hands[0]))
 	h = mixBits(h ^ uint64(t.Hands[1]))
 	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.CardOf(3, t.Trumps())) {
-		// A hunt makes the points what they are not by adding up.
+		// With hunt3, the points at the end also depend on the current points.
 		h = mixBits(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
 	}
 	return h | 1
@@ -140,10 +140,10 @@ func mixBits(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+// Rank prefers tricks with points that are certainly won, and cards of little value in other tricks.
 func (t *briscaTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
-// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+// Rank prefers tricks with points that are certainly won, and cards of little value in other tricks.
 func (t *tuteTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
 func rankCard(t *baraja.Table, m rules.Move) int32 {

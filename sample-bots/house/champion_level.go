@@ -10,10 +10,11 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// topLevel is the champion itself; those below it are weaker and quick.
+// topLevel is the number of the highest level, which is the champion itself. Lower levels are weaker and
+// fast.
 const topLevel = 8
 
-// levelName is the option for one of them.
+// levelName is the name of the bot's option for the level.
 const levelName = "level"
 
 // ChampionLevel is an opponent for people: the champion, or one that plays less well.
@@ -23,7 +24,7 @@ type ChampionLevel struct {
 	Spec   string
 }
 
-// DefaultLevel is the number of the level for people who choose none.
+// DefaultLevel is the number of the level for people who do not choose one.
 const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
@@ -52,27 +53,28 @@ func FindLevel(text string) (ChampionLevel, error) {
 	return ChampionLevel{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
 }
 
-// levelMemory is the bytes of a table or tree that are enough for the nodes of the lower levels.
+// levelMemory is the memory of a table or tree, in bytes, that is enough for the nodes of the lower levels.
 const levelMemory = 4 << 20
 
-// grade is how a level below the top plays a game.
+// grade says how a level below the top plays one game.
 type grade struct {
-	nodes         uint64 // for a move, as the option of this name
-	randomPercent int    // of a hundred moves are random
+	nodes         uint64 // limit for a move
+	randomPercent int    // percentage of random moves
 	sight         sight
 }
 
-// sight is what is not overlooked, however few the nodes are. It is for games without hidden cards.
+// sight says what a level never overlooks, even with few nodes. It is for games without hidden cards.
 type sight int
 
 const (
-	blind      sight = iota
-	seesWin          // a move that wins at once
-	seesThreat       // nor, by a random move, that the other side wins with its next move
+	blind      sight = iota // may overlook everything
+	seesWin                 // plays a move that wins at once
+	seesThreat              // also makes no random move after which the other side can win at once, if there is another
 )
 
-// levelGrades are the grades of a game from level 1 on, so that the ratings of neighbours differ by
-// about the same: TestLevels measures them, docs/house-bots.md has the figures.
+// levelGrades are the grades of each game from level 1 on. They were chosen so that the ratings of
+// neighboring levels differ by about the same. TestLevels measures them, and docs/house-bots.md has the
+// results.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
 	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
@@ -81,7 +83,7 @@ var levelGrades = map[string][topLevel - 1]grade{
 	"teeko":   {{10, 90, blind}, {10, 70, blind}, {10, 60, seesWin}, {10, 20, seesThreat}, {110, 0, seesWin}, {550, 0, seesWin}, {3500, 0, seesWin}},
 }
 
-// weaken returns a search that plays as the grade has it.
+// weaken returns a thinker that plays as the grade says. search makes the thinker of the champion.
 func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) thinker {
 	if l.nodes == 0 || l.nodes > g.nodes {
 		l.nodes = g.nodes
@@ -89,7 +91,7 @@ func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) th
 	return &weakThinker{thinker: search(l, min(memory, levelMemory)), grade: g}
 }
 
-// weakThinker is a thinker of which some moves are random.
+// weakThinker is a thinker that sometimes makes random moves.
 type weakThinker struct {
 	thinker
 	grade
@@ -132,7 +134,7 @@ func (c *weakThinker) legalReplies(s rules.State) []rules.Move {
 	return c.replies
 }
 
-// winningMove returns the index of a move with which the seat to move wins at once, -1 if there is none.
+// winningMove returns the index of a move that wins at once for the seat to move, or -1 if there is none.
 func winningMove(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
 		if next := afterMove(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {

@@ -8,24 +8,23 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// judge estimates the value of moves in one game. It uses only what its seat may know of the
-// position; the rest of the position is random.
+// judge estimates the value of moves in one game. It may only use what its seat knows of the position,
+// because the rest of the position is random.
 type judge interface {
-	// read sets the position, in which a seat is to move.
+	// read sets the position, in which seat is to move.
 	read(s rules.State, seat int)
-	// worth returns the value of a move for this seat: more is better. The unit depends on
-	// the game.
+	// worth returns the value of a move for the seat. Higher is better; the unit depends on the game.
 	worth(rules.Move) float64
 }
 
-// greedyPlayer plays the move that its game's judge values most, with ties broken at random. It plays
-// at random if the game has no judge, and says so.
+// greedyPlayer plays the move that the judge of its game values most, and selects among equal moves at
+// random. In a game without a judge it plays at random, and says so.
 type greedyPlayer struct {
 	dice
 	positions
-	noise  int // of a hundred moves
+	noise  int // percentage of random moves
 	judges map[string]judge
-	legal  []rules.Move // of the turn
+	legal  []rules.Move // legal moves of the turn
 	info   []byte
 }
 
@@ -53,7 +52,7 @@ func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
 		case w > top:
 			best, top, ties = move, w, 1
 		case w == top:
-			if ties++; r.Below(ties) == 0 { // each of the best is equally likely
+			if ties++; r.Below(ties) == 0 { // all best moves are equally likely
 				best = move
 			}
 		}
@@ -63,8 +62,8 @@ func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: best, Info: g.info}
 }
 
-// read passes a turn's position to the judge and sets its moves. It returns false if the turn
-// does not fit a known game.
+// read sets the position and the legal moves of a turn. It returns false if the turn does not describe a
+// position of a known game.
 func (g *greedyPlayer) read(t *protocol.Turn, j judge) bool {
 	s, err := g.positionAt(t)
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 )
 
-// briscaJudge compares, in points of the game, what a card wins or loses in this trick with its
-// value if it stays in the hand.
+// briscaJudge compares what a card wins or loses in the current trick with the value of the card in the hand.
+// The unit is points.
 type briscaJudge struct {
 	trickView
 	teams            bool
 	stock            int
 	pot              int // points in the trick
 	best             baraja.Card
-	isPartnerWinning bool // a partner's card wins so far
+	isPartnerWinning bool // a partner's card is the best of the trick so far
 
-	mustWin bool // the rules bind seats to win a trick if they can
+	mustWin bool // the rules force seats to win a trick if they can
 	w       weights
 }
 
@@ -25,7 +25,7 @@ func (j *briscaJudge) read(state rules.State, seat int) {
 	j.readTable(&s.Table, seat, s.Rules().Teams)
 }
 
-// readTable reads the view of a table of Brisca or Tute.
+// readTable sets what the seat knows of a table of Brisca or Tute.
 func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 	j.trickView = trickView{seat, int(t.Players), t.Hands[seat], t.Unseen(seat), t.Trumps(), t.Trick()}
 	j.teams, j.stock, j.pot, j.best = teams, t.StockSize(), int(t.Pot), t.Best
@@ -34,7 +34,8 @@ func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 
 func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.BeatingCards(j.trumps, best) }
 
-// swapWorth is more than the value of any card: a swap costs nothing.
+// swapWorth is the value of an exchange. It is more than the value of any card, because an exchange costs
+// nothing.
 const swapWorth = 1000
 
 func (j *briscaJudge) worth(m rules.Move) float64 {
@@ -46,7 +47,7 @@ func (j *briscaJudge) worth(m rules.Move) float64 {
 	return pot*j.netShare(j.chance(c)) - j.handValue(c)
 }
 
-// chance returns how likely the trick is to be this side's if c is played.
+// chance returns the probability that the seat's side wins the trick if it plays c.
 func (j *briscaJudge) chance(c baraja.Card) float64 {
 	best, ours := c, true
 	if len(j.trick) > 0 && !j.beats(j.best).Has(c) {
@@ -61,21 +62,21 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	if ours {
 		p = j.unbeatenChance(best, rivals)
 	}
-	// What a partner still to play wins back may be lost once more.
+	// If a partner who plays later wins the trick back, the side may lose it once more.
 	return p + (1-p)*(1-j.unbeatenChance(best, partners))/2
 }
 
-// unbeatenChance returns the chance that the next n seats do not beat a card.
+// unbeatenChance returns the probability that none of the next n seats beats a card.
 func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	if j.mustWin {
 		return j.forcedUnbeatenChance(best, j.beats(best), n)
 	}
-	// A seat that has one of three cards to play beats this one if it can.
+	// A seat has three cards and beats this one if it can.
 	return randomUnbeatenChance(j.beats(best), j.unseen, 3*n)
 }
 
-// netShare returns the gain on the other sides from a chance of winning the trick, as a part of its
-// points: the points that the others win are divided among them.
+// netShare returns the expected gain on the other sides, as a fraction of the trick's points. p is the
+// probability of winning the trick. Points that other sides win are divided among them.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {
@@ -86,18 +87,18 @@ func (j *briscaJudge) netShare(p float64) float64 {
 
 // weights determine the value of a card in the hand. They were found by experiments.
 type weights struct {
-	toss          float64 // points that each card still to come brings to a trick
-	height        float64 // for each step of strength
-	value         float64 // of a card's points, the part that it will bring later
-	trump         float64 // what a trump will win besides itself
-	trumpStrength float64 // for each step of a trump's strength
-	trumpPoints   float64 // of a trump's points, the part that it will bring later
+	toss          float64 // points that each later card is expected to add to a trick
+	height        float64 // for each step of strength of a card that is not a trump
+	value         float64 // part of the points of such a card that it will bring later
+	trump         float64 // points that a trump will win besides its own
+	trumpStrength float64 // for each step of strength of a trump
+	trumpPoints   float64 // part of the points of a trump that it will bring later
 }
 
 var briscaWeights = weights{toss: 0, height: 0.05, value: 0.15, trump: 4, trumpStrength: 0.7, trumpPoints: 1}
 
-// handValue returns the value of a card in later tricks: trumps and high cards win tricks, as long as
-// tricks remain.
+// handValue returns the value of keeping a card for later tricks. Trumps and high cards win tricks, as long
+// as there are more tricks.
 func (j *briscaJudge) handValue(c baraja.Card) float64 {
 	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
 	worth := j.w.height*strength + j.w.value*value

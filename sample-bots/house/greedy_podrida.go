@@ -8,17 +8,17 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaJudge bids the expected number of tricks and then plays to fulfil the bid: it compares
-// the expected tricks of this trick and the remaining cards with the tricks that the bid still
-// needs. Its unit is tricks.
+// podridaJudge bids the number of tricks that it expects to win, and then plays to fulfill its bid. For each
+// card it compares the expected tricks, of this trick and of the remaining cards, with the tricks that the
+// bid still needs. The unit is tricks.
 type podridaJudge struct {
 	trickView
 	state *podrida.State
 
-	ruffChance     [4]float64            // by suit, the chance that another hand can ruff it
-	force          [baraja.Cards]float64 // by card, what it should win in the tricks to come
-	handForce      float64               // the force of the hand
-	tricksPerForce float64               // tricks for a unit of force
+	ruffChance     [4]float64            // probability that another hand can ruff the suit, by suit
+	force          [baraja.Cards]float64 // chance of each card of the hand to win a later trick
+	handForce      float64               // sum of the forces of the hand
+	tricksPerForce float64               // tricks for one unit of force
 }
 
 func (j *podridaJudge) read(state rules.State, seat int) {
@@ -28,8 +28,8 @@ func (j *podridaJudge) read(state rules.State, seat int) {
 	j.setForces()
 }
 
-// setForces sets the expected tricks of each card. The force of all cards in play is scaled to the
-// number of remaining tricks.
+// setForces sets the forces of the cards. It scales the total force of all cards in play to the number of
+// remaining tricks.
 func (j *podridaJudge) setForces() {
 	j.handForce = 0
 	j.ruffChance = [4]float64{}
@@ -55,28 +55,28 @@ func (j *podridaJudge) setForces() {
 	}
 }
 
-// winChance returns an estimate of the chance that a card wins one of the remaining tricks.
+// winChance returns the estimated probability that a card wins one of the remaining tricks.
 func (j *podridaJudge) winChance(c baraja.Card) float64 {
 	others, cards := j.players-1, j.hand.Len()
-	dealt := math.Min(1, float64(others*cards)/float64(max(1, j.unseen.Len()))) // the chance that a hidden card is in play
+	dealt := math.Min(1, float64(others*cards)/float64(max(1, j.unseen.Len()))) // probability that a hidden card is in play
 	higher := (j.state.BeatingCards(c) & j.unseen).OfSuit(c.Suit()).Len()
 	p := power(1-higherCardWeight*dealt, higher)
 	if c.Suit() == j.trumps {
-		return p + (1-p)*ruffWeight*math.Min(1, float64(cards)/4) // a low trump wins by ruffing
+		return p + (1-p)*ruffWeight*math.Min(1, float64(cards)/4) // a low trump can win by ruffing
 	}
-	p *= power(1-j.ruffChance[c.Suit()], others) // if led, it wins unless someone is void and ruffs
+	p *= power(1-j.ruffChance[c.Suit()], others) // if the suit is led, the card wins unless another seat is void and ruffs
 	if cards == 1 && j.state.Leader() != j.seat {
 		p *= notLedFactor
 	}
 	return p
 }
 
-// The parameters of the estimate, found by experiments against random opponents.
+// Parameters of the estimate, found by experiments against random opponents.
 const (
-	higherCardWeight = 0.8 // a higher card may be gone, or kept back
+	higherCardWeight = 0.8 // a higher card may have been played, or may be held back
 	ruffWeight       = 0.35
-	notLedFactor     = 0.3  // the last card of a hand wins seldom when another leads
-	uncertaintyCost  = 0.15 // what an uncertain trick costs
+	notLedFactor     = 0.3  // the last card of a hand seldom wins if another seat leads
+	uncertaintyCost  = 0.15 // cost of an uncertain trick
 )
 
 func (j *podridaJudge) worth(m rules.Move) float64 {
@@ -89,7 +89,7 @@ func (j *podridaJudge) worth(m rules.Move) float64 {
 	return -math.Abs(float64(j.state.MissingTricks(j.seat))-p-left) - uncertaintyCost*p*(1-p)
 }
 
-// chance returns the chance that a card wins this trick.
+// chance returns the probability that a card wins this trick.
 func (j *podridaJudge) chance(c baraja.Card) float64 {
 	if !j.state.WinningCards().Has(c) {
 		return 0

@@ -5,12 +5,12 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// tebesJudge searches its moves and every answer to them, and counts corners, pieces and how far
-// they have advanced.
+// tebesJudge looks at each move and every reply to it. It counts corners, pieces, and how far the pieces have
+// advanced.
 type tebesJudge struct {
 	state *tebes.State
 	seat  int
-	legal []rules.Move // answers to a move
+	legal []rules.Move // replies to a move
 }
 
 func (j *tebesJudge) read(s rules.State, seat int) { j.state, j.seat = s.(*tebes.State), seat }
@@ -38,11 +38,11 @@ func (j *tebesJudge) worth(m rules.Move) float64 {
 			worst = v
 		}
 	}
-	// An immediate gain counts a little more, else it would be postponed for ever.
+	// An immediate gain counts a little more. Otherwise the judge could postpone it forever.
 	return worst + now/16
 }
 
-// value returns the value of a position for this side: tebesWin if it has won.
+// value returns the value of a position for this side, which is tebesWin or -tebesWin if the game is decided.
 func (j *tebesJudge) value(s *tebes.State) float64 {
 	switch s.Winner() {
 	case j.seat:
@@ -53,7 +53,8 @@ func (j *tebesJudge) value(s *tebes.State) float64 {
 	return sideValue(s, j.seat) - sideValue(s, 1-j.seat)
 }
 
-// sideValue returns what one side has: pieces, corners, and rows gone by.
+// sideValue returns the value of the pieces of one side: their number, whether they hold corners, and the
+// rows by which they have advanced.
 func sideValue(s *tebes.State, seat int) float64 {
 	sum := tebesPiece * float64(s.PieceCount(seat))
 	if s.CornerCount(seat) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// teekoJudge wins if it can, else prevents an immediate win of the opponent if it can, else
-// counts the shapes that are still open.
+// teekoJudge prefers moves that win, then avoids moves that let the opponent win at once, then counts the
+// shapes that each side can still complete.
 type teekoJudge struct {
 	state *teeko.State
 	seat  int
@@ -34,8 +34,8 @@ func (j *teekoJudge) worth(m rules.Move) float64 {
 	return worth
 }
 
-// openShapeValue returns the sum over the shapes that a side can still complete, weighted by its pieces in
-// them.
+// openShapeValue adds up the winning shapes that a side can still complete: the cube of the number of its
+// pieces in each.
 func openShapeValue(s *teeko.State, seat int) (sum int) {
 	own, other := s.Pieces(seat), s.Pieces(1-seat)
 	for _, shape := range s.Shapes() {

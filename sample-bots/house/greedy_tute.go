@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// tuteJudge is briscaJudge with songs: a pair of 12 and 11 has a value until it is scored, and
-// the trick that scores it is worth its points.
+// tuteJudge extends briscaJudge by songs. A pair of 12 and 11 has a value in the hand until its song is
+// scored, and a trick that scores a declared song is worth the points of the song.
 type tuteJudge struct {
 	briscaJudge
 	state *tute.State
@@ -20,7 +20,7 @@ func (j *tuteJudge) read(state rules.State, seat int) {
 	j.readTable(&j.state.Table, seat, j.state.Rules().Teams)
 }
 
-// worth of a move. All songs to choose from are of 20.
+// worth returns the value of a move. A choice between songs does not matter, because all of them count 20.
 func (j *tuteJudge) worth(m rules.Move) float64 {
 	worth := j.briscaJudge.worth(m)
 	if m >= baraja.SwapMove {
@@ -35,10 +35,10 @@ func (j *tuteJudge) worth(m rules.Move) float64 {
 	return worth
 }
 
-// keptPairShare is the expected part of a song's points if its pair is kept.
+// keptPairShare is the expected part of a song's points that a pair brings if it is kept.
 const keptPairShare = 0.6
 
-// songLoss returns the points of the song that playing a card gives up.
+// songLoss returns the points of the song that is lost by playing a card.
 func (j *tuteJudge) songLoss(c baraja.Card) float64 {
 	if !baraja.Pairs(j.hand, j.state.SungSuits).Has(c) {
 		return 0

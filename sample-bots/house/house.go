@@ -1,6 +1,6 @@
-// Package house contains the house bots, which are part of the binary: `timba bot NAME` runs one
-// on stdin and stdout. Unless its search is limited by the clock, a bot is
-// deterministic: with the same game, options and seed it plays the same moves.
+// Package house contains the house bots, the bots that are part of the timba binary: `timba bot NAME` runs
+// one on stdin and stdout. A bot whose search is not limited by the clock is deterministic: with the same
+// game, options and seed it makes the same moves. Begin with List and NewPlayer.
 package house
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Player answers turns. It keeps state between turns: each process needs its own.
+// Player chooses the moves of a house bot. It has state from turn to turn, so that each process needs its
+// own.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
@@ -23,10 +24,11 @@ type Player interface {
 // Bot describes a house bot.
 type Bot struct {
 	Name string
-	Help string // one line
-	// Games are those that the bot is made for, nil for all; it plays others at random, and says so.
+	Help string // one line for people
+	// Games are the games that the bot is made for; nil means all. It plays other games at random, and says
+	// so in its info.
 	Games []string
-	// IsSimple reports whether the bot plays every game with next to no time: it is suggested first.
+	// IsSimple is set if the bot plays every game and needs almost no time. Such bots are suggested first.
 	IsSimple  bool
 	newPlayer func(*params) Player
 }
@@ -38,7 +40,7 @@ func (b Bot) Options() []BotOption {
 	return p.options
 }
 
-// List returns every house bot, the simplest first.
+// List returns every house bot. The simple ones come first.
 func List() []Bot {
 	return []Bot{
 		{"random", "plays any legal move", nil, true, newRandom},
@@ -69,7 +71,7 @@ var (
 	cardsOnly   = []string{"brisca", "tute"}
 )
 
-// NewPlayer makes the player of a spec: NAME or NAME:key=value,key=value.
+// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value.
 func NewPlayer(spec string) (Player, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -78,8 +80,9 @@ func NewPlayer(spec string) (Player, error) {
 	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// CanonicalSpec returns the one spec of a bot that all its specs stand for: it has the options that
-// differ from their defaults, in the order of the bot's options. The error is that of Find.
+// CanonicalSpec returns the canonical form of a spec: it has only options that differ from their defaults, in
+// the order of Bot.Options. Specs with the same meaning have the same canonical form. The error is that of
+// NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -95,7 +98,7 @@ func CanonicalSpec(spec string) (string, error) {
 	return canonical, nil
 }
 
-// parse returns the bot of a spec and its settings.
+// parse returns the bot of a spec and the values of all its options.
 func parse(spec string) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
@@ -109,7 +112,7 @@ func parse(spec string) (Bot, rules.Settings, error) {
 	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
-// SimpleNames returns the simple bots.
+// SimpleNames returns the names of the simple bots.
 func SimpleNames() (n []string) {
 	for _, b := range List() {
 		if b.IsSimple {
@@ -119,8 +122,8 @@ func SimpleNames() (n []string) {
 	return n
 }
 
-// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC":
-// the running one. Tests with the race detector replace it, as programs with it start slowly.
+// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC", which is
+// this program. Tests with the race detector replace it, because such programs start slowly.
 var Executable = os.Executable
 
 // Plays reports whether the bot of a spec is made for a game.
@@ -129,7 +132,7 @@ func Plays(spec, game string) bool {
 	return made == nil || slices.Contains(made, game)
 }
 
-// Games returns the games that the bot of a spec is made for, nil for all.
+// Games returns the games that the bot of a spec is made for. nil means all.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, b := range List() {
@@ -140,8 +143,8 @@ func Games(spec string) []string {
 	return nil
 }
 
-// LadderBots returns the specs of the bots on a default ladder of a game, the weakest first. A game of another module
-// has none that are made for it.
+// LadderBots returns the specs of the house bots on the default ladder of a game, the weakest first. For a
+// game that is not part of timba these are the simplest bots.
 func LadderBots(game string) []string {
 	if bots, ok := ladderSpecs[game]; ok {
 		return slices.Clone(bots)
@@ -149,9 +152,9 @@ func LadderBots(game string) []string {
 	return []string{"random", "first"}
 }
 
-// ladderSpecs has the specs of the bots on the default ladders of a game, the weakest first.
-// docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at
-// most for a move.
+// ladderSpecs are the specs of the bots on the default ladder of each game, the weakest first.
+// docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a
+// move.
 var ladderSpecs = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
@@ -160,10 +163,10 @@ var ladderSpecs = map[string][]string{
 	"teeko":   {"random", "champion:level=1", "champion:level=2", "champion:level=3", "teeko-lms", "greedy", "champion:level=6", "champion"},
 }
 
-// Version is the version of the house bots. It changes whenever their moves change.
+// Version is the version of all house bots. It must change whenever their moves change.
 const Version = "2"
 
-// Run plays as the bot of a spec on in and out, with the canonical spec as its name.
+// Run plays as the bot of a spec on in and out. It uses the canonical spec as the bot's name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := NewPlayer(spec)
 	if err != nil {
@@ -176,7 +179,7 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses "key=value,key=value". Missing options get their defaults.
+// resolve parses options, "key=value,key=value". Options that are not given have their defaults.
 func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	options := b.Options()
 	settings := make(rules.Settings, len(options))

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// builtIn is the value for the models of the program, by mode.
+	// builtIn is the value of the option model that stands for the models in the binary, one for each mode.
 	builtIn = "built-in"
-	// byMean is the value of the option choice of @sl that compares means.
+	// byMean is the value of @sl's option choice that compares moves by the mean of all labels.
 	byMean = "mean"
 )
 
-// modelFiles has models/KIND/MODE.timba, trained as lab/README.md says.
+// modelFiles has the files models/KIND/MODE.timba. lab/README.md says how they were trained.
 //
 //go:embed models
 var modelFiles embed.FS
@@ -41,7 +41,7 @@ func modelOption(of string) BotOption {
 	}}
 }
 
-// openModel reads the model of a file, of a kind.
+// openModel reads a model of a kind from a file.
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,17 +55,17 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	return a, nil
 }
 
-// learner plays by models of one kind, one for each mode. It has read none before it needs one.
+// learner plays by models of one kind, one for each mode. It reads a model when it is first needed.
 type learner struct {
-	kind   string // of its models; it is the bot's name
-	path   string // of the model, or builtIn
+	kind   string // kind of its models, which is also the bot's name
+	path   string // file of the model, or builtIn
 	byMean bool
-	agents map[cards.Mode]*learned.Agent
-	agent  *learned.Agent // of the game that is played
+	agents map[cards.Mode]*learned.Agent // agents read so far
+	agent  *learned.Agent                // agent of the current game
 	legal  [rules.MaxMoves]rules.Move
 }
 
-// newLearned makes the bots of a kind of models.
+// newLearned returns the constructor of the bot that plays by models of a kind.
 func newLearned(kind string) func(*params) Player {
 	return func(p *params) Player {
 		l := &learner{kind: kind, path: p.readOption(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}
@@ -100,7 +100,7 @@ func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
-// CheckModel returns an error unless the model of the bot of a spec, if it has one, is for a variant.
+// CheckModel returns an error if the bot of a spec plays by a model and has none for the variant.
 func CheckModel(spec string, v *rules.Variant) error {
 	p, err := NewPlayer(spec)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 // BotOption is an option of a bot: one of rules.Option, or one with values of its own kind.
 type BotOption struct {
 	rules.Option
-	kind *valueKind // nil for words and numbers
+	kind *valueKind // nil if the values are listed words or a range of numbers
 }
 
-// valueKind is values that are neither listed words nor whole numbers. Their default is the option's
-// first value.
+// valueKind defines values that are neither listed words nor a range of whole numbers. The default is the
+// first value of the option.
 type valueKind struct {
-	allowedText string
-	canonical   func(string) (string, bool) // false if the value is not allowed
-	check       func(string) error          // why an allowed value cannot be used; may be nil
+	allowedText string                      // the allowed values, for people
+	canonical   func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
+	check       func(string) error          // returns why an allowed value cannot be used; may be nil
 }
 
 // AllowedText returns the allowed values as text.
@@ -45,7 +45,8 @@ func (o BotOption) Resolve(value string) (string, error) {
 	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.AllowedText())
 }
 
-// params reads the options of a bot, each of which is declared where it is read.
+// params gives a bot's constructor the values of its options. Reading an option also declares it, so that the
+// constructor defines which options the bot has.
 type params struct {
 	options  []BotOption
 	settings rules.Settings // nil for the defaults
@@ -60,22 +61,22 @@ func (p *params) readOption(o BotOption) string {
 	return p.settings.Get(o.Name)
 }
 
-// readWord reads one of some words, the first of which is the default.
+// readWord reads an option whose value is one of the given words. The first one is the default.
 func (p *params) readWord(name, help string, values ...string) string {
 	return p.readOption(BotOption{Option: rules.Option{Name: name, Values: values, Help: help}})
 }
 
-// readInt reads a whole number.
+// readInt reads an option whose value is a whole number from low to high. normal is the default.
 func (p *params) readInt(name string, low, high, normal int, help string) int {
 	n, _ := strconv.Atoi(p.readOption(BotOption{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
 	return n
 }
 
-// readFloat reads a number.
+// readFloat reads an option whose value is a number from low to high. normal is the default.
 func (p *params) readFloat(name string, low, high, normal float64, help string) float64 {
 	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
-		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 is 0
+		return formatFloat(x + 0), err == nil && x >= low && x <= high // -0 becomes 0
 	}}
 	x, _ := strconv.ParseFloat(p.readOption(BotOption{rules.Option{Name: name, Values: []string{formatFloat(normal)}, Help: help}, k}), 64) // checked by Resolve
 	return x
@@ -85,14 +86,14 @@ func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 
 const maxThinkTime = time.Hour
 
-// durationKind are 0 to longestThink.
+// durationKind allows durations from 0 to maxThinkTime.
 var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
 
-// readSearch reads what every bot that searches has: how long it may, of which the time has a default, and
-// the bytes of its table or tree.
+// readSearch reads the options that all searching bots have: the limits of a search and the bytes of memory
+// for its table or tree. think is the default time for a move.
 func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
 	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve

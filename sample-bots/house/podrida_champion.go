@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// roundThinker thinks about a round of La Podrida by information set MCTS.
+// roundThinker thinks about one round of La Podrida by information set MCTS.
 type roundThinker struct {
 	limits
 	memory   int
@@ -26,7 +26,7 @@ func (b *roundThinker) startGame(*rules.Variant, rules.State, int) error {
 func (b *roundThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	budget := b.budget(t)
 	if t.Moves.Len() == 1 {
-		budget.Nodes = 1 // nothing to choose
+		budget.Nodes = 1 // there is no choice
 	}
 	b.world = podridaWorld{*s.(*podrida.State), &b.round}
 	b.round.prepare(&b.world.State, t.Game.Seat)

@@ -10,20 +10,20 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// The determinised MCTS of M. Arnaus, "La Podrida", 2023.
+// The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria is the values of the option best.
+// podridaCriteria maps the values of the option best.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
-// podridaKnowledge is the values of the option hands.
+// podridaKnowledge maps the values of the option hands.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
 
-// podridaTree is a state of MCTS: a round of La Podrida. A seat wins if it fulfils its bid.
+// podridaTree is a round of La Podrida as a state for package mcts. A seat wins if it fulfills its bid.
 type podridaTree struct{ podrida.State }
 
-// HalfPoints returns the half points of a side when the round is over.
+// HalfPoints returns 2 if a side has fulfilled its bid, and 0 otherwise.
 func (t *podridaTree) HalfPoints(side int) int {
 	if t.MissingTricks(side) == 0 {
 		return 2
@@ -40,14 +40,14 @@ func (t *podridaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Prior returns one half: the study has no heuristic.
+// Prior returns one half, because the study has no heuristic.
 func (*podridaTree) Prior(int) float32 { return 0.5 }
 
-// voter thinks by MCTS on some deals of the hidden cards, each with a tree of its own. The move
-// that most trees name is played; of equals, the one of the highest value.
+// voter thinks by MCTS on several deals of the hidden cards, each with its own tree. It plays the move that
+// most trees choose; among these, the one of the highest total value.
 type voter struct {
 	limits
-	it, det  int
+	it, det  int // iterations for each deal, and number of deals
 	hands    podrida.Knowledge
 	options  mcts.Options
 	searcher *mcts.Searcher[podridaTree, *podridaTree]
@@ -56,13 +56,13 @@ type voter struct {
 	line     []rules.Move
 }
 
-// vote is what the trees say that name a move.
+// vote sums up the results of the trees that choose one move.
 type vote struct {
 	trees, visits int
 	value         float64 // sum over the trees
 }
 
-// isBetter reports whether a vote is for a better move than another.
+// isBetter reports whether the move of v is better than that of another vote.
 func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees
@@ -83,7 +83,7 @@ func newPodridaMCTS(p *params) Player {
 	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
 		v.nodes = all
 	}
-	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
+	// The study's c * sqrt(2 ln N / n) is C * sqrt(ln N / n) in package mcts.
 	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Criterion: podridaCriteria[best]}
 	return &thinkerBot{thinkers: map[string]thinker{"podrida": v}}
 }
@@ -100,7 +100,7 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	budget := v.budget(t)
 	left, deals := budget.Nodes, v.det
 	if t.Moves.Len() == 1 {
-		deals = 1 // nothing to choose
+		deals = 1 // there is no choice
 	}
 	v.votes = [rules.MaxMoves]vote{}
 	var best rules.Move
@@ -129,7 +129,7 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	})
 }
 
-// dealWorld makes the world: a round as the seat sees it, with the hidden cards dealt anew.
+// dealWorld sets the position to the round as the seat sees it, with the hidden cards dealt again.
 func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)

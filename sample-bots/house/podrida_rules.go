@@ -7,18 +7,18 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules that bid and 7 that play, in the
-// order in which they are tried.
+// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in
+// which they are tried.
 
-// podridaFacts are the named conditions of the rules that bid, for the seat to move.
+// podridaFacts has the facts on which the rules for bids depend, from the view of the seat to move.
 type podridaFacts struct {
-	cards    int    // dealt to each seat, which in the study is the number of the round
-	legal    uint64 // bit n: n may be bid
-	trumps   int    // T: trumps in hand
-	good     int    // g: aces and kings outside trumps
-	goodT    int    // t: ace and king of trumps
+	cards    int    // cards dealt to each seat, which is the number of the round in the study
+	legal    uint64 // bit n is set if n is a legal bid
+	trumps   int    // the study's T: trumps in hand
+	good     int    // the study's g: aces and kings that are not trumps
+	goodT    int    // the study's t: ace and king of trumps
 	bidSum   int    // sum of the bids so far
-	bidCount int    // that have bid
+	bidCount int    // number of seats that have bid
 }
 
 func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
@@ -48,25 +48,26 @@ var podridaHonours = func() (s baraja.Set) {
 // isRound reports whether the number of the round is in a range.
 func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
 
-// mayBid reports whether a number is a bid that is allowed.
+// mayBid reports whether a bid is legal.
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBid reports whether at most one trick has been bid so far.
-func (f *podridaFacts) hasFewBid() bool { return f.bidSum <= 1 }
+// hasFewBids reports whether at most one trick has been bid so far: "few" in the rules.
+func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the tricks bid so far are fewer than the round less 4.
+// hasLowBids reports whether the sum of the bids is less than the number of the round minus 4: "below" in the
+// rules.
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// hasTwoBids reports whether at least two players have bid.
+// hasTwoBids reports whether at least two seats have bid: "two bids" in the rules.
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong is a hand with trumps after round 6 and good cards; poor, one without trumps or good cards
-// after round 4; spare, one without trumps but with good cards then.
+// isLong reports whether the hand has trumps and other good cards after round 6. isPoor reports whether it
+// has neither after round 4, isSpare whether it has good cards but no trumps then.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
-// bidRule bids a number if its condition holds.
+// bidRule makes a bid if its condition holds.
 type bidRule struct {
 	number    int
 	name      string
@@ -74,10 +75,10 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the number of the bid where no rule fits: g + t, as rules 4 and 10 have it.
+// gapRule is the rule number of a bid to which no rule applies. The bid is g + t, as in rules 4 and 10.
 const gapRule = 0
 
-// bidRules are tried in order; the first whose condition holds bids.
+// bidRules are tried in order. The first rule whose condition holds makes the bid.
 var bidRules = []bidRule{
 	{1, "trumps, round 1-6, legal T",
 		func(f *podridaFacts) bool { return f.trumps > 0 && f.isRound(1, 6) && f.mayBid(f.trumps) },
@@ -93,19 +94,19 @@ var bidRules = []bidRule{
 		func(f *podridaFacts) int { return f.good + f.goodT }},
 	{5, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, few, legal g+t+1",
 		func(f *podridaFacts) bool {
-			return f.isLong() && f.isRound(5, 7) && f.hasFewBid() && f.mayBid(f.good+f.goodT+1)
+			return f.isLong() && f.isRound(5, 7) && f.hasFewBids() && f.mayBid(f.good+f.goodT+1)
 		},
 		func(f *podridaFacts) int { return f.good + f.goodT + 1 }},
 	{6, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, legal g+t-1",
 		func(f *podridaFacts) bool {
-			return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() && f.mayBid(f.good+f.goodT-1)
+			return f.isLong() && f.isRound(5, 7) && !f.hasFewBids() && f.mayBid(f.good+f.goodT-1)
 		},
 		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
 	{7, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t > 0",
-		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() && f.goodT > 0 },
+		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBids() && f.goodT > 0 },
 		func(f *podridaFacts) int { return f.good + 2*f.goodT }},
 	{8, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t = 0",
-		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBid() },
+		func(f *podridaFacts) bool { return f.isLong() && f.isRound(5, 7) && !f.hasFewBids() },
 		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
 	{9, "no trumps, round 1-4",
 		func(f *podridaFacts) bool { return f.trumps == 0 && f.isRound(1, 4) },
@@ -114,13 +115,13 @@ var bidRules = []bidRule{
 		func(f *podridaFacts) bool { return f.isSpare() && f.mayBid(f.good) },
 		func(f *podridaFacts) int { return f.good }},
 	{11, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, few",
-		func(f *podridaFacts) bool { return f.isSpare() && f.isRound(5, 7) && f.hasFewBid() },
+		func(f *podridaFacts) bool { return f.isSpare() && f.isRound(5, 7) && f.hasFewBids() },
 		func(f *podridaFacts) int { return f.good + 1 }},
 	{12, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, not few",
 		func(f *podridaFacts) bool { return f.isSpare() && f.isRound(5, 7) },
 		func(f *podridaFacts) int { return f.good - 1 }},
 	{13, "no trumps, g > 0, not round 1-4, not legal g, not round 5-7, not few",
-		func(f *podridaFacts) bool { return f.isSpare() && !f.hasFewBid() },
+		func(f *podridaFacts) bool { return f.isSpare() && !f.hasFewBids() },
 		func(f *podridaFacts) int { return f.good + 1 }},
 	{14, "no trumps, g = 0, not round 1-4, round 8-12, below, two bids, legal 2",
 		func(f *podridaFacts) bool {
@@ -141,7 +142,7 @@ var bidRules = []bidRule{
 		func(*podridaFacts) int { return 0 }},
 }
 
-// bid returns the bid of the first rule that fits, and the rule's number.
+// bid returns the bid of the first rule that applies, and the rule's number.
 func (f *podridaFacts) bid() (n, rule int) {
 	n = f.good + f.goodT
 	for i := range bidRules {
@@ -153,7 +154,7 @@ func (f *podridaFacts) bid() (n, rule int) {
 	return f.nearest(n), rule
 }
 
-// nearest returns the allowed bid that is nearest to a number, of two the lower.
+// nearest returns the legal bid that is nearest to n. If two are equally near, it returns the lower.
 func (f *podridaFacts) nearest(n int) int {
 	n = min(max(n, 0), f.cards)
 	for d := 0; d <= f.cards; d++ {
@@ -166,14 +167,14 @@ func (f *podridaFacts) nearest(n int) int {
 	return n
 }
 
-// podridaTurn are the conditions of the rules that play.
+// podridaTurn has the facts on which the rules for cards depend.
 type podridaTurn struct {
-	cards         baraja.Set // that may be played
-	canWin        bool       // one of them would win the trick as it lies
-	missingTricks int        // tricks that the bid still needs, negative if it has more
+	cards         baraja.Set // playable cards
+	canWin        bool       // one of the playable cards would be the best of the trick so far
+	missingTricks int        // tricks that the bid still needs; negative if there are too many
 }
 
-// playRule plays the best or the worst card if its condition holds.
+// playRule plays the best or the worst playable card if its condition holds.
 type playRule struct {
 	number    int
 	name      string
@@ -181,7 +182,7 @@ type playRule struct {
 	playsBest bool
 }
 
-// playRules are tried in order; the last always fits.
+// playRules are tried in order. The last one always applies.
 var playRules = []playRule{
 	{19, "one legal card", func(t *podridaTurn) bool { return t.cards.Len() == 1 }, true},
 	{20, "needs more tricks and can win", func(t *podridaTurn) bool { return t.missingTricks > 0 && t.canWin }, true},
@@ -192,7 +193,7 @@ var playRules = []playRule{
 	{25, "is over its bid and cannot win", func(*podridaTurn) bool { return true }, false},
 }
 
-// play returns the card of the first rule that fits, and the rule's number.
+// play returns the card of the first rule that applies, and the rule's number.
 func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	for i := range playRules {
 		if r := &playRules[i]; r.condition(t) {
@@ -202,8 +203,8 @@ func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	return t.cards.First(), gapRule
 }
 
-// extremeCard returns the best or the worst card of a set: trumps are better than other cards, then
-// the rank counts, and of equals the first of the pack is taken.
+// extremeCard returns the best or the worst card of a set. Trumps are better than other cards, then the rank
+// decides. Of equal cards it returns the first of the pack.
 func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	chosen, top := cards.First(), -1000
 	for ; cards != 0; cards &= cards - 1 {
@@ -222,7 +223,7 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	return chosen
 }
 
-// podridaRules plays by the rules. Its info has the number of the rule that fitted, 0 for none.
+// podridaRules plays by the rules. Its info has the number of the rule that applied, 0 if none did.
 type podridaRules struct{}
 
 func newPodridaRules(*params) Player {
@@ -237,8 +238,8 @@ func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, in
 	return move, appendInfo(info, "rule", int64(rule))
 }
 
-// podridaByRules returns the move of the rules for the seat to move, and the number of the rule.
-// It looks at the hand of that seat alone.
+// podridaByRules returns the move of the rules for the seat to move, and the number of the rule. Of the hands
+// it uses only that of the seat.
 func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
 	if s.IsBidding() {
 		f := newPodridaFacts(s, seat)

@@ -9,36 +9,36 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaWorld is a state of ismcts: a round of La Podrida, in which the seats bid and play sensibly
-// in a playout.
+// podridaWorld is a round of La Podrida as a state for package ismcts. In its playouts, the seats bid and
+// play sensibly.
 type podridaWorld struct {
 	podrida.State
 	round *podridaRound
 }
 
-// podridaRound is what all positions of a search have in common.
+// podridaRound has the data that all positions of a search share.
 type podridaRound struct {
 	players, cards int
 	trumps         baraja.Suit
-	basePoints     [rules.MaxSeats]int        // points before the round
-	playedCards    [rules.MaxSeats]baraja.Set // by seat, at the root
+	basePoints     [rules.MaxSeats]int        // points before the round, by seat
+	playedCards    [rules.MaxSeats]baraja.Set // cards that each seat has played at the root
 	bidders        [rules.MaxSeats]int8       // other seats that have bid at the root
 	nBidders       int
-	force          [2][baraja.Ranks]float32  // tricks of a card, of trumps and of others, by the higher cards elsewhere
-	plainFactor    [baraja.Ranks + 1]float32 // what is left of it by the length of the own suit
-	otherForce     float32                   // force of the other hands together
+	force          [2][baraja.Ranks]float32  // expected tricks of a card by the number of higher cards elsewhere; [0] is for trumps, [1] for others
+	plainFactor    [baraja.Ranks + 1]float32 // factor of the force of a card that is not a trump, by the number of cards of its suit in the hand
+	otherForce     float32                   // total force of the other hands
 	deck           baraja.Set
 }
 
-// The parameters of the champion, found by play.
+// Parameters of the champion, found by experiments.
 const (
 	podridaC      = 0.4 // weight of exploration
-	podridaScale  = 40  // points for the whole range of scores
-	podridaDeals  = 6   // from which the one that fits the bids best is taken
-	podridaRandom = 8   // one in so many moves of a playout is random
+	podridaScale  = 40  // points that correspond to the whole range of scores
+	podridaDeals  = 6   // number of deals of which the one that agrees best with the bids is used
+	podridaRandom = 8   // one of this many moves in a playout is random
 )
 
-// prepare prepares for a search of a position in which a seat is to move.
+// prepare sets the data for a search from s, in which seat is to move.
 func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.players, p.cards, p.trumps = int(s.Rules().Players), s.HandSize(), s.Trumps()
 	s.PlayedBy(&p.playedCards)
@@ -54,7 +54,7 @@ func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.setForces()
 }
 
-// setForces sets what the cards are worth in tricks, as podridaJudge estimates it, but for any hand.
+// setForces sets the forces of cards as podridaJudge estimates them, but for any hand.
 func (p *podridaRound) setForces() {
 	others, cards := p.players-1, float64(p.cards)
 	hidden := math.Max(1, float64(p.deck.Len())-cards)
@@ -81,7 +81,7 @@ func (p *podridaRound) setForces() {
 	p.otherForce = all / float32(p.deck.Len()) * float32(p.cards*others)
 }
 
-// cardForce returns the force of a card, of a hand with so many cards of its suit.
+// cardForce returns the force of a card in a hand that has own cards of its suit.
 func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float32 {
 	higher := (podrida.Ranking.Above[c&63] & p.deck &^ hand).Len()
 	if c.Suit() == p.trumps {
@@ -90,7 +90,7 @@ func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float3
 	return p.force[1][higher%baraja.Ranks] * p.plainFactor[own%(baraja.Ranks+1)]
 }
 
-// expectedTricks returns how many tricks a hand should win.
+// expectedTricks returns how many tricks a hand is expected to win.
 func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	mine := float32(0)
 	for suit := range baraja.Suit(4) {
@@ -106,7 +106,7 @@ func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	return mine * float32(p.cards) / (mine + p.otherForce)
 }
 
-// Redeal deals the hidden cards some times and keeps the deal that fits the bids best.
+// Redeal deals the hidden cards podridaDeals times and uses the deal that agrees best with the bids.
 func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	w.State.Redeal(seat, r)
 	p := w.round
@@ -123,7 +123,8 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// misfit returns by how much the hands differ from the bids made at the root.
+// misfit returns how much the hands differ from the bids at the root: the sum of the squared differences
+// between the bids and the expected tricks.
 func (w *podridaWorld) misfit() (sum float32) {
 	p := w.round
 	for _, seat := range p.bidders[:p.nBidders] {
@@ -133,7 +134,7 @@ func (w *podridaWorld) misfit() (sum float32) {
 	return sum
 }
 
-// Playout bids what the hands should win, and plays to fulfil the bids.
+// Playout bids what the hands are expected to win, and plays to fulfill the bids.
 func (w *podridaWorld) Playout(r *rules.Rand) {
 	for w.Turn() >= 0 && w.IsBidding() {
 		w.Apply(podrida.BidMove(w.playoutBid()), nil)
@@ -143,7 +144,7 @@ func (w *podridaWorld) Playout(r *rules.Rand) {
 	}
 }
 
-// playoutBid returns the allowed bid that is nearest to the tricks that the hand should win.
+// playoutBid returns the legal bid that is nearest to the expected tricks of the hand to move.
 func (w *podridaWorld) playoutBid() int {
 	want := w.round.expectedTricks(w.Hand(w.Turn()))
 	n := int(want + 0.5)
@@ -156,7 +157,7 @@ func (w *podridaWorld) playoutBid() int {
 	return n + 1
 }
 
-// playoutCard returns the card of the seat to move in a playout.
+// playoutCard returns the card that the seat to move plays in a playout.
 func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	may := w.Playable()
 	n := bits.OnesCount64(uint64(may))
@@ -176,7 +177,7 @@ func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	return extremeCard(may, w.round.trumps, !wins || last)
 }
 
-// Scores sets each seat's score: its points of the round, compared with the others' average.
+// Scores sets the score of each seat from its points in the round, compared with the average of the others.
 func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	p := w.round
 	sum := 0

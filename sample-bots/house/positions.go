@@ -6,16 +6,16 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// positions makes positions of a game from the lines that a bot gets. The zero value is ready
-// for use.
+// positions converts turns of the protocol to positions of the game. The zero value is ready for use.
 type positions struct {
 	game    *protocol.GameLine
 	variant *rules.Variant
 	err     error
-	hidden  rules.Rand // draws what the seat cannot see
+	hidden  rules.Rand // draws the cards that the seat cannot see
 }
 
-// positionAt returns a position that is consistent with what the bot knows on its turn.
+// positionAt returns a position that is consistent with everything that the turn says. Hidden cards are
+// random.
 func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	if p.game != t.Game {
 		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)

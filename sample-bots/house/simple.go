@@ -5,13 +5,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// dice is a random source that restarts with each game's seed.
+// dice is a random source that is seeded anew with the seed of each game.
 type dice struct {
 	game *protocol.GameLine
 	rand rules.Rand
 }
 
-// randFor returns the dice for a turn.
+// randFor returns the random source for the game of a turn.
 func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)
@@ -19,14 +19,14 @@ func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	return &d.rand
 }
 
-// randomAnswer is the answer of a bot that plays at random, and says so.
+// randomAnswer returns a random move, with an info that says that it is random.
 func (d *dice) randomAnswer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(d.randFor(t).Below(t.Moves.Len())), Info: randomInfo}
 }
 
 var randomInfo = []byte("play=random")
 
-// randomPlayer plays a legal move; all are equally likely.
+// randomPlayer plays a random legal move. All moves are equally likely.
 type randomPlayer struct{ dice }
 
 func newRandom(*params) Player { return &randomPlayer{} }

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// The agents of M. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 >
-// P2 > P3 > 0, but prints no numbers: these halve about from level to level, so that a square
-// next to a goal outweighs a piece, which heuristic 1 counts as 10.
+// The agents of M. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 > P2 > P3 >
+// 0, but prints no numbers. The numbers here are about halved from level to level, so that a square next to a
+// goal outweighs a piece, which heuristic 1 counts as 10.
 
 func newTebesWeights(p *params) tebesWeights {
 	weight := func(name string, high, normal int, help string) int32 {
@@ -33,14 +33,14 @@ func newTebesWeights(p *params) tebesWeights {
 			weight("p3", 1000, 15, "penalty for an opponent on level 3 of the map"),
 		},
 		c: [...]int32{
-			weight("c1", 100, 1, "weight of the maps in heuristic 2"), // with more a sum of the maps would be a win
+			weight("c1", 100, 1, "weight of the maps in heuristic 2"), // with a higher weight, the sum of the maps could look like a win
 			weight("c2", 10000, 200, "weight of the pieces in heuristic 2"),
 			weight("c3", 1000, 5, "weight of the threatened captures in heuristic 2"),
 		},
 	}
 }
 
-// tebesHeuristic reads the number of a heuristic.
+// tebesHeuristic reads the option for the number of the heuristic.
 func tebesHeuristic(p *params) int {
 	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }
@@ -62,7 +62,7 @@ func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *te
 	}
 }
 
-// mctsThinker thinks by MCTS.
+// mctsThinker thinks about Tebes by MCTS.
 type mctsThinker struct {
 	limits
 	options   mcts.Options

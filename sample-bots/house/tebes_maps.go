@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// The maps of M. Sales, 2015, for black on the standard board of 6x6, whose back row is at the
-// top: a digit is the level of a square.
+// The maps of M. Sales, 2015, for black on the standard board of 6x6. Black's back row is at the top. A digit
+// is the level of a square.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
 	drawnPenalty = [...]string{"133221", ".3...3", "...33."}
@@ -16,22 +16,22 @@ var (
 const (
 	bonusLevels   = 6
 	penaltyLevels = 3
-	tebesBlack    = 1 // the seat that the maps are drawn for
+	tebesBlack    = 1 // the seat for which the maps are drawn
 )
 
 // tebesMaps are the maps of one side on one board.
 type tebesMaps struct {
-	// bonus has the squares of each level for the side's own pieces: on the full map, and
-	// without those around the left corner, the right corner, and both. A corner that is held
-	// makes its surroundings worth nothing.
+	// bonus has the squares of each level for the side's own pieces: of the full map, and without those
+	// around the left corner, the right corner, and both. Once a corner is held, the squares around it are
+	// worth nothing.
 	bonus [4][bonusLevels]tebes.Board
 	// penalty has the squares of each level for the opponent's pieces.
 	penalty [penaltyLevels]tebes.Board
-	corners [2]tebes.Board // the left and the right one to be held
+	corners [2]tebes.Board // the left and the right corner of the opponent, which the side wants to hold
 }
 
-// newTebesMaps returns the maps of a seat. On the standard board of 6x6 they are as drawn; what
-// the levels 4 and 6 stand for is not explained, and other boards do without them.
+// newTebesMaps returns the maps of a seat. On the standard board of 6x6 they are the drawn ones. The study
+// does not explain levels 4 and 6, so that the maps of other boards do not have them.
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {
@@ -43,7 +43,7 @@ func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	for column := range size {
 		for row := size / 2; row < size; row++ {
 			if right := column >= size/2; row < size-1 || column > 0 && column < size-1 {
-				m.corners[b2i(right)] |= squareAt(row, column) // the surroundings, for now
+				m.corners[b2i(right)] |= squareAt(row, column) // temporarily, the squares around the corner
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// readMap adds the squares of each level of a map.
+// readMap adds the squares of a drawn map to their levels.
 func readMap(drawn []string, levels []tebes.Board) {
 	for row, text := range drawn {
 		for column := range len(text) {
@@ -85,9 +85,9 @@ func readMap(drawn []string, levels []tebes.Board) {
 	}
 }
 
-// derive makes the maps from the colours of the squares: level 1 are the corners, level 2 the
-// squares from which a corner can be captured, level 3 those from which one of level 2 can. The
-// own corners are level 5.
+// derive sets the maps of a board from the colors of its squares. Of the bonus map, level 1 are the
+// opponent's corners, level 2 the squares from which a corner can be captured, level 3 those from which a
+// square of level 2 can be, and level 5 the own corners.
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.BlackSquares(), tebes.Board(0) // near: of the other colour, from which a piece captures at distance 1
 	for row := range size {
@@ -106,13 +106,13 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	m.bonus[0][0], m.bonus[0][1] = goal, one
 	m.bonus[0][2] = attackers(one, near, size, 1) &^ (goal | one)
 	m.bonus[0][4] = home &^ m.bonus[0][2]
-	one = attackers(home, all&^near, size, -1) // the opponent goes up, and its colours are the others
+	one = attackers(home, all&^near, size, -1) // the opponent moves up, and captures at distance 1 from the other color
 	m.penalty[0], m.penalty[1] = home, one
 	m.penalty[2] = attackers(one, all&^near, size, -1) &^ (home | one)
 }
 
-// attackers returns the squares from which a piece that goes down (1) or up (-1) can capture on
-// one of some squares.
+// attackers returns the squares outside targets from which a piece can capture on a target. The piece moves
+// down if forward is 1, and up if it is -1.
 func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) {
 	for row := range size {
 		for column := range size {
@@ -131,7 +131,7 @@ func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) 
 	return from &^ targets
 }
 
-// flip makes the maps those of white.
+// flip converts the maps of black to those of white.
 func (m *tebesMaps) flip(s *tebes.State) {
 	for held := range m.bonus {
 		for level, b := range m.bonus[held] {
@@ -153,10 +153,10 @@ type tebesWeights struct {
 	c       [3]int32
 }
 
-// perPiece is what a piece is worth by heuristic 1 whatever its square.
+// perPiece is the value of a piece in heuristic 1, in addition to that of its square.
 const perPiece = 10
 
-// bonusSum returns the sum of the bonus map over pieces.
+// bonusSum returns the sum of the bonus map over pieces of the side.
 func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	held := b2i(pieces&m.corners[0] != 0) | b2i(pieces&m.corners[1] != 0)<<1
 	for level, b := range &m.bonus[held] {

@@ -7,7 +7,7 @@ import (
 
 // tebesEval estimates positions for one seat, in hundredths of a point.
 type tebesEval struct {
-	heuristic int // heuristic 1 or 2 of the study
+	heuristic int // 1 or 2, as in the study
 	seat      int
 	weights   tebesWeights
 	maps      tebesMaps
@@ -15,7 +15,7 @@ type tebesEval struct {
 
 const hundredths = 100
 
-// value returns the value of a position that is not over for the eval's seat.
+// value returns the value of an undecided position for the seat.
 func (e *tebesEval) value(s *tebes.State) int32 {
 	mine, theirs := s.Pieces(e.seat), s.Pieces(1-e.seat)
 	place := e.maps.bonusSum(mine, &e.weights) - e.maps.penaltySum(theirs, &e.weights)
@@ -28,7 +28,7 @@ func (e *tebesEval) value(s *tebes.State) int32 {
 	return hundredths*(e.weights.c[0]*place+e.weights.c[2]*threats) + pieces
 }
 
-// tebesPosition is an alphabeta.Position.
+// tebesPosition implements alphabeta.Position.
 type tebesPosition struct {
 	state     tebes.State
 	eval      tebesEval
@@ -59,7 +59,7 @@ func (p *tebesPosition) Value() int32 {
 	}
 }
 
-// Rank prefers arrivals in a corner, then captures, then moves far ahead.
+// Rank prefers moves into a corner, then captures, then moves far ahead.
 func (p *tebesPosition) Rank(m rules.Move) int32 {
 	seat := p.state.Turn()
 	from, to := p.state.MoveCells(m)
@@ -78,13 +78,13 @@ func (p *tebesPosition) Rank(m rules.Move) int32 {
 	return rank
 }
 
-// tebesTree is a state of MCTS.
+// tebesTree is a state for package mcts.
 type tebesTree struct {
 	tebes.State
 	eval *tebesEval
 }
 
-// HalfPoints returns the half points of a side at the end.
+// HalfPoints returns twice the points of a side at the end of the game.
 func (t *tebesTree) HalfPoints(side int) int {
 	switch t.Winner() {
 	case side:
@@ -95,10 +95,10 @@ func (t *tebesTree) HalfPoints(side int) int {
 	return 1
 }
 
-// priorScale is the value, in hundredths of a point, that makes a prior of 3/4.
+// priorScale is the value, in hundredths of a point, of a position whose prior is 3/4.
 const priorScale = 40 * hundredths
 
-// Prior scales the heuristic to 0..1: a position that is over has its result.
+// Prior scales the heuristic to a value from 0 to 1. For a finished game it is the result.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
 		return float32(t.HalfPoints(side)) / 2

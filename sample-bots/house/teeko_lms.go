@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// teekoWeights are the weights that an option of @teeko-lms names.
+// teekoWeights are the weights that have a name in the option weights.
 var teekoWeights = map[string]teekolms.Weights{
 	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// teekoPosition is an alphabeta.Position. A state is small, so that each move has its own.
+// teekoPosition implements alphabeta.Position. It stores a copy of the state for each move, because states
+// are small.
 type teekoPosition struct {
 	states    [128]teeko.State
 	moveCount int
@@ -29,14 +30,14 @@ func (p *teekoPosition) Make(m rules.Move) {
 
 func (p *teekoPosition) Unmake() { p.moveCount-- }
 
-// Value counts the shapes that each side can still complete, and the right to move.
+// Value compares the shapes that each side can still complete.
 func (p *teekoPosition) Value() int32 {
 	s := p.current()
 	turn := s.Turn()
 	return int32(openShapeValue(s, turn)-openShapeValue(s, 1-turn)) * hundredths
 }
 
-// Rank prefers squares with own pieces around.
+// Rank prefers squares next to own pieces.
 func (p *teekoPosition) Rank(m rules.Move) int32 {
 	s := p.current()
 	from, to := teeko.MoveSquares(m)

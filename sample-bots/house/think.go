@@ -10,32 +10,33 @@ import (
 )
 
 const (
-	// untimedThinkTime is how long a bot thinks whose turn has no time limit, as in a test.
+	// untimedThinkTime is how long a bot thinks about a turn without a time limit, as in a test.
 	untimedThinkTime = 100 * time.Millisecond
-	// bankMoves is the number of moves over which the bank is spread.
+	// bankMoves is the number of moves over which the time in the bank is spread.
 	bankMoves = 25
-	// minReserve is the least time of a move that is kept for delays of a busy machine; a third of the move's time is
-	// kept if that is more.
+	// minReserve is the minimum part of a move's time that is not used, because a busy machine may delay the
+	// answer. A third of the time is reserved if that is more.
 	minReserve = 100 * time.Millisecond
-	// initialLateness is how late the first search is assumed to end: it gets its memory from a system that may be busy.
+	// initialLateness is the assumed lateness of the first search. It must get its memory from the system,
+	// which may be busy.
 	initialLateness = 50 * time.Millisecond
 )
 
-// limits are what the options of a bot say about the length of a search.
+// limits are the limits that a bot's options set for a search.
 type limits struct {
-	time     time.Duration // 0 for the clock alone
-	nodes    uint64        // 0 for no limit
-	lateness time.Duration // how much later than its deadline a search has ended: the worst of the last moves
+	time     time.Duration // 0 means as long as the clock allows
+	nodes    uint64        // 0 means no limit
+	lateness time.Duration // how long after their deadlines recent searches have ended, at most; decreases slowly
 }
 
-// budget returns the bounds of a search for an answer to a turn. With nodes set and a turn
-// without a clock, time does not bound it. The time runs since the turn came: a new game may have
-// to be prepared first.
+// budget returns the budget of a search for a turn. If nodes is set and the turn has no clock, time does not
+// limit the search. The time runs from the arrival of the turn, because a new game may first have to be
+// prepared.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
 	switch {
-	case t.Time > 0 || t.Game.Settings.Int("bank") > 0: // of a bank nothing may be left
+	case t.Time > 0 || t.Game.Settings.Int("bank") > 0: // a bank may be used up
 		if given := thinkTime(t, l.lateness); think == 0 || given < think {
 			think = given
 		}
@@ -52,7 +53,7 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	return b
 }
 
-// recordLateness notes how late a search with a budget has ended, so that the next one keeps more in reserve.
+// recordLateness records how late a search has ended, so that the next one reserves more time.
 func (l *limits) recordLateness(b search.Budget) {
 	l.lateness -= l.lateness / 16
 	if !b.Deadline.IsZero() {
@@ -60,8 +61,8 @@ func (l *limits) recordLateness(b search.Budget) {
 	}
 }
 
-// thinkTime returns the part of a turn's time that a bot may use, when the machine has made it so late
-// before.
+// thinkTime returns how much of a turn's time a bot may use. lateness is how late earlier searches have
+// ended.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {
@@ -71,7 +72,7 @@ func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	return max(use-reserve-2*late, use/8)
 }
 
-// appendInfo appends key=value.
+// appendInfo appends key=value and, if necessary, a space before it.
 func appendInfo(dst []byte, key string, value int64) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, ' ')
@@ -79,12 +80,12 @@ func appendInfo(dst []byte, key string, value int64) []byte {
 	return strconv.AppendInt(append(append(dst, key...), '='), value, 10)
 }
 
-// appendScore appends the score with two decimals.
+// appendScore appends score=, with two decimals.
 func appendScore(dst []byte, score float64) []byte {
 	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
 }
 
-// appendFound appends what a Monte Carlo tree search has found in a position.
+// appendFound appends the result of a Monte Carlo tree search from position s.
 func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	info = appendScore(info, 2*found.Value-1)
 	info = appendInfo(info, "visits", int64(found.Visits))
@@ -92,7 +93,7 @@ func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// appendLine appends the expected moves, from a position: pv=1-2,3-4.
+// appendLine appends the expected moves from position s, as in pv=1-2,3-4.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {
 		if i == 0 {

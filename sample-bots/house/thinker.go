@@ -6,17 +6,17 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// thinker chooses moves of one game.
+// thinker chooses the moves of a bot in one game.
 type thinker interface {
-	// startGame starts a new game, in which this bot has a seat; the position is its first. With an
-	// error it cannot play.
+	// startGame starts a game in which the bot has the given seat. s is the first position that the bot sees.
+	// If it returns an error, the thinker cannot play the game.
 	startGame(v *rules.Variant, s rules.State, seat int) error
-	// think returns a move of a position in which the seat is to move, and what an info line
-	// says about it, appended to info.
+	// think returns a move in s, in which the bot is to move. It appends to info what an info line says about
+	// the move.
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
 }
 
-// thinkerBot plays one of the games that it has a thinker for, others at random.
+// thinkerBot plays the games for which it has a thinker. It plays others at random.
 type thinkerBot struct {
 	dice
 	positions
@@ -35,7 +35,7 @@ func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
 	}
 	s, err := b.positionAt(t)
 	if err != nil || s.Turn() != t.Game.Seat {
-		return random // the referee says what does not fit the game
+		return random // what the referee sent does not fit the game
 	}
 	if b.currentGame != t.Game {
 		if err := thinker.startGame(b.variant, s, t.Game.Seat); err != nil {
@@ -51,15 +51,15 @@ func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: b.text, Info: info}
 }
 
-// alphaBetaThinker thinks by alpha-beta.
+// alphaBetaThinker thinks by alpha-beta search.
 type alphaBetaThinker[P any, G alphabeta.Position[P]] struct {
 	limits
 	depth        int
 	options      alphabeta.Options
 	searcher     *alphabeta.Searcher[P, G]
 	position     P
-	initPosition func(p G, s rules.State, seat int) // for a new game
-	setPosition  func(p G, s rules.State)           // for a turn
+	initPosition func(p G, s rules.State, seat int) // called for a new game
+	setPosition  func(p G, s rules.State)           // called for each turn
 }
 
 func (d *alphaBetaThinker[P, G]) startGame(_ *rules.Variant, s rules.State, seat int) error {
@@ -76,7 +76,7 @@ func (d *alphaBetaThinker[P, G]) think(t *protocol.Turn, s rules.State, r *rules
 	d.setPosition(&d.position, s)
 	depth := d.depth
 	if t.Moves.Len() == 1 {
-		depth = 1 // nothing to choose
+		depth = 1 // there is no choice
 	}
 	found := d.searcher.Search(&d.position, depth, budget, r)
 	d.recordLateness(budget)

@@ -2,20 +2,19 @@ package house
 
 import "github.com/timba-arena/timba/rules/baraja"
 
-// trickView is what a seat knows in a trick-taking game on its turn.
+// trickView is what a seat knows on its turn in a trick-taking game.
 type trickView struct {
 	seat, players int
 	hand          baraja.Set
-	unseen        baraja.Set // cards of the pack that lie hidden from this seat
+	unseen        baraja.Set // cards of the pack that are hidden from this seat
 	trumps        baraja.Suit
 	trick         []baraja.Card
 }
 
-// seatsAfter returns the number of seats that play to this trick after this seat.
+// seatsAfter returns how many seats play to this trick after this seat.
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// randomUnbeatenChance returns the chance that none of n more hidden cards beats a card; better are the hidden
-// cards that would.
+// randomUnbeatenChance returns the probability that none of n random hidden cards is one of better.
 func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
@@ -24,9 +23,9 @@ func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	return power(1-float64((better&hidden).Len())/float64(total), n)
 }
 
-// forcedUnbeatenChance returns the chance that a card beats the next n seats if each must win the trick if it
-// can: a seat must follow suit, with a better card if possible, else it must trump. better are
-// the hidden cards that beat the card.
+// forcedUnbeatenChance returns the probability that none of the next n seats beats the card best, if the
+// rules force each to win the trick if it can: a seat must follow suit, with a better card if possible, and
+// trump otherwise. better are the cards that beat it.
 func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n int) float64 {
 	led := best.Suit()
 	if len(v.trick) > 0 {
@@ -37,19 +36,19 @@ func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n 
 	if best.Suit() == led {
 		holds = v.lackChance(better.OfSuit(led))
 	}
-	if led != v.trumps { // a seat that is void ruffs or overruffs
+	if led != v.trumps { // a void seat ruffs or overruffs
 		holds *= 1 - v.lackChance(v.unseen.OfSuit(led))*(1-v.lackChance(better.OfSuit(v.trumps)))
 	}
 	return power(holds, n)
 }
 
-// lackChance returns the chance that a hand as large as this seat's has none of the cards, if the
-// hidden cards are distributed at random.
+// lackChance returns the probability that a hand of the size of this seat's has none of the cards. Hidden
+// cards are assumed to be distributed at random.
 func (v *trickView) lackChance(cards baraja.Set) float64 {
 	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
 }
 
-// power returns x to the n.
+// power returns x raised to the power n.
 func power(x float64, n int) float64 {
 	p := 1.0
 	for ; n > 0; n-- {
