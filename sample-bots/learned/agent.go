@@ -1,7 +1,8 @@
-// Package learned plays Brisca and Tute by models that were trained before: it has the games as
-// models see them, the nets, the policies and the files, and knows nothing of training.
+// Package learned plays Brisca and Tute by models that were trained before. It reads model files and chooses
+// moves, but does not train; the packages of lab/train do.
 //
-// Begin with Read and Agent; package cards has the games, and lab/README.md the files.
+// Begin with Read and Agent. Package cards has the games in the form that models see, and lab/README.md
+// describes the files.
 package learned
 
 import (
@@ -14,29 +15,30 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Agent plays a model. It is for one goroutine.
+// Agent plays by a model. It must not be used by several goroutines at once.
 type Agent struct {
 	Header   model.Header
 	Mode     cards.Mode
 	position cards.Position
-	// choose returns one of the legal moves of the seat to move, and what is to be said of it.
+	// choose returns one of the legal moves of the seat to move, and a note about it.
 	choose func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
 }
 
-// Note is what an agent says of its move: nothing, its value, or whether it knows the state.
+// Note is a named number that describes a move of an agent, for an info line.
 type Note struct {
-	Name  string // "", Score or Known
+	Name  string // ScoreNote or KnownNote; "" if there is no note
 	Value float64
 }
 
-// The names of notes.
+// Names of notes.
 const (
-	ScoreNote = "score"
-	KnownNote = "known" // 0 or 1
+	ScoreNote = "score" // value of the move
+	KnownNote = "known" // 1 if the model knows the state, otherwise 0
 )
 
-// Read reads the agent of a model of a kind. An agent of the kind sl compares moves by the mean of
-// their labels if byMean is set, else by their most probable label.
+// Read reads a model, which must be of the given kind, and returns its agent. byMean is for models of the
+// kind sl: if it is set, the agent compares moves by the mean of their labels, otherwise by their most
+// probable label.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {
@@ -45,7 +47,7 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	if h.Kind != kind {
 		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, kind, h.Kind)
 	}
-	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
+	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	a := &Agent{Header: h, Mode: m}
 	switch kind {
 	case model.SL:
@@ -84,12 +86,12 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	return a, err
 }
 
-// Choose returns one of the legal moves of a position of the agent's mode, and what it says of it.
-// The position need not be reached move by move. With the defect Index of package policy the move
-// may not be legal.
+// Choose returns one of the legal moves of s and a note about it. The mode of s must be a.Mode. The agent
+// need not have seen the earlier positions of the game. If the model has policy.IndexDefect, the move may be
+// illegal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 	if !a.position.SetState(s) {
-		return legal[0], Note{} // cards.ModeOf knows no other game
+		return legal[0], Note{} // this is neither Brisca nor Tute
 	}
 	return a.choose(&a.position, legal, r)
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// GA plays a net: the legal move with the highest output. It allocates nothing while it plays.
+// GA plays by a net: it makes the legal move with the highest output. It allocates nothing while it plays.
 //
-// The inputs are bits, so that the first layer is a sum of columns of weights. Those of the cards
-// played are summed up once in a game. Of the last layer only the outputs of legal moves are
+// The inputs are bits, so that the sums of the first layer are sums of columns of weights. Those of the
+// played cards are only computed once in a game. In the last layer, only the outputs of legal moves are
 // computed.
 type GA struct {
 	encoder     features.Encoder
 	net         *net.Net
 	work        *net.Workspace
 	inputs      net.Inputs
-	playedSums  []float32 // the first layer's sums for the cards counted, and nothing else
-	playedCount uint8     // cards played so far that are in played
+	playedSums  []float32 // sums of the first layer for the first playedCount cards alone
+	playedCount uint8     // number of played cards that playedSums includes
 }
 
-// NewGA returns a player of a net for a mode.
+// NewGA returns a player of the net n for a mode.
 func NewGA(m cards.Mode, n *net.Net) *GA {
 	p := &GA{encoder: GAEncoder(m), work: n.NewWorkspace()}
 	p.playedSums = make([]float32, len(p.work.FirstSums))
@@ -33,29 +33,29 @@ func NewGA(m cards.Mode, n *net.Net) *GA {
 	return p
 }
 
-// SetNet sets the net, of the same sizes as before.
+// SetNet replaces the net by one with the same sizes and starts a game.
 func (p *GA) SetNet(n *net.Net) {
 	p.net = n
 	p.StartGame()
 }
 
-// StartGame starts a game.
+// StartGame starts a game. It must be called before the first move of every game.
 func (p *GA) StartGame() {
 	p.net.StartSums(p.work)
 	copy(p.playedSums, p.work.FirstSums)
 	p.playedCount = 0
 }
 
-// GAEncoder returns the encoder of the nets' inputs.
+// GAEncoder returns the encoder for the inputs of these nets.
 func GAEncoder(m cards.Mode) features.Encoder {
 	e, err := features.NewEncoder(m, features.Genetic)
 	if err != nil {
-		panic(err) // it exists
+		panic(err) // the encoding exists
 	}
 	return e
 }
 
-// Choose returns the legal move with the highest output, the first of equal ones.
+// Choose returns the legal move with the highest output. Of equal ones it returns the first.
 func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	if len(legal) == 1 {
 		return legal[0]
@@ -71,7 +71,7 @@ func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	return best
 }
 
-// setFirstSums sums up the first layer for the seat to move.
+// setFirstSums computes the sums of the first layer for the seat to move.
 func (p *GA) setFirstSums(s *cards.Position) {
 	t, first := s.Board(), p.work.FirstSums
 	copy(first, p.playedSums)
@@ -83,7 +83,7 @@ func (p *GA) setFirstSums(s *cards.Position) {
 	}
 	p.inputs.Reset()
 	seen := s.History.PlayedCards
-	s.History.PlayedCards = 0 // they are in played
+	s.History.PlayedCards = 0 // playedSums includes them
 	p.encoder.AppendState(&p.inputs, s, s.Turn())
 	s.History.PlayedCards = seen
 	for _, input := range p.inputs.Index {
@@ -91,9 +91,10 @@ func (p *GA) setFirstSums(s *cards.Position) {
 	}
 }
 
-// ReadGA reads a model of the kind ga, to the end of its body: a net, or the policy of an agent.
+// ReadGA reads a model of the kind ga to the end of its body. It returns a net or, if agents play by a
+// policy, a policy; the other result is nil.
 func ReadGA(h model.Header, b *model.Body) (*net.Net, *policy.Model, error) {
-	mode, _ := cards.ParseMode(h.Mode) // model.Read has found it
+	mode, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	switch {
 	case h.Variant == model.RL:
 		keys, err := policy.ParseKeys(h.Encoding)

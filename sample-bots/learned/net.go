@@ -35,7 +35,7 @@ func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	case h.Encoding != features.Complete:
 		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba-lab train net", h.Encoding, features.Complete)
 	}
-	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
+	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	e := features.NewCompleteEncoder(m)
 	n, err := net.Read(h, b, e.Inputs(), m.Actions())
 	if err != nil {

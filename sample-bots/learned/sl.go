@@ -11,24 +11,24 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is a defect of the study's code: among several songs of 20 the first is sung, without a
-// choice.
+// NoSongsDefect is a defect of the study's code: instead of choosing among several songs of 20, it sings the
+// first.
 const NoSongsDefect = "no-songs"
 
-// SL plays the moves that a net values most. It is for one goroutine.
+// SL plays by a net that values actions. It must not be used by several goroutines at once.
 type SL struct {
 	Header  model.Header
 	net     *net.Net
 	encoder features.Encoder
 	work    *net.Workspace
 	sample  net.Inputs
-	sums    []float32 // of the first layer for the state, without an action
+	sums    []float32 // sums of the first layer for the state without an action
 	noSongs bool
 }
 
-// ReadSL reads the agent of a model of the kind sl, to the end of its body.
+// ReadSL reads a model of the kind sl to the end of its body and returns its agent.
 func ReadSL(h model.Header, b *model.Body) (*SL, error) {
-	m, _ := cards.ParseMode(h.Mode) // model.Read has found it
+	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	e, err := features.NewEncoder(m, h.Encoding)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -44,7 +44,7 @@ func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 	return NewSL(h, e, n), nil
 }
 
-// NewSL returns the agent of a net.
+// NewSL returns the agent of the net n, whose header is h and whose inputs e encodes.
 func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	return &SL{
 		Header: h, net: n, encoder: e, work: n.NewWorkspace(), sums: make([]float32, n.Sizes[1]),
@@ -52,9 +52,9 @@ func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	}
 }
 
-// Choose returns the best of the legal moves of the seat to move, and what the net says of it: its
-// most probable label or the mean of all, which moves are compared by, or for WL the chance of
-// winning.
+// Choose returns the best legal move of the seat to move, and its value. If the net has labels, moves are
+// compared by the mean of the labels if mean is set, otherwise by the most probable label. A net without
+// labels gives the chance to win.
 func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rules.Move, value float64) {
 	if a.noSongs && cards.Action(legal[0]) >= cards.SingAction {
 		return legal[0], 0
@@ -77,14 +77,14 @@ func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rule
 	return best, top.value
 }
 
-// rank is how good an action is: by order, then by chance.
+// rank orders actions: by order, then by chance. value is the value that Choose returns.
 type rank struct{ order, chance, value float64 }
 
 func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 
-// rank ranks an action by the outputs for it.
+// rank returns the rank of an action from the net's outputs for it.
 func (a *SL) rank(out []float32, mean bool) rank {
 	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}
@@ -100,7 +100,7 @@ func (a *SL) rank(out []float32, mean bool) rank {
 	return rank{order: float64(class), chance: float64(out[class]), value: float64(a.Header.Labels[class])}
 }
 
-// MostProbable returns the class of the highest chance, the first among equals.
+// MostProbable returns the index of the highest value. Of equal ones it returns the first.
 func MostProbable(out []float32) (best int) {
 	for i, x := range out {
 		if x > out[best] {

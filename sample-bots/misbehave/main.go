@@ -1,5 +1,5 @@
-// Command misbehave is a bot that can fail in every way, to test the referee. Until its fault it
-// plays the first legal move.
+// Command misbehave is a bot that makes a chosen fault, to test the referee. Before the fault it plays the
+// first legal move.
 package main
 
 import (

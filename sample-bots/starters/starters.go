@@ -1,4 +1,5 @@
-// Package starters contains a complete bot to start from for each language.
+// Package starters contains a starter, a complete and simple bot, for each of several languages. Users begin
+// with a copy of one.
 package starters
 
 import (
@@ -20,24 +21,24 @@ import (
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php
 var files embed.FS
 
-// readme is the README.md of each starter, with words in capitals for what differs.
+// readme is the README.md of every starter. Words in capitals are placeholders.
 //
 //go:embed README.md.tmpl
 var readme string
 
-// Language is a language with a starter.
+// Language is a programming language that has a starter.
 type Language struct {
-	Name    string   // also of the directory
-	Title   string   // for people
+	Name    string   // also the name of its directory
+	Title   string   // name for people
 	Aliases []string // other names that users may type
-	Needs   []string // the programs that build and run the bot
-	Source  string   // the main file
+	Needs   []string // programs that build and run the bot
+	Source  string   // main file
 
-	// For README.md: code that writes to the log, code that writes a comment, and when output is sent.
+	// Texts for README.md: code that writes to the log, code that writes a comment, and when output is sent.
 	Debug, Comment, Flush string
 }
 
-// Languages is all languages, in display order.
+// Languages lists all languages with a starter, in the order in which they are shown.
 var Languages = []Language{
 	{"python", "Python", []string{"py", "python3"}, []string{"python3"}, "bot.py",
 		`print("hm", file=sys.stderr)`, `print("# hm", flush=True)`,
@@ -80,7 +81,7 @@ var Languages = []Language{
 		"`echo` writes at once; if you use `ob_start()`, call `ob_flush()` and `flush()`"},
 }
 
-// Find returns the language with a name, title or alias, ignoring case.
+// Find returns the language with a name, title or alias. Upper and lower case are the same.
 func Find(word string) (Language, error) {
 	word = strings.ToLower(word)
 	var known []string
@@ -97,7 +98,7 @@ func Find(word string) (Language, error) {
 	return Language{}, fmt.Errorf("language %q has no starter: try %s; bots in other languages work, too: see SPEC.md", word, strings.Join(known, ", "))
 }
 
-// MissingPrograms returns the programs that the bot needs and this machine lacks.
+// MissingPrograms returns the programs that the bot needs and that this machine does not have.
 func (l Language) MissingPrograms() (programs []string) {
 	for _, program := range l.Needs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -107,8 +108,8 @@ func (l Language) MissingPrograms() (programs []string) {
 	return programs
 }
 
-// Write writes the starter into a new or empty directory. It returns the bot's name, which is
-// derived from the directory's name.
+// Write writes the starter to dir, which must be new or empty. It returns the name of the bot, which is
+// derived from that of the directory.
 func (l Language) Write(dir string) (name string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -133,7 +134,7 @@ func (l Language) Write(dir string) (name string, err error) {
 	return name, nil
 }
 
-// Files returns the texts of the starter's files by their names, for a bot with a name.
+// Files returns the contents of the starter's files, by file name, for a bot with the given name.
 func (l Language) Files(name string) (map[string]string, error) {
 	fill := strings.NewReplacer("NAME", name, "TITLE", l.Title, "SOURCE", l.Source,
 		"DEBUG", l.Debug, "COMMENT", l.Comment, "FLUSH", l.Flush)
@@ -148,16 +149,17 @@ func (l Language) Files(name string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		content[e.Name()] = strings.ReplaceAll(string(data), "my-"+l.Name+"-bot", name) // in the manifest and the source
+		content[e.Name()] = strings.ReplaceAll(string(data), "my-"+l.Name+"-bot", name) // the name is in the manifest and in the source
 	}
 	content["timba.toml"] = gamesLine.ReplaceAllString(content["timba.toml"], "games = ["+strings.Join(plays, ", ")+"]")
 	return content, err
 }
 
-// gamesLine is the line of a manifest with the games that the bot plays.
+// gamesLine matches the line of a manifest that lists the games of the bot.
 var gamesLine = regexp.MustCompile(`(?m)^games = .*$`)
 
-// checkEmpty returns an error for a directory that is not empty; a new git repository passes.
+// checkEmpty returns an error if dir exists and is not empty. It ignores .git, so that dir may be a new
+// repository.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +176,7 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// create writes a file that must not exist.
+// create writes a new file. It returns an error if the file exists.
 func create(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -187,7 +189,8 @@ func create(path, text string) error {
 	return f.Close()
 }
 
-// botName returns a name that needs no quoting in any of the languages.
+// botName returns a name for a bot, derived from that of its directory, that needs no quoting in any of the
+// languages.
 func botName(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// The numbers of actions: a card's index, then the exchange, then, in Tute, a song by suit.
+// Numbers of actions. A card's number is its Index. In Tute, the songs by suit follow SingAction.
 const (
 	ExchangeAction = baraja.TableCards
 	SingAction     = ExchangeAction + 1
@@ -14,7 +14,7 @@ const (
 	suits = 4
 )
 
-// Actions returns the number of actions of the mode: 41, or 45 in Tute.
+// Actions returns the number of actions of the mode: 41 in Brisca, 45 in Tute.
 func (m Mode) Actions() int {
 	if m.Tute {
 		return SingAction + suits
@@ -22,7 +22,7 @@ func (m Mode) Actions() int {
 	return SingAction
 }
 
-// indexes has the place of a card in the unshuffled pack of 40, by the card.
+// indexes maps a card to its index in the unshuffled pack of 40.
 var indexes = func() (table [64]uint8) {
 	for i, c := range baraja.Pack40 {
 		table[c] = uint8(i)
@@ -30,15 +30,16 @@ var indexes = func() (table [64]uint8) {
 	return table
 }()
 
-// Index returns the number of a card from 0 to 39: its place in the unshuffled pack.
+// Index returns the index of a card in the unshuffled pack of 40.
 func Index(c baraja.Card) int { return int(indexes[c&63]) }
 
 // CardAt is the inverse of Index.
 func CardAt(i int) baraja.Card { return baraja.Pack40[i] }
 
-// Bits40 returns a set of cards of the pack of 40 as a number of 40 bits: bit i is card CardAt(i).
+// Bits40 converts a set of cards of the pack of 40 to a number of 40 bits, in which bit i is the card
+// CardAt(i).
 func Bits40(s baraja.Set) (bits uint64) {
-	const low, high = 1<<7 - 1, 1<<3 - 1 // ranks 1 to 7; 10 to 12
+	const low, high = 1<<7 - 1, 1<<3 - 1 // masks for ranks 1 to 7 and 10 to 12
 	for suit := range suits {
 		of := uint64(s) >> (suit * baraja.Ranks)
 		bits |= (of&low | of>>9&high<<7) << (suit * 10)
@@ -46,7 +47,7 @@ func Bits40(s baraja.Set) (bits uint64) {
 	return bits
 }
 
-// Action returns the number of the action that a move is.
+// Action returns the number of the action that a move stands for.
 func Action(m rules.Move) int {
 	switch {
 	case m < baraja.SwapMove:
@@ -57,8 +58,8 @@ func Action(m rules.Move) int {
 	return SingAction + int(m-tute.SingMove)
 }
 
-// FindMove returns the move among the legal ones that is an action, and whether there is one. No
-// more than one exchange is legal at a time.
+// FindMove returns the legal move with an action's number, or false if there is none. At most one exchange is
+// legal at a time, so that the move is unique.
 func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	for _, m := range legal {
 		if Action(m) == action {
@@ -68,5 +69,5 @@ func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	return 0, false
 }
 
-// SongMove returns the move that an action of Tute from Sing on is.
+// SongMove returns the move for an action from SingAction on.
 func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-SingAction) }

@@ -1,8 +1,8 @@
-// Package cards has Brisca and Tute as models see them: the modes of the games, positions with what an
-// observer keeps of a game, and numbers for cards and actions. Begin with Mode and Position.
+// Package cards provides Brisca and Tute in the form that models see: the modes of the games, positions with
+// the history that an observer remembers, and numbers for cards and actions. Begin with Mode and Position.
 //
-// The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC
-// 2024, unless a package says otherwise.
+// The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC 2024, unless
+// a package says otherwise.
 package cards
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Mode is a game with a number of seats: what a model is trained for. It is comparable. A model
-// plays its mode with every combination of the optional rules.
+// Mode is a game with a number of players, for which a model is trained. It is comparable. A model plays its
+// mode with every combination of the optional rules.
 type Mode struct {
-	Tute       bool // else Brisca
+	Tute       bool // false means Brisca
 	FollowOnly bool // Tute with the option followonly
 	Players    int  // 2 to 4
-	Teams      bool // with four players
+	Teams      bool // only with four players
 }
 
-// Modes returns every mode.
+// Modes returns all modes.
 func Modes() (list []Mode) {
 	for _, m := range []Mode{{}, {Tute: true}, {Tute: true, FollowOnly: true}} {
 		for m.Players = 2; m.Players <= baraja.TableSeats; m.Players++ {
@@ -37,7 +37,7 @@ func Modes() (list []Mode) {
 	return list
 }
 
-// ModeNames returns the names of the modes.
+// ModeNames returns the names of all modes.
 func ModeNames() (names []string) {
 	for _, m := range Modes() {
 		names = append(names, m.String())
@@ -45,7 +45,7 @@ func ModeNames() (names []string) {
 	return names
 }
 
-// String returns the name of the mode, as in brisca2 or follow-teams.
+// String returns the name of the mode, such as brisca2 or follow-teams.
 func (m Mode) String() string {
 	name := "brisca"
 	switch {
@@ -60,7 +60,7 @@ func (m Mode) String() string {
 	return name + strconv.Itoa(m.Players)
 }
 
-// ParseMode returns the mode of a name.
+// ParseMode returns the mode with a name.
 func ParseMode(name string) (Mode, error) {
 	for _, m := range Modes() {
 		if m.String() == name {
@@ -70,7 +70,7 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// ModeOf returns the mode of a variant, and false if it is another game.
+// ModeOf returns the mode of a variant. It returns false if the game is neither Brisca nor Tute.
 func ModeOf(v *rules.Variant) (Mode, bool) {
 	switch r := v.Rules.(type) {
 	case brisca.Rules:
@@ -85,7 +85,7 @@ func ModeOf(v *rules.Variant) (Mode, bool) {
 
 func modeOf(r baraja.TableRules) Mode { return Mode{Players: int(r.Players), Teams: r.Teams} }
 
-// Variant returns the game of the mode with optional rules, which are among Rules.
+// Variant returns the variant of the mode with optional rules, which must be one of Rules.
 func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	given := map[string]string{"players": strconv.Itoa(m.Players)}
 	for name, on := range map[string]bool{
@@ -101,13 +101,13 @@ func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	}
 	v, err := game.Resolve(given)
 	if err != nil {
-		panic(err) // a mode is no game
+		panic(err) // the mode or the rules are invalid
 	}
 	return v
 }
 
-// Rules returns every combination of the optional rules: 16 with two players, 8 otherwise. The
-// number of a combination is RuleBits.
+// Rules returns all combinations of the optional rules: 16 with two players, otherwise 8. The index of a
+// combination is its RuleBits.
 func (m Mode) Rules() (list []baraja.TableRules) {
 	for bits := range 1 << m.RuleCount() {
 		r := baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams}
@@ -121,14 +121,15 @@ func (m Mode) Rules() (list []baraja.TableRules) {
 	return list
 }
 
-// AllRules names every combination of the optional rules, NoRules the one without any.
+// AllRules is the name of all combinations of the optional rules, NoRules that of the combination without
+// any.
 const (
 	AllRules = "all"
 	NoRules  = "none"
 )
 
-// Combinations returns the combinations of optional rules that a text names: AllRules, NoRules, or
-// one in the digits of RuleBits.
+// Combinations returns the combinations of optional rules for a text, which is AllRules, NoRules, or the
+// binary digits of RuleBits.
 func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 	all := m.Rules()
 	switch text {
@@ -146,7 +147,7 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error for a mode that does not exist, or has no such combinations.
+// CheckRules returns an error if the mode does not exist or Combinations rejects the rules.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {
@@ -155,7 +156,7 @@ func CheckRules(mode, rules string) error {
 	return err
 }
 
-// RuleCount returns the number of optional rules: 4 with two players, 3 otherwise.
+// RuleCount returns the number of optional rules: 4 with two players, otherwise 3.
 func (m Mode) RuleCount() int {
 	if m.Players == 2 {
 		return 4
@@ -163,8 +164,8 @@ func (m Mode) RuleCount() int {
 	return 3
 }
 
-// RuleBits returns the optional rules as a binary number whose digits, from the left, are
-// exchange, last10, blackhand and, with two players, hunt3.
+// RuleBits returns the optional rules as a binary number. Its digits, from the left, are exchange, last10,
+// blackhand and, with two players, hunt3.
 func RuleBits(r baraja.TableRules) (bits int) {
 	rules := [...]bool{r.Exchange, r.Last10, r.BlackHand, r.Hunt3}
 	n := len(rules)
@@ -180,8 +181,8 @@ func RuleBits(r baraja.TableRules) (bits int) {
 	return bits
 }
 
-// TypicalMaxPlies returns how many moves hardly a game exceeds: in Tute each of the four songs is rarely chosen
-// more than once.
+// TypicalMaxPlies returns a number of moves that a game rarely exceeds. In Tute it assumes one choice of a
+// song for each suit.
 func (m Mode) TypicalMaxPlies() int {
 	plies := baraja.TableRules{Exchange: true}.MaxPlies()
 	if m.Tute {
@@ -190,7 +191,7 @@ func (m Mode) TypicalMaxPlies() int {
 	return plies
 }
 
-// MaxPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
+// MaxPoints returns the number of points by which the thesis scales points: 130 in Brisca, 230 in Tute.
 func (m Mode) MaxPoints() int {
 	if m.Tute {
 		return 230
@@ -198,7 +199,7 @@ func (m Mode) MaxPoints() int {
 	return baraja.AllPoints + baraja.LastBonus
 }
 
-// Side returns the side that a seat plays for.
+// Side returns the side of a seat.
 func (m Mode) Side(seat int) int {
 	if m.Teams {
 		return seat % 2

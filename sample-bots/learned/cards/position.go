@@ -9,16 +9,16 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Position is a position of Brisca or of Tute, with what an observer keeps of the game. A copy is
-// independent. Its methods allocate nothing.
+// Position is a position of Brisca or Tute together with its history. A copy is independent. Methods do not
+// allocate.
 type Position struct {
 	Mode    Mode
 	History History
-	brisca  brisca.State // of a mode of Brisca
-	tute    tute.State   // of a mode of Tute
+	brisca  brisca.State // valid in modes of Brisca
+	tute    tute.State   // valid in modes of Tute
 }
 
-// Deal begins a game of a mode with optional rules.
+// Deal starts a game of a mode with optional rules and cards that src shuffles.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -28,7 +28,7 @@ func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	}
 }
 
-// Layout begins a game of a mode with a pack that is already shuffled.
+// Layout starts a game of a mode with optional rules and a pack that is already shuffled.
 func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -38,8 +38,8 @@ func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]b
 	}
 }
 
-// SetState sets the position to that of a game, which need not be reached move by move. It reports whether the
-// game is Brisca or Tute.
+// SetState sets the position to that of a game. The earlier positions need not be known. It returns false if
+// the game is neither Brisca nor Tute.
 func (p *Position) SetState(s rules.State) bool {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -54,7 +54,7 @@ func (p *Position) SetState(s rules.State) bool {
 	return true
 }
 
-// State returns the position as that of a game, which shares it.
+// State returns the position as a rules.State. It is not a copy.
 func (p *Position) State() rules.State {
 	if p.Mode.Tute {
 		return &p.tute
@@ -62,7 +62,7 @@ func (p *Position) State() rules.State {
 	return &p.brisca
 }
 
-// Board returns the hands, the stock and the trick, which only moves change.
+// Board returns the hands, the stock and the trick. The caller must not change them.
 func (p *Position) Board() *baraja.Table {
 	if p.Mode.Tute {
 		return &p.tute.Table
@@ -97,7 +97,7 @@ func (p *Position) Playable() baraja.Set {
 	return p.brisca.Hands[p.brisca.Mover]
 }
 
-// Songs returns what has been sung: nothing in Brisca.
+// Songs returns the state of the songs. In Brisca it is empty.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
 		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}
@@ -105,7 +105,7 @@ func (p *Position) Songs() Songs {
 	return Songs{}
 }
 
-// Song returns the points of the song in a suit: none in Brisca.
+// Song returns the points of the song in a suit. In Brisca it returns 0.
 func (p *Position) Song(suit baraja.Suit) int16 {
 	if p.Mode.Tute {
 		return p.tute.SongPoints(suit)
@@ -113,7 +113,7 @@ func (p *Position) Song(suit baraja.Suit) int16 {
 	return 0
 }
 
-// Redeal deals what a seat does not see anew.
+// Redeal deals the cards again that a seat does not see.
 func (p *Position) Redeal(seat int, r *rules.Rand) {
 	if p.Mode.Tute {
 		p.tute.Redeal(seat, r)
@@ -122,7 +122,7 @@ func (p *Position) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// Apply makes a legal move and leaves the Watch as it is.
+// Apply makes a legal move without updating History.
 func (p *Position) Apply(m rules.Move, log *rules.Log) {
 	if p.Mode.Tute {
 		p.tute.Apply(m, log)
@@ -131,7 +131,7 @@ func (p *Position) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// Play makes a legal move and keeps the Watch up.
+// Play makes a legal move and updates History.
 func (p *Position) Play(m rules.Move) {
 	before := p.tute.SungSuits
 	p.Apply(m, nil)
@@ -154,7 +154,7 @@ func (p *Position) Points(side int) (sum int) {
 	return sum
 }
 
-// PointLead returns the points of a seat's side less those of all others.
+// PointLead returns the points of a seat's side minus those of all other seats.
 func (p *Position) PointLead(seat int) (lead int) {
 	t, own := p.Board(), p.Mode.Side(seat)
 	for other, points := range t.Points[:t.Players] {
@@ -167,8 +167,8 @@ func (p *Position) PointLead(seat int) (lead int) {
 	return lead
 }
 
-// Outcome returns +1 for a seat whose side has more points than every other, 0 if it shares
-// the most, -1 otherwise.
+// Outcome returns 1 if the seat's side has more points than every other side, 0 if it shares the most points,
+// and -1 otherwise.
 func (p *Position) Outcome(seat int) int {
 	own, standing := p.Mode.Side(seat), 1
 	for other := range p.Mode.Players {
@@ -179,7 +179,7 @@ func (p *Position) Outcome(seat int) int {
 	return standing
 }
 
-// Table returns the table of a position of brisca or tute, nil for other games.
+// Table returns the table of a state of Brisca or Tute. For other games it returns nil.
 func Table(s rules.State) *baraja.Table {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -190,25 +190,25 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs is what has been sung in a game of Tute. It is comparable.
+// Songs is the state of the songs in a game of Tute. It is comparable.
 type Songs struct {
-	DeclaredSuits [baraja.TableSeats]uint8 // by seat: the suit declared in this trick and 1, or 0
-	ScoredSuits   uint8                    // the suits that are scored, a bit each
-	ChoiceSuits   uint8                    // the suits that the seat to move has to choose from, a bit each
+	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
+	ScoredSuits   uint8                    // suits whose songs are scored, a bit each
+	ChoiceSuits   uint8                    // suits among which the seat to move has to choose, a bit each
 }
 
-// History is what an observer keeps of a game: what the table alone does not tell at once. It is
-// public to all seats. The zero value is that of a first position.
+// History is what an observer remembers of a game because the table no longer shows it. All seats know it.
+// The zero value belongs to the first position of a game.
 type History struct {
-	// PlayedCards is the cards played so far, those of the current trick included.
+	// PlayedCards are the cards played so far, including those of the current trick.
 	PlayedCards baraja.Set
-	// ScoredSongs is the suits of the songs that each seat has scored, a bit each.
+	// ScoredSongs are the suits of the songs that each seat has scored, a bit each.
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
-// reconstructHistory returns the Watch of a position that was not reached by Play, as a bot's is. Who has
-// scored a song has held both its cards then, and has played them or is known to hold them: of
-// the songs that are done, it is the seat that all know to hold the 12, or that has played it.
+// reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored a
+// song held both cards of it, and has since played them or is known to hold them. So the song was scored by
+// the seat that has played the 12 or is known to hold it.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
@@ -228,7 +228,7 @@ func (p *Position) reconstructHistory() History {
 	return w
 }
 
-// SungSuits returns the suits that a seat has declared in this trick or has scored, a bit each.
+// SungSuits returns the suits that a seat has declared in this trick or scored before, a bit each.
 func (w *History) SungSuits(s *Songs, seat int) uint8 {
 	sung := w.ScoredSongs[seat]
 	if d := s.DeclaredSuits[seat]; d != 0 {

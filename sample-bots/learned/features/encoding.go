@@ -1,5 +1,5 @@
-// Package features makes inputs of nets from positions of Brisca and Tute: by the Encoder of R.
-// Arjonilla, bachelor's thesis, UOC 2024, or by our own Table.
+// Package features encodes positions of Brisca and Tute as inputs of nets: by Encoder, which follows R.
+// Arjonilla, bachelor's thesis, UOC 2024, or by CompleteEncoder, which does not.
 package features
 
 import (
@@ -10,38 +10,36 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The encodings of a position as inputs.
+// Encodings of a position.
 const (
-	// Scaled is one-hot suits, and numbers from 0 to 1 for all else: 56 to 76 inputs with the
+	// Scaled has one-hot suits, and numbers from 0 to 1 for everything else: 56 to 76 inputs including the
 	// action.
 	Scaled = "scaled"
-	// Unscaled is bits: 160 to 207 inputs with the action.
+	// Unscaled has only bits: 160 to 207 inputs including the action.
 	Unscaled = "unscaled"
-	// Genetic is Unscaled without the points and the action: 112 inputs in Brisca with two
-	// players.
+	// Genetic is Unscaled without the points and the action: 112 inputs in Brisca with two players.
 	Genetic = "genetic"
 )
 
 const (
-	ranks     = 10 // strengths of a suit's cards, counted from 1
+	ranks     = 10 // strengths of the cards of a suit, which count from 1
 	suits     = 4
-	pointBits = 7 // of the seat's own points; 127 stands for all above
+	pointBits = 7 // for the seat's own points; 127 stands for more as well
 	maxPoints = 1<<pointBits - 1
 	all40     = 1<<baraja.TableCards - 1
 )
 
-// Encoder encodes positions of a mode. Inputs are in this order: the trump card; the cards in
-// the trick, from its leader, zeros where there is none; the hand; in Tute the suits that each
-// seat has sung, the own first; the cards played; the points, the own first; the optional rules
-// that are on; the action.
+// Encoder encodes positions of a mode. The inputs are, in this order: the trump card; the cards of the trick
+// from the leader on, with zeros for missing ones; the hand; in Tute the suits that each seat has sung, the
+// own seat first; the played cards; the points, the own seat first; the optional rules; the action.
 type Encoder struct {
 	Mode   cards.Mode
-	bits   bool // else numbers
-	action bool // with the points and the action
+	bits   bool // bits instead of numbers
+	action bool // includes the points and the action
 	inputs int
 }
 
-// NewEncoder returns the encoder of an encoding.
+// NewEncoder returns the encoder for a mode and the name of an encoding.
 func NewEncoder(m cards.Mode, encoding string) (Encoder, error) {
 	e := Encoder{Mode: m, bits: true}
 	switch encoding {
@@ -76,15 +74,15 @@ func (e *Encoder) count() int {
 // Inputs returns the number of inputs.
 func (e *Encoder) Inputs() int { return e.inputs }
 
-// ActionInput returns the input that is 1 for an action, where the encoding has the action.
+// ActionInput returns the input that is 1 for an action. The encoding must include the action.
 func (e *Encoder) ActionInput(action int) int { return e.inputs - e.Mode.Actions() + action }
 
-// PlayedInput returns the input that is 1 when a card has been played, where the encoding is Genetic.
+// PlayedInput returns the input that is 1 once a card has been played. The encoding must be Genetic.
 func (e *Encoder) PlayedInput(c baraja.Card) int {
 	return e.inputs - e.Mode.RuleCount() - baraja.TableCards + cards.Index(c)
 }
 
-// AppendState adds the inputs of what a seat sees of a position, all but the action.
+// AppendState adds to s the inputs for what a seat sees of a position. They do not include the action.
 func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()
 	a := adder{s: s, bits: e.bits}
@@ -120,7 +118,7 @@ func (e *Encoder) addPoints(a *adder, t *baraja.Table, seat int) {
 	}
 }
 
-// adder adds inputs to a sample, one after another.
+// adder adds inputs to s one after another.
 type adder struct {
 	s    *net.Inputs
 	next int // the next input
@@ -132,7 +130,7 @@ func (a *adder) addNumber(x float32) {
 	a.next++
 }
 
-// addOneHot adds n inputs, of which one is 1.
+// addOneHot adds n inputs, of which input i is 1.
 func (a *adder) addOneHot(i, n int) {
 	a.s.Add(a.next+i, 1)
 	a.next += n
@@ -175,7 +173,7 @@ func (a *adder) addSet(addSet baraja.Set) {
 	a.next += baraja.TableCards
 }
 
-// addBits adds a number of n bits: the lowest bit first.
+// addBits adds a number of n bits, the lowest bit first.
 func (a *adder) addBits(x uint64, n int) {
 	if !a.bits {
 		a.addNumber(float32(x) / float32(uint64(1)<<n-1))

@@ -7,39 +7,39 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Complete is an encoding of all that a seat knows, in bits, with suits by their part in the game
-// instead of by their names. It is not the thesis's.
+// Complete is the name of the encoding of CompleteEncoder. The thesis does not have it.
 const Complete = "complete"
 
 const (
-	maxDraws   = 17 // tricks after which cards are drawn: 17 in Brisca with two players, fewer elsewhere
-	pointsStep = 4  // points that are alike
+	maxDraws   = 17 // maximum number of tricks after which cards are drawn, reached in Brisca with two players
+	pointsStep = 4  // points that share an input
 )
 
-// CompleteEncoder encodes positions of a mode as Complete. Inputs are 0 or 1, in this order:
+// CompleteEncoder encodes everything that a seat knows of a position. Suits are ordered by their role in the game
+// instead of by name. Inputs are 0 or 1, in this order:
 //
 //   - the strength of the trump card while it lies on the table, 10
-//   - for each place of the trick but the last: the card there, 40
+//   - for each place of the trick but the last, the card there, 40
 //   - the hand, 40
-//   - of the hand, the cards that take the trick, or of a lead those that no unseen card of their
-//     suit beats, 40
-//   - the cards played, 40
-//   - for each other seat, the next first: its cards that all know, 40
-//   - how many tricks are left after which cards are drawn, 18
-//   - for each seat, the own first: its points in steps of 4
-//   - in Tute, for each seat, the own first: the suits that it has declared in this trick, 4, and
-//     those of the songs that it has scored, 4; then the suits to choose from, 4
-//   - the optional rules that are on
+//   - the cards of the hand that would take the trick or, if the seat leads, that no unseen card of their suit
+//     beats, 40
+//   - the played cards, 40
+//   - for each other seat, the next one first, the cards that all know to be in its hand, 40
+//   - the number of tricks left after which cards are drawn, 18
+//   - for each seat, the own one first, its points in steps of 4
+//   - in Tute, for each seat, the own one first, the suits that it has declared in this trick, 4, and those of the
+//     songs that it has scored, 4; then the suits to choose from, 4
+//   - the optional rules
 //
-// A card is 10 times the place of its suit plus its place in the suit, as in cards.Index. Trumps
-// come first; then the suit that was led; then suits by their strongest cards in hand, then played.
+// The index of a card is 10 times the place of its suit plus its place in the suit, as in cards.Index. Trumps come
+// first, then the suit that was led, then the others by their strongest cards in hand, then by those played.
 type CompleteEncoder struct {
 	mode   cards.Mode
-	steps  int // of points
+	steps  int // number of inputs for the points of a seat
 	inputs int
 }
 
-// NewCompleteEncoder returns the encoder of a mode.
+// NewCompleteEncoder returns the encoder for a mode.
 func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 	t := CompleteEncoder{mode: m, steps: m.MaxPoints()/pointsStep + 1}
 	t.inputs = ranks + baraja.TableCards*(2*(m.Players-1)+3) + maxDraws + 1 + m.Players*t.steps + m.RuleCount()
@@ -52,11 +52,11 @@ func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 // Inputs returns the number of inputs.
 func (e *CompleteEncoder) Inputs() int { return e.inputs }
 
-// Places is the place of each suit in the inputs and outputs of a position.
+// Places has the place of each suit in the inputs and outputs for one position.
 type Places [suits]uint8
 
-// Output returns the output for an action of package cards: its number with the suits in their
-// places.
+// Output returns the output of the net for an action of package cards. It is the action's number with the
+// suit replaced by its place.
 func (p *Places) Output(action int) int {
 	switch {
 	case action < cards.ExchangeAction:
@@ -68,8 +68,8 @@ func (p *Places) Output(action int) int {
 	return cards.SingAction + int(p[action-cards.SingAction])
 }
 
-// Append adds the inputs that are 1 of what the seat to move sees of a position, and returns
-// the places of the suits.
+// Append appends the inputs that are 1 for what the seat to move knows of a position. It also returns the
+// places of the suits, which the outputs need.
 func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players
@@ -116,8 +116,8 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 	return a.ones, a.places
 }
 
-// winningCards returns the cards that would take the trick, or of a lead those that no unseen card of
-// their suit beats.
+// winningCards returns the cards that would take the trick. If the seat leads, it returns the cards of its
+// hand that no unseen card of their suit beats.
 func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	if t.TrickSize > 0 {
 		return baraja.BeatingCards(t.Trumps(), t.Best)
@@ -135,10 +135,11 @@ func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	return cards
 }
 
-const suitSetCount = 1 << ranks // of the cards of a suit
+// suitSetCount is the number of sets of cards of one suit.
+const suitSetCount = 1 << ranks
 
-// strengthBits has a set of cards of a suit, as cards.Bits40 has it, with the bits in the order of
-// strength: the 1 is the highest.
+// strengthBits maps a set of cards of one suit, in the form of cards.Bits40, to the same set with the bits in
+// order of strength. The 1 is the highest bit.
 var strengthBits = func() (table [suitSetCount]uint16) {
 	for set := range table {
 		for i := range ranks {
@@ -150,7 +151,7 @@ var strengthBits = func() (table [suitSetCount]uint16) {
 	return table
 }()
 
-// suitPlaces orders the suits by what they mean to a seat with a hand, after the cards seen.
+// suitPlaces orders the suits by their importance for the seat to move, from its hand and the cards seen.
 func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	var weight [suits]uint32
 	for suit := range suits {
@@ -170,14 +171,14 @@ func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	return p
 }
 
-// lister lists the inputs that are 1, one part after another.
+// lister lists the inputs that are 1, one part of the encoding after another.
 type lister struct {
 	ones   []uint16
-	next   int // the first input of the next part
+	next   int // first input of the next part
 	places Places
 }
 
-// addOneHot adds n inputs, of which one is 1.
+// addOneHot adds n inputs, of which input i is 1.
 func (a *lister) addOneHot(i, n int) {
 	a.ones = append(a.ones, uint16(a.next+i))
 	a.next += n
@@ -187,7 +188,7 @@ func (a *lister) addCard(c baraja.Card) {
 	a.addOneHot(a.places.Output(cards.Index(c)), baraja.TableCards)
 }
 
-// addCards adds the cards of a set as cards.Bits40 returns it.
+// addCards adds a set of cards in the form of cards.Bits40.
 func (a *lister) addCards(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		a.ones = append(a.ones, uint16(a.next+a.places.Output(bits.TrailingZeros64(set))))

@@ -1,4 +1,4 @@
-// Package model writes and reads model files. lab/README.md describes the format.
+// Package model writes and reads model files, which hold trained models. lab/README.md describes the format.
 package model
 
 import (
@@ -18,42 +18,42 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// magic begins the first line of a file; the checksum of the header's line follows it.
+// magic is the beginning of the first line of a file. After it comes the checksum of the header's line.
 const magic = "timba-model 1"
 
-// The bounds of a file.
+// Limits for a file.
 const (
-	MaxHeader = 1 << 20
-	MaxBody   = 4 << 30 // bytes that are not compressed
+	MaxHeader = 1 << 20 // bytes of the header's line
+	MaxBody   = 4 << 30 // bytes of the body after decompression
 )
 
-// The kinds of models.
+// Kinds of models.
 const (
-	SL  = "sl"  // a net that values an action
-	RL  = "rl"  // a table of Monte Carlo learning
-	GA  = "ga"  // a net that ranks all actions
-	Net = "net" // a net that says what each action is worth
+	SL  = "sl"  // net that values one action
+	RL  = "rl"  // table of Monte Carlo learning
+	GA  = "ga"  // net that ranks all actions, from a genetic algorithm
+	Net = "net" // net that estimates the result of each action
 )
 
 var kinds = []string{SL, RL, GA, Net}
 
-// Header says what a model is.
+// Header describes a model.
 type Header struct {
-	Kind     string   `json:"kind"`               // one of the kinds
-	Mode     string   `json:"mode"`               // of cards.Modes
-	Variant  string   `json:"variant,omitempty"`  // of the kind, as in ph, ms or xn
-	Encoding string   `json:"encoding,omitempty"` // of the inputs
-	Layers   []int    `json:"layers,omitempty"`   // of a net: inputs, units of each layer
-	Output   string   `json:"output,omitempty"`   // of a net
-	Labels   []int    `json:"labels,omitempty"`   // of the classes of a net, in the order in which it prefers them: the last is best
-	Entries  int      `json:"entries,omitempty"`  // of a table
-	Seed     uint64   `json:"seed"`               // of the training
-	Defects  []string `json:"defects,omitempty"`  // of the study that the training kept
-	// Training is how it was trained, as config.json of its run has it.
+	Kind     string   `json:"kind"`               // SL, RL, GA or Net
+	Mode     string   `json:"mode"`               // name of a cards.Mode
+	Variant  string   `json:"variant,omitempty"`  // depends on the kind: ph, ms or xn, for example
+	Encoding string   `json:"encoding,omitempty"` // encoding of the inputs
+	Layers   []int    `json:"layers,omitempty"`   // sizes of a net: inputs, then the units of each layer
+	Output   string   `json:"output,omitempty"`   // net.Output of a net
+	Labels   []int    `json:"labels,omitempty"`   // labels of a net's classes, the best last
+	Entries  int      `json:"entries,omitempty"`  // number of entries of a table
+	Seed     uint64   `json:"seed"`               // seed of the training
+	Defects  []string `json:"defects,omitempty"`  // defects of the study that the training has reproduced
+	// Training is the configuration of the training, from config.json of the run.
 	Training json.RawMessage `json:"training,omitempty"`
 }
 
-// Check returns why there is no such model.
+// Check returns an error if the kind or the mode does not exist.
 func (h *Header) Check() error {
 	if !slices.Contains(kinds, h.Kind) {
 		return fmt.Errorf("model: kind %q does not exist: try %s", h.Kind, strings.Join(kinds, ", "))
@@ -64,7 +64,8 @@ func (h *Header) Check() error {
 	return nil
 }
 
-// Write writes a model: body writes what follows the header, little-endian.
+// Write writes a model to w. It calls body to write what follows the header, in little-endian order. Write
+// compresses it.
 func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	if err := h.Check(); err != nil {
 		return err
@@ -76,7 +77,7 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	if _, err := fmt.Fprintf(w, "%s %08x\n%s\n", magic, crc32.ChecksumIEEE(line), line); err != nil {
 		return err
 	}
-	z := gzip.NewWriter(w) // zstd would delay a house bot's start: its imports are initialized last
+	z := gzip.NewWriter(w) // with zstd a house bot would start later, because its imports are initialized last
 	buffered := bufio.NewWriter(z)
 	if err := body(buffered); err != nil {
 		return err
@@ -87,13 +88,13 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	return z.Close()
 }
 
-// Body is what follows a header. End must be called after all has been read.
+// Body reads the part of a model after the header. CheckEnd must be called after everything has been read.
 type Body struct {
 	r         *bufio.Reader
-	remaining int64
+	remaining int64 // bytes until MaxBody
 }
 
-// Read reads a header and returns it with the body that follows it.
+// Read reads a header from r and returns it with the body that follows.
 func Read(r io.Reader) (Header, *Body, error) {
 	h, err := readHeader(&r)
 	if err != nil {
@@ -130,7 +131,7 @@ func readHeader(r *io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// readLine returns a line of at most so many bytes without its LF.
+// readLine returns a line without its LF. It returns an error if the line is longer than most bytes.
 func readLine(b *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for len(line) <= most {
@@ -148,7 +149,7 @@ func readLine(b *bufio.Reader, most int) ([]byte, error) {
 
 func clip(line []byte) string { return string(line[:min(len(line), 40)]) }
 
-// Read reads bytes of the body.
+// Read reads decompressed bytes of the body.
 func (b *Body) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.remaining {
 		p = p[:b.remaining]
@@ -161,7 +162,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CheckEnd returns why the body is damaged or longer than what has been read.
+// CheckEnd returns an error if the body is damaged or has more bytes than were read.
 func (b *Body) CheckEnd() error {
 	switch _, err := b.r.ReadByte(); {
 	case err == nil:
@@ -172,7 +173,7 @@ func (b *Body) CheckEnd() error {
 	return nil
 }
 
-// DamageError returns the error of a body that cannot be read to its end.
+// DamageError returns the error for a body that could not be read because of err.
 func DamageError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -180,12 +181,12 @@ func DamageError(err error) error {
 	return fmt.Errorf("model: the body is damaged: %w", err)
 }
 
-// WriteFloats writes numbers as little-endian IEEE 754 of 32 bits.
+// WriteFloats writes x as little-endian IEEE 754 numbers of 32 bits.
 func WriteFloats(w io.Writer, x []float32) error { return binary.Write(w, binary.LittleEndian, x) }
 
-// ReadFloats fills x with what WriteFloats wrote. Numbers that are not finite are errors.
+// ReadFloats fills x with numbers that WriteFloats wrote. It returns an error if a number is not finite.
 func ReadFloats(r io.Reader, x []float32) error {
-	var memory [4096]byte // binary.Read is slower, and a bot starts with this
+	var memory [4096]byte // binary.Read is slower, and bots do this when they start
 	for part := range slices.Chunk(x, len(memory)/4) {
 		if _, err := io.ReadFull(r, memory[:4*len(part)]); err != nil {
 			return DamageError(err)
@@ -200,7 +201,7 @@ func ReadFloats(r io.Reader, x []float32) error {
 	return nil
 }
 
-// ReadBytes reads so many bytes; it takes no more memory than there is to read.
+// ReadBytes reads n bytes. It allocates memory as it reads, so that a wrong n cannot exhaust the memory.
 func ReadBytes(r io.Reader, n int64) ([]byte, error) {
 	const part = 1 << 20
 	var b []byte

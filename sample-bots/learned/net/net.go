@@ -1,5 +1,5 @@
-// Package net is dense neural networks of float32 with ReLU layers: passes forward without
-// allocation, and the weights as flat arrays. Begin with Net.Forward.
+// Package net implements dense neural networks of float32 with ReLU layers. Forward passes do not allocate,
+// and the weights are flat arrays. Begin with Net.Forward.
 package net
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// The bounds of a net.
+// Limits for a net.
 const (
 	MaxLayers = 8
-	MaxUnits  = 4096 // of a layer
+	MaxUnits  = 4096 // per layer
 )
 
-// Output is what the last layer's sums become.
+// Output is the function that a net applies to the sums of its last layer.
 type Output string
 
 const (
-	Softmax Output = "softmax" // the chance of each class
-	Sigmoid Output = "sigmoid" // a chance for each unit
+	Softmax Output = "softmax" // probabilities of classes
+	Sigmoid Output = "sigmoid" // an independent probability for each unit
 	Linear  Output = "linear"  // the sums themselves
 )
 
-// Net is a dense net: layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last
-// are rectified: max(0, x).
+// Net is a dense net. Layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last apply max(0,
+// x).
 type Net struct {
 	Sizes  []int
 	Output Output
@@ -40,7 +40,7 @@ type Net struct {
 
 var kernel gonum.Implementation
 
-// New returns a net of zeros; Randomize makes one that can be trained.
+// New returns a net whose weights are 0. Randomize prepares it for training.
 func New(sizes []int, out Output) (*Net, error) {
 	if err := CheckSizes(sizes); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func New(sizes []int, out Output) (*Net, error) {
 	return n, nil
 }
 
-// CheckSizes returns why there is no net with such layers.
+// CheckSizes returns an error if the layers are too few, too many, or too large.
 func CheckSizes(sizes []int) error {
 	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
 		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", FormatSizes(sizes), MaxLayers)
@@ -75,7 +75,7 @@ func FormatSizes(sizes []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "-"), "[]")
 }
 
-// ParseSizes returns the sizes of a text as in 50-25.
+// ParseSizes parses the output of FormatSizes.
 func ParseSizes(text string) (sizes []int, err error) {
 	for word := range strings.SplitSeq(text, "-") {
 		n, err := strconv.Atoi(word)
@@ -87,8 +87,8 @@ func ParseSizes(text string) (sizes []int, err error) {
 	return sizes, nil
 }
 
-// Randomize sets the weights as Glorot and Bengio (2010) do, uniformly within the root of 6 by
-// inputs plus units, and the biases to 0.
+// Randomize sets the weights as Glorot and Bengio (2010) do: uniformly distributed between -l and l, where l
+// is the square root of 6 / (inputs + units). It sets the biases to 0.
 func (n *Net) Randomize(r *rules.Rand) {
 	for k, genes := range n.layers {
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -102,9 +102,9 @@ func (n *Net) Randomize(r *rules.Rand) {
 	}
 }
 
-// Genes returns the weights and biases by layer. Layer k is Sizes[k] rows of Sizes[k+1] weights,
-// a row for each input, then Sizes[k+1] biases. The slices are the net's own: what is written
-// into them changes the net.
+// Genes returns the weights and biases of each layer. Those of layer k are Sizes[k] rows of Sizes[k+1]
+// weights, a row for each input, then Sizes[k+1] biases. The slices are not copies: writing to them changes
+// the net.
 func (n *Net) Genes() [][]float32 { return n.layers }
 
 // Params returns the number of weights and biases.
@@ -124,27 +124,27 @@ func (n *Net) Clone() *Net {
 	return c
 }
 
-// Layer returns the weights and the biases of a layer.
+// Layer returns the weights and the biases of layer k, which are parts of Genes.
 func (n *Net) Layer(k int) (w, b []float32) {
 	cut := n.Sizes[k] * n.Sizes[k+1]
 	return n.layers[k][:cut], n.layers[k][cut:]
 }
 
-// InputWeights returns the weights of an input of the first layer, one for each of its units.
+// InputWeights returns the weights of an input of the first layer, one for each unit.
 func (n *Net) InputWeights(input int) []float32 {
 	units := n.Sizes[1]
 	return n.layers[0][input*units : (input+1)*units]
 }
 
-// Workspace is the memory of passes through nets of the same sizes. Each goroutine needs its own.
+// Workspace is the memory for passes through nets of the same sizes. Each goroutine needs its own.
 type Workspace struct {
-	// FirstSums is the sums of the first layer, before they are rectified.
+	// FirstSums are the sums of the first layer, before max(0, x).
 	FirstSums   []float32
-	sums        [][]float32 // of each layer; the first is First
-	activations []float32   // First rectified
+	sums        [][]float32 // of each layer; sums[0] is FirstSums
+	activations []float32   // FirstSums after max(0, x)
 }
 
-// NewWorkspace returns memory for passes through the net.
+// NewWorkspace returns the memory for passes through nets with the sizes of n.
 func (n *Net) NewWorkspace() *Workspace {
 	w := &Workspace{}
 	for _, size := range n.Sizes[1:] {
@@ -157,20 +157,20 @@ func (n *Net) NewWorkspace() *Workspace {
 // Inputs are the inputs of a net that are not 0.
 type Inputs struct {
 	Index []uint16
-	Value []float32 // of each
+	Value []float32 // by the index in Index
 }
 
-// Reset removes the inputs and keeps their memory.
+// Reset removes all inputs but keeps their memory.
 func (s *Inputs) Reset() { s.Index, s.Value = s.Index[:0], s.Value[:0] }
 
-// Add sets an input that is not set yet; zeros are left out.
+// Add adds an input with the value x. The input must not be set yet. If x is 0, nothing is added.
 func (s *Inputs) Add(input int, x float32) {
 	if x != 0 {
 		s.Index, s.Value = append(s.Index, uint16(input)), append(s.Value, x)
 	}
 }
 
-// Forward returns the outputs for inputs, in memory of w.
+// Forward returns the outputs of the net. They are in memory of w and valid until its next use.
 func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	n.StartSums(w)
 	for i, input := range in.Index {
@@ -179,19 +179,19 @@ func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	return n.Outputs(w)
 }
 
-// StartSums sets the sums of the first layer to those of inputs that are all 0.
+// StartSums sets w.FirstSums to the sums for inputs that are all 0, which are the biases.
 func (n *Net) StartSums(w *Workspace) {
 	_, b := n.Layer(0)
 	copy(w.FirstSums, b)
 }
 
-// AddInput adds x to an input of the first layer.
+// AddInput adds an input with the value x to w.FirstSums.
 func (n *Net) AddInput(w *Workspace, input int, x float32) {
 	axpy(x, n.InputWeights(input), w.FirstSums)
 }
 
-// Outputs returns the outputs for the sums of the first layer, which stay as they are unless it
-// is the only one.
+// Outputs returns the outputs for w.FirstSums. It does not change FirstSums, unless the net has a single
+// layer.
 func (n *Net) Outputs(w *Workspace) []float32 {
 	last := len(n.layers) - 1
 	out := w.sums[last]
@@ -202,8 +202,8 @@ func (n *Net) Outputs(w *Workspace) []float32 {
 	return out
 }
 
-// HiddenOutputs returns the outputs of the last layer but one, for the sums of the first layer, which
-// stay as they are. Of a net of a single layer it returns these sums.
+// HiddenOutputs returns the outputs of the last hidden layer for w.FirstSums, without changing FirstSums. In
+// a net of a single layer it returns FirstSums.
 func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	if len(n.layers) == 1 {
 		return w.FirstSums
@@ -221,7 +221,7 @@ func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	return from
 }
 
-// forwardTo sets the sums of a layer for its inputs.
+// forwardTo sets to to the sums of layer k for the inputs from.
 func (n *Net) forwardTo(k int, from, to []float32) {
 	weights, b := n.Layer(k)
 	copy(to, b)
@@ -233,8 +233,8 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 	}
 }
 
-// OutputSum returns the sum of one unit of the last layer for what Hidden has returned: its output, if
-// outputs are linear.
+// OutputSum returns the sum of one unit of the last layer. hidden is the result of HiddenOutputs. If Output
+// is Linear, the sum is the unit's output.
 func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1
 	if last == 0 {
@@ -251,7 +251,7 @@ func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	return sum
 }
 
-// Activate makes outputs of the last layer's sums.
+// Activate applies Output to the sums of the last layer, in place.
 func (n *Net) Activate(out []float32) {
 	switch n.Output {
 	case Softmax:
@@ -287,13 +287,13 @@ func relu(x []float32) {
 	}
 }
 
-// axpy adds a times x to y.
+// axpy adds a*x to y.
 func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }
 
-// Describe sets what a header says of the net.
+// Describe sets the fields of a header that describe the net.
 func (n *Net) Describe(h *model.Header) { h.Layers, h.Output = n.Sizes, string(n.Output) }
 
-// Write writes the weights, as the body of a model whose header Describe has completed.
+// Write writes the weights, which are the body of a model.
 func (n *Net) Write(w io.Writer) error {
 	for _, genes := range n.layers {
 		if err := model.WriteFloats(w, genes); err != nil {
@@ -303,7 +303,7 @@ func (n *Net) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadWeights sets the weights to those that Write wrote.
+// ReadWeights reads weights that Write wrote.
 func (n *Net) ReadWeights(r io.Reader) error {
 	for _, genes := range n.layers {
 		if err := model.ReadFloats(r, genes); err != nil {
@@ -313,7 +313,8 @@ func (n *Net) ReadWeights(r io.Reader) error {
 	return nil
 }
 
-// Read reads the net of a model with so many inputs and outputs, to the end of its body.
+// Read reads the net of a model to the end of its body. It returns an error if the net does not have the
+// given numbers of inputs and outputs.
 func Read(h model.Header, b *model.Body, inputs, outputs int) (*Net, error) {
 	n, err := New(h.Layers, Output(h.Output))
 	if err != nil {

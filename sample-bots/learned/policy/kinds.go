@@ -10,25 +10,24 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// The abstraction Kinds has thousands of states where the others have millions. The kind of a
-// card is its worth (0; a 10; a 12 or 11; one of a pair whose song is not scored; a 3; a 1; in Tute
-// a 10 counts as a 12 or 11), whether it is a trump, and a flag: of a lead, that no unseen card of
-// its suit is higher, else that it takes the trick. The actions are the kinds of the legal cards,
-// each for its weakest card, the exchange, and the songs, which are all alike. The key has the
-// legal actions and
-//   - how many trumps are in hand: from 0 to 3 or, in Tute, to 1
-//   - the phase: cards are drawn, the next trick is the last to draw for, or no card is left to
-//     draw; with it the worth of the trump card in the second, and the size of the hand, up to 4,
-//     in the third
-//   - except of a lead: the points in the trick (0, to 4, to 9, more), whether it is trumped,
-//     whether the partner is winning it, and whether none, one or more play to it after the mover.
+// The abstraction Kinds has thousands of states where the others have millions. The kind of a card consists of
+// its worth (0; a 10; a 12 or 11; one of a pair whose song is not scored; a 3; a 1; in Tute a 10 counts as a 12 or
+// 11), whether it is a trump, and a flag. If the seat leads, the flag says that no unseen card of the suit is higher,
+// otherwise that the card takes the trick. The actions are the kinds of the legal cards, each for its weakest card,
+// the exchange, and the songs, which are all alike. The key consists of the legal actions and
+//
+//   - the number of trumps in the hand, at most 3 or, in Tute, 1
+//   - the phase: cards are drawn, the next trick is the last before a draw, or no card is left to draw; in the second
+//     phase also the worth of the trump card, in the third the size of the hand, at most 4
+//   - unless the seat leads, the points in the trick (0, to 4, to 9, more), whether it is trumped, whether the partner
+//     is winning it, and whether none, one or more seats play to it after the mover.
 const (
 	kindExchange = worths * 4
 	kindSing     = kindExchange + 1
 	worths       = 6
 )
 
-// kinds sees a position by kinds of cards.
+// kinds sets the view to the abstraction Kinds.
 func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
@@ -76,7 +75,7 @@ func kindOfOther(m rules.Move) int {
 	return kindSing
 }
 
-// worth returns the class of a card's points.
+// worth returns the worth of a card as a number from 0 to 5.
 func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	switch baraja.Value(c) {
 	case 0:
@@ -97,7 +96,7 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	return 2
 }
 
-// situation returns what the key has besides the actions.
+// situation returns everything in the key except the actions.
 func situation(p *cards.Position) uint64 {
 	t := p.Board()
 	most := 3
@@ -128,11 +127,11 @@ func situation(p *cards.Position) uint64 {
 	return x
 }
 
-// severalBehind is set in a situation if more than one seat plays to the trick after the mover. It
-// lies above all that situation shifts.
+// severalBehind is the bit of a situation that says that more than one seat plays to the trick after the
+// mover. It is above all other bits.
 const severalBehind = 1 << 20
 
-// phase returns 0 while cards are drawn, 1 when the next draw is the last, 2 after it.
+// phase returns 0 while cards are drawn, 1 when the next draw is the last, and 2 after it.
 func phase(t *baraja.Table) uint64 {
 	switch {
 	case t.StockSize() == 0:
@@ -155,8 +154,8 @@ func potClass(pot uint8) uint64 {
 	return 3
 }
 
-// detail returns the class of the trump card before the last draw, and the size of the hand, up
-// to 4, after it.
+// detail returns the worth class of the trump card before the last draw and the size of the hand, at most 4,
+// after it.
 func detail(t *baraja.Table) uint64 {
 	switch value := baraja.Value(t.Trump); {
 	case phase(t) == 2:

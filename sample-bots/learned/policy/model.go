@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Encoding returns the abstraction and whether suits are alike, as the header of a model has them.
-// KeysOf reads it.
+// Encoding returns the abstraction, and whether suits are alike, as text for the header of a model. KeysOf
+// parses it.
 func (k Keys) Encoding() string {
 	words := strings.Fields(k.Abstraction)
 	if k.Alike {
@@ -24,14 +24,14 @@ func (k Keys) Encoding() string {
 
 const alike = "alike"
 
-// Model is a policy with what it sees.
+// Model is an agent together with the keys by which it sees positions.
 type Model struct {
 	Keys
 	Agent
 	Header model.Header
 }
 
-// KeysOf returns the keys of a variant and an encoding.
+// KeysOf returns the keys for the variant and the encoding in the header of a model.
 func KeysOf(variant, encoding string) Keys {
 	k := Keys{Variant: variant}
 	for word := range strings.SplitSeq(encoding, ",") {
@@ -44,7 +44,7 @@ func KeysOf(variant, encoding string) Keys {
 	return k
 }
 
-// Read reads a model with given keys, to the end of its body.
+// Read reads a model to the end of its body. k are its keys.
 func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
 	m := &Model{Header: h, Keys: k}
 	if err := m.read(body); err != nil {
@@ -70,12 +70,12 @@ func (m *Model) read(body io.Reader) error {
 	return err
 }
 
-// IndexDefect is a defect of the study's program: it plays the card of the hand that has the place of the
-// chosen card among the legal ones, even if it is not legal.
+// IndexDefect is a defect of the study's program. It takes the index of the chosen card among the legal moves
+// and plays the card at that index of the hand, even if that is not legal.
 const IndexDefect = "index"
 
-// Move returns the model's move in a position and whether it knows the state. With the defect
-// Index the move may not be legal.
+// Move returns the model's move in a position, and whether it knows the state. With IndexDefect the move may
+// be illegal.
 func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
 	m.Observe(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
@@ -86,8 +86,8 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex returns the card of the hand that has the place of a card among the legal moves. It
-// may not be legal in Tute: the state plays any card in hand.
+// MoveByHandIndex returns the card of the hand whose index is that of m among the legal moves. In Tute it may
+// be illegal.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
@@ -102,20 +102,21 @@ func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Mo
 	return m
 }
 
-// Memory is what an agent chooses by: a Policy, or the table of a training.
+// Memory stores what an agent has learned: a Policy, or the table of a training.
 type Memory interface {
-	// Best returns the best of the legal actions in a state, and false if it does not know.
+	// Best returns the best legal action in a state, or false if it does not know any. legal has a bit for
+	// each action.
 	Best(k Key, legal uint64) (action uint8, known bool)
 }
 
 // Agent chooses actions.
 type Agent struct {
 	States Memory
-	Votes  Memory // by the abstraction of MC-MS, what is best in most states; nil without
+	Votes  Memory // for the variant ManyStates: the best action of most states with the same FallbackKey; otherwise nil
 }
 
-// Choose returns the action that the agent takes in what it sees, and whether it knows the state;
-// if not even the votes do, the action is random.
+// Choose returns the agent's action for a view, and whether it knows the state. If it does not, it uses
+// Votes; if these do not know either, the action is random.
 func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
 	if action, known = a.States.Best(v.Key, v.Legal); known {
 		return action, true

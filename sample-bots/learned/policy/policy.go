@@ -11,32 +11,34 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Policy has what an agent does in each state: what a table knows less its numbers. Its words are
-// the high bits of the rest of a key and a choice, in the order of the keys, by shard.
+// Policy has the best action for each state, without the numbers of the table that it was made from. It is a
+// sorted list of words for each shard. A word consists of the high bits of the rest of a key and a choice.
 type Policy struct {
 	shards [Shards][]uint64
 	width  int
 }
 
-// A choice is the low byte of a word. Most are an action, the best of the state. Of a state in which
-// an action that was never tried counts as 0 and all means are negative, the policy has all that
-// were tried, the best first, each marked as tried. A choice that is marked as drawn is the place
-// of an action among the legal ones, in 128ths: see Place.
+// A choice is the low byte of a word. Usually it is the best action of the state. There are two exceptions.
+//
+// If untried actions count as 0 and the means of all tried actions are negative, an untried action is best.
+// The policy then has a choice with triedFlag for each tried action, the best first.
+//
+// A choice with drawnFlag is the place of an action for ActionAt.
 const (
 	choiceBits = 8
 	triedFlag  = 1 << ActionBits
 	drawnFlag  = 1 << 7
 )
 
-// A policy keeps so many bytes of the rest of its keys that of the states that it does not know, it
-// takes at most one in 1024 for another.
+// A policy stores only the high bytes of the rest of a key: enough that at most 1 of 1024 unknown states is
+// taken for a known one.
 const (
 	minWidth   = 3
 	maxWidth   = RestBits / 8
-	chanceBits = 10 // bits of that chance
+	chanceBits = 10 // bits of this chance
 )
 
-// widthOf returns the bytes for so many states.
+// widthOf returns the number of bytes to store for a number of states.
 func widthOf(states int) int {
 	width := minWidth
 	for width < maxWidth && states > 1<<(shardBits+8*width-chanceBits) {
@@ -45,10 +47,10 @@ func widthOf(states int) int {
 	return width
 }
 
-// highBytes returns the high bytes of the rest of a key.
+// highBytes returns the highest width bytes of the rest of a key.
 func highBytes(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
-// Best returns the action that is best in a state, among the legal ones, and whether the state is known.
+// Best returns the best legal action in a state, and whether the policy knows the state.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	words, rest := p.shards[k.Shard()], highBytes(k.Rest(), p.width)
 	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })
@@ -75,7 +77,7 @@ func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	return action, known
 }
 
-// Len returns how many states the policy has.
+// Len returns the number of states in the policy.
 func (p *Policy) Len() (n int) {
 	for _, words := range p.shards {
 		n += countStates(words)
@@ -83,7 +85,7 @@ func (p *Policy) Len() (n int) {
 	return n
 }
 
-// countStates returns how many keys words have.
+// countStates returns the number of different keys in words.
 func countStates(words []uint64) (n int) {
 	for i, word := range words {
 		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {
@@ -93,7 +95,7 @@ func countStates(words []uint64) (n int) {
 	return n
 }
 
-// ReadPolicy reads what a Writer wrote.
+// ReadPolicy reads a policy that a Writer wrote.
 func ReadPolicy(r io.Reader) (*Policy, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:1]); err != nil {
@@ -130,8 +132,8 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// isSorted reports whether each word has a higher key than the one before it, or both are of a
-// state with all that was tried.
+// isSorted reports whether the keys of words increase. Only the tried actions of one state may have the same
+// key.
 func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]

@@ -1,8 +1,7 @@
-// Package policy has what Monte Carlo learning has found best in each state: a Policy, and the
-// Model that sees positions as its Keys say. It is that of R. Arjonilla, bachelor's thesis, UOC
-// 2024, with abstractions of our own.
+// Package policy plays by what Monte Carlo learning has found to be the best action in each state. It follows
+// R. Arjonilla, bachelor's thesis, UOC 2024, with additional abstractions.
 //
-// Begin with View, what a player sees, and Model.
+// Begin with View, which is what a player sees, and Model.
 package policy
 
 import (
@@ -18,43 +17,43 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Variants are the learners by what their keys have. The study (R. Arjonilla, bachelor's thesis,
-// UOC 2024) has the first two and wishes for the third.
+// Variants of the learner differ in what their keys contain. The study (R. Arjonilla, bachelor's thesis, UOC
+// 2024) has the first two and proposes the third.
 const (
-	// OneState has one key for all that a player knows: MC-OS.
+	// OneState has a key for everything that a player knows: MC-OS in the study.
 	OneState = "os"
-	// ManyStates has trump card, cards in the trick, hand, songs, cards seen and rules. A key that
-	// is not known falls back on the commonest action among the keys with the same first three:
-	// MC-MS.
+	// ManyStates has a key of the trump card, the cards in the trick, the hand, the songs, the cards seen and
+	// the rules. For an unknown key it uses the most frequent action of the keys with the same first three:
+	// MC-MS in the study.
 	ManyStates = "ms"
-	// Abstract has an abstraction itself as the key.
+	// Abstract uses an abstraction as the key.
 	Abstract = "as"
 )
 
 // Variants returns the names of the variants.
 func Variants() []string { return []string{OneState, ManyStates, Abstract} }
 
-// Abstractions are the keys of the variant Abstract.
+// Abstractions for the variant Abstract.
 const (
-	// Hand is trump card, cards in the trick and hand: the abstraction of MC-MS.
+	// Hand consists of the trump card, the cards in the trick and the hand. ManyStates falls back on it.
 	Hand = "hand"
-	// Kinds has no cards: see kinds.
+	// Kinds has kinds of cards instead of cards; see kinds.go.
 	Kinds = "kinds"
 )
 
 // Abstractions returns the names of the abstractions.
 func Abstractions() []string { return []string{Kinds, Hand} }
 
-// Keys is how a learner sees positions. It is comparable; Check says whether it is valid.
+// Keys defines how a learner sees positions. It is comparable. Check reports whether it is valid.
 type Keys struct {
 	Variant     string `json:"variant"`
-	Abstraction string `json:"abstraction,omitempty"` // of the variant Abstract
-	// Alike makes positions equal that differ only in the names of the suits that are not trumps.
-	// Kinds has no names of suits.
+	Abstraction string `json:"abstraction,omitempty"` // only for the variant Abstract
+	// Alike makes positions equal that differ only in the names of suits other than trumps. It has no effect
+	// on Kinds.
 	Alike bool `json:"alike,omitempty"`
 }
 
-// Check returns an error for what is not a way to see positions.
+// Check returns an error if the variant or the abstraction does not exist, or they do not belong together.
 func (k Keys) Check() error {
 	if !slices.Contains(Variants(), k.Variant) {
 		return fmt.Errorf("variant %q does not exist: try %s", k.Variant, strings.Join(Variants(), ", "))
@@ -71,8 +70,8 @@ func (k Keys) Check() error {
 // HasKinds reports whether actions are kinds of cards.
 func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
-// ParseKeys returns what a state is to the agents of a genetic search, by its name: the variant
-// OneState or an abstraction.
+// ParseKeys returns the keys that the agents of a genetic search use, by their name: OneState or an
+// abstraction.
 func ParseKeys(name string) (Keys, error) {
 	k := Keys{Variant: Abstract, Abstraction: name}
 	if name == OneState {
@@ -84,18 +83,18 @@ func ParseKeys(name string) (Keys, error) {
 	return k, nil
 }
 
-// KeyNames returns the names that ParseKeys knows.
+// KeyNames returns the names that ParseKeys accepts.
 func KeyNames() []string { return append(Abstractions(), OneState) }
 
 // View is what a learner sees on its turn.
 type View struct {
 	Key         Key
-	FallbackKey Key    // of the variant ManyStates: the key to fall back on
-	Legal       uint64 // the actions, a bit each
+	FallbackKey Key    // key for Agent.Votes, only in the variant ManyStates
+	Legal       uint64 // set of legal actions, a bit each
 	moves       [MaxActions]rules.Move
 }
 
-// Move returns the move that a legal action stands for.
+// Move returns the move for a legal action.
 func (v *View) Move(action uint8) rules.Move { return v.moves[action] }
 
 // add adds a legal move.
@@ -104,7 +103,7 @@ func (v *View) add(action int, m rules.Move) {
 	v.moves[action] = m
 }
 
-// Observe sets what the seat to move sees of a position. The legal moves are those of the position.
+// Observe sets v to what the seat to move sees of a position. legal are the legal moves of the position.
 func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	v.Legal, v.FallbackKey = 0, 0
 	if k.HasKinds() {
@@ -128,20 +127,20 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	}
 }
 
-// keyParts is what keys are made of.
+// keyParts are the values from which keys are hashed.
 type keyParts struct {
-	hand, playedCards uint64   // as cards.Bits40
-	songs             [4]uint8 // by player, the mover first: the suits, a bit each
-	points            [4]int16 // by player, the mover first
-	trick             [3]uint8 // as cards.Index, from the leader; noCard where there is none
+	hand, playedCards uint64   // in the form of cards.Bits40
+	songs             [4]uint8 // by seat, the mover first; a bit for each suit
+	points            [4]int16 // by seat, the mover first
+	trick             [3]uint8 // as cards.Index, from the leader on; noCard where there is none
 	trump             uint8    // as cards.Index
 	rules             uint8
 }
 
 const noCard = 63
 
-// read reads what a variant has in its keys. The rest stays zero, so that suits are put in order
-// by what the key has.
+// read sets the parts that a variant uses. The others stay zero, so that the order of suits depends only on
+// parts of the key. If first is set, only the trump card, the trick and the hand are read.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
@@ -163,7 +162,7 @@ func (w *keyParts) read(p *cards.Position, points, first bool) {
 	}
 }
 
-// key returns the key of a variant.
+// key returns the key for a variant.
 func (w *keyParts) key(variant string) Key {
 	var b [27]byte
 	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
@@ -188,8 +187,8 @@ const (
 	suitBits  = 1<<suitCards - 1
 )
 
-// order returns the new numbers of the suits: trumps are 0, the others are sorted by what the key
-// has of them. Suits of which it has the same are interchangeable.
+// order returns new numbers for the suits. Trumps get 0; the others are sorted by the parts of the key. Suits
+// with equal parts are interchangeable.
 func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	var signs [4]uint64
 	for suit := range uint8(4) {
@@ -242,7 +241,7 @@ func renameSet(set uint64, order [4]uint8) (renamed uint64) {
 	return renamed
 }
 
-// renameAction renames the suit of an action: of a card, or of a song.
+// renameAction gives the suit of a card or of a song its new number.
 func renameAction(action int, order [4]uint8) int {
 	switch {
 	case action < cards.ExchangeAction:

@@ -1,6 +1,6 @@
-// Package teekolms plays Teeko by a linear evaluation of six features, whose weights are learned by
-// the least mean squares rule: group 20, "Teeko", 2020, after the checkers learner of T. Mitchell,
-// "Machine Learning", 1997, chapter 1; the rule is that of Widrow and Hoff, 1960.
+// Package teekolms plays Teeko by a linear evaluation of six features. The weights are learned by the least
+// mean squares rule: group 20, "Teeko", 2020, after the checkers learner of T. Mitchell, "Machine Learning",
+// 1997, chapter 1; the rule is that of Widrow and Hoff, 1960.
 package teekolms
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// Weights are w0, the constant, and those of the features x1 to x6: own adjacencies, own longest
-// line, own groups, and the same of the opponent.
+// Weights are the constant w0 and the weights of the features x1 to x6: own adjacencies, own longest line,
+// own groups, and the same of the opponent.
 type Weights [7]float64
 
-// weightNames says what each weight is of, for the file.
+// weightNames describes each weight in the file of Weights.Text.
 var weightNames = [...]string{
 	"constant", "own adjacencies, 0 to 12", "own longest line, 1 to 4", "own connected groups",
 	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
@@ -27,15 +27,15 @@ var weightNames = [...]string{
 // InitialWeights are the weights with which the study begins to learn.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// PublishedWeights are the weights that the study has learned in its first experiment. It prints the
-// constant last: they are 0.00098 times the features of a position that is won by a square.
+// PublishedWeights are the weights that the study learned in its first experiment. It prints the constant
+// last: they are 0.00098 times the features of a position that is won by a square.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
-// TrainedWeights are the weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`,
-// rounded.
+// TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent
+// random`.
 var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
-// Features are 1, for the constant, and x1 to x6.
+// Features are the values that the weights multiply: 1 for the constant, then x1 to x6.
 type Features [7]float64
 
 // FeaturesOf returns the features of a position for a seat.
@@ -48,7 +48,7 @@ func FeaturesOf(s *teeko.State, seat int) Features {
 	return f
 }
 
-// adjacencies counts pairs of neighbouring pieces, from both ends.
+// adjacencies counts the pairs of neighboring pieces. Each pair counts twice.
 func adjacencies(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		n += bits.OnesCount32(uint32(teeko.Neighbors(first(left)) & b))
@@ -61,7 +61,7 @@ func first(b teeko.Board) int { return bits.TrailingZeros32(uint32(b)) }
 // longestLine returns the length of the longest line of adjacent pieces.
 func longestLine(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
-		for _, step := range [...]int{1, 4, 5, 6} { // right, and the three directions down
+		for _, step := range [...]int{1, 4, 5, 6} { // to the right, and the three directions down
 			run, sq := 1, first(left)
 			for ; teeko.Neighbors(sq)&(1<<(sq+step))&b != 0; sq += step {
 				run++
@@ -72,7 +72,7 @@ func longestLine(b teeko.Board) (n int) {
 	return n
 }
 
-// groups counts the connected groups.
+// groups returns the number of connected groups.
 func groups(b teeko.Board) (n int) {
 	for ; b != 0; n++ {
 		group := b & -b
@@ -87,7 +87,7 @@ func groups(b teeko.Board) (n int) {
 	return n
 }
 
-// Value returns the estimate of a position, -1 to 1.
+// Value returns the estimate of a position from its features, between -1 and 1.
 func (w Weights) Value(f Features) float64 {
 	sum := 0.0
 	for i, x := range f {
@@ -96,8 +96,8 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
-// Learn moves the weights towards a training value of a position: w += mu (train - value) x. To replace
-// them forgets what they were: w = mu (train - value) x.
+// Learn moves the weights towards the training value of a position: w += mu * (train - value) * x. If replace
+// is set, the old weights are discarded: w = mu * (train - value) * x.
 func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	miss := train - w.Value(f)
 	if replace {
@@ -108,8 +108,9 @@ func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	}
 }
 
-// Choose returns the move whose successor has the highest value, which is 1 for a win; blind, the
-// value of a win is that of its features, like any other. Ties are broken at random.
+// Choose returns the move after which the position has the highest value, and that value. A win has the value
+// 1. If blind is set, a win has the value of its features instead, like any position. Ties are broken at
+// random.
 func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, float64) {
 	var list [rules.MaxMoves]rules.Move
 	var best rules.Move
@@ -133,7 +134,7 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, 
 	return best, top
 }
 
-// String returns the weights in one word, as the option of a bot has them: w0/w1/.../w6.
+// String returns the weights as one word, w0/w1/.../w6, which is the form of the bot's option.
 func (w Weights) String() string {
 	words := make([]string, len(w))
 	for i, x := range w {
@@ -142,7 +143,7 @@ func (w Weights) String() string {
 	return strings.Join(words, "/")
 }
 
-// Parse parses what String returns.
+// Parse parses the output of String.
 func Parse(text string) (w Weights, err error) {
 	words := strings.Split(text, "/")
 	if len(words) != len(w) {
@@ -156,7 +157,7 @@ func Parse(text string) (w Weights, err error) {
 	return w, nil
 }
 
-// Text returns the weights as a file for people: a line each, with what it is of.
+// Text returns the weights as a file for people: a line with a description for each weight.
 func (w Weights) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Play with them: @teeko-lms:weights=%s\n", w)
@@ -166,7 +167,7 @@ func (w Weights) Text() string {
 	return b.String()
 }
 
-// ParseText parses what Text returns.
+// ParseText parses the output of Text.
 func ParseText(text string) (Weights, error) {
 	var words []string
 	for line := range strings.Lines(text) {

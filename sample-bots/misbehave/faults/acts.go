@@ -10,13 +10,13 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// startupLimit is the default time that a bot has for its ready.
+// startupLimit is the default time limit for the ready of a bot.
 const startupLimit = 10 * time.Second
 
 // greetingFaults are the faults at the greeting, by name.
 var greetingFaults = map[string]func(*Bot){
 	"no-ready":      (*Bot).reportWait,
-	"exit-at-start": func(*Bot) {}, // done before the greeting
+	"exit-at-start": func(*Bot) {}, // Run exits before the greeting
 	"slow-ready": func(b *Bot) {
 		b.reportWait()
 		time.Sleep(startupLimit + b.Delay)
@@ -33,7 +33,7 @@ var greetingFaults = map[string]func(*Bot){
 	},
 }
 
-// turnFaults are the faults at a turn, by name; move is a legal one.
+// turnFaults are the faults at a turn, by name. move is a legal move.
 var turnFaults = map[string]func(b *Bot, l protocol.RefLine, move string){
 	"silent": func(b *Bot, _ protocol.RefLine, _ string) { b.reportWait() },
 	"late": func(b *Bot, l protocol.RefLine, move string) {
@@ -109,12 +109,12 @@ var turnFaults = map[string]func(b *Bot, l protocol.RefLine, move string){
 	},
 }
 
-// printBefore prints a line, then the move.
+// printBefore returns a fault that prints a line and then the move.
 func printBefore(line string) func(*Bot, protocol.RefLine, string) {
 	return func(b *Bot, _ protocol.RefLine, move string) { b.print(line + "\nmove " + move) }
 }
 
-// printAround prints lines before and after the move.
+// printAround returns a fault that prints lines before and after the move.
 func printAround(lines ...string) func(*Bot, protocol.RefLine, string) {
 	text := strings.Join(lines, "\n")
 	return func(b *Bot, _ protocol.RefLine, move string) {
@@ -122,12 +122,12 @@ func printAround(lines ...string) func(*Bot, protocol.RefLine, string) {
 	}
 }
 
-// lateDelay sleeps until after the turn's time.
+// lateDelay returns how long to sleep to be late at a turn.
 func (b *Bot) lateDelay(l protocol.RefLine) time.Duration {
 	return time.Duration(l.MS)*time.Millisecond + b.Delay
 }
 
-// drip writes the move byte by byte, the last one too late.
+// drip writes the move byte by byte. The last byte is late.
 func drip(b *Bot, l protocol.RefLine, move string) {
 	b.reportWait()
 	line := "move " + move + "\n"
@@ -137,7 +137,7 @@ func drip(b *Bot, l protocol.RefLine, move string) {
 	}
 }
 
-// illegalMove returns a card move that is not in a list.
+// illegalMove returns a card move that is not in moves.
 func illegalMove(moves protocol.Words) string {
 	for i := 0; ; i++ {
 		move := fmt.Sprintf("%d%c", i/4%12+1, "oceb"[i%4])

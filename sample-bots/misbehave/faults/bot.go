@@ -8,29 +8,30 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Bot plays the first move of every list until its fault is due.
+// Bot plays the first legal move until it has to make its fault.
 type Bot struct {
 	Input       io.ReadCloser
 	Output      io.WriteCloser
-	Log         io.Writer        // its stderr
-	Exit        func(status int) // does not return
+	Log         io.Writer        // stderr of the bot
+	Exit        func(status int) // ends the process; must not return
 	Fault       Fault
-	Ply         int           // ply
-	Game        int           // of this process, from 1
-	Delay       time.Duration // delay beyond the time limit
-	ReportWaits bool          // log Waits when others wait for it from now on
+	Ply         int           // first ply at which the fault may happen
+	Game        int           // game in which the fault happens; the first game of the process is 1
+	Delay       time.Duration // by which late answers exceed the time limit
+	ReportWaits bool          // write WaitsLine to Log when only time will pass from now on
 
-	gameCount int  // begun so far
+	gameCount int  // games started so far
 	hasFailed bool // the fault has been made
 }
 
-// WaitsLine is the line that a bot with Tell logs.
+// WaitsLine is the line that a bot with ReportWaits writes when the test only has to wait.
 const WaitsLine = "misbehave: waits\n"
 
-// LingerTime limits the life of a process that others should end.
+// LingerTime limits the life of processes that the referee should end.
 const LingerTime = time.Minute
 
-// Run plays until bye or the end of the input.
+// Run plays until the referee says bye or the input ends. It returns an error if the referee's lines are
+// invalid.
 func (b *Bot) Run() error {
 	if b.Fault.Name == "exit-at-start" {
 		b.Exit(3)
@@ -79,7 +80,7 @@ func (b *Bot) answerTurn(l protocol.RefLine) {
 	turnFaults[b.Fault.Name](b, l, move)
 }
 
-// isDue reports whether to misbehave at this turn.
+// isDue reports whether to make the fault at this turn.
 func (b *Bot) isDue(ply int) bool {
 	switch b.Fault.Moment {
 	case AtOneTurn:
@@ -90,13 +91,13 @@ func (b *Bot) isDue(ply int) bool {
 	return false
 }
 
-// print writes a line.
+// print writes a line to the referee.
 func (b *Bot) print(line string) { b.write(line + "\n") }
 
-// write writes as much as the referee takes.
+// write writes text to the referee. It ignores errors.
 func (b *Bot) write(text string) { io.WriteString(b.Output, text) }
 
-// reportWait tells that the bot has acted, and that only time will pass now.
+// reportWait reports, if ReportWaits is set, that the bot has acted and others wait from now on.
 func (b *Bot) reportWait() {
 	if b.ReportWaits {
 		io.WriteString(b.Log, WaitsLine)

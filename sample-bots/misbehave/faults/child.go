@@ -6,11 +6,12 @@ import (
 	"os/exec"
 )
 
-// ChildArg makes a program that runs a Bot the child that it starts: it waits for Linger.
+// ChildArg is the argument with which a program that runs a Bot starts itself as a child. The child must
+// sleep for LingerTime.
 const ChildArg = "--child"
 
-// startChild starts a process that keeps this one's pipes open and outlives it, on request in
-// its own session, and prints its process ID on stderr.
+// startChild starts a process that holds the pipes of this one open and outlives it. If session is set, the
+// process is in its own session. Its process ID is printed on stderr.
 func startChild(session bool) {
 	self, err := os.Executable()
 	if err == nil {

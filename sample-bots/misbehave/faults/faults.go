@@ -1,28 +1,28 @@
-// Package faults is the bot that can fail in every way, to test referees, and the list of its faults.
+// Package faults implements a bot that can fail in every way, to test referees, and lists its faults.
 package faults
 
 import "github.com/timba-arena/timba/protocol"
 
-// Moment is the moment of a fault.
+// Moment is when a fault happens.
 type Moment uint8
 
-// The moments.
+// Moments of a fault.
 const (
-	AtGreeting Moment = iota // the greeting
-	AtOneTurn                // one turn
-	FromTurn                 // that turn and all after it
-	AtGoodbye                // the goodbye
+	AtGreeting Moment = iota // instead of or with the answer to the greeting
+	AtOneTurn                // at one turn
+	FromTurn                 // at one turn and all later ones
+	AtGoodbye                // after bye
 )
 
 // Fault is a way to misbehave.
 type Fault struct {
 	Name   string
 	Help   string
-	Code   protocol.Code // the code of the fault, "" if the referee accepts it
+	Code   protocol.Code // fault that the referee finds; "" if it accepts the behavior
 	Moment Moment
 }
 
-// All is every way to misbehave.
+// All lists all faults.
 var All = []Fault{
 	{"no-ready", "does not answer the greeting", protocol.Startup, AtGreeting},
 	{"slow-ready", "answers the greeting after ten seconds and the time of --late", protocol.Startup, AtGreeting},
@@ -72,7 +72,7 @@ var All = []Fault{
 	{"ignore-bye", "does not exit after bye", "", AtGoodbye},
 }
 
-// Find returns the fault with a name.
+// Find returns the fault with a name, or false if there is none.
 func Find(name string) (Fault, bool) {
 	for _, f := range All {
 		if f.Name == name {
