@@ -60,8 +60,8 @@ func (g groupMakerV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is a directory in each controller's hierarchy. Threads of one process may be in different
-// cgroups. Each thread enters by itself, because it takes the kernel about 5 ms to move a whole process.
+// groupV1 is a directory in each controller's hierarchy. Threads of one process may be in different cgroups.
+// Each thread enters by itself, because it takes the kernel about 5 ms to move a whole process.
 type groupV1 struct {
 	dirs    map[string]string
 	tasks   []*os.File
@@ -103,9 +103,9 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join makes the thread that starts the program enter each directory. Init itself stays outside. If there
-// is a freezer, init gets a file to thaw the program, because a frozen process of version 1 does not even
-// react to SIGKILL.
+// join makes the thread that starts the program enter each directory. Init itself stays outside. If there is
+// a freezer, init gets a file to thaw the program, because a frozen process of version 1 does not even react
+// to SIGKILL.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.EnterCount = len(c.tasks)

@@ -72,8 +72,7 @@ func (c *groupV2) make(l Limit) error {
 	return errors.Join(errs[:]...)
 }
 
-// join starts init in the leaf "bot", so that its memory counts there, and makes it move to the leaf
-// "init".
+// join starts init in the leaf "bot", so that its memory counts there, and makes it move to the leaf "init".
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
 	init.Files = append(init.Files, c.initProcs, c.pidsMax)

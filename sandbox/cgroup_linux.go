@@ -51,8 +51,8 @@ func groupName() string {
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no
-// such process.
+// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such
+// process.
 func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -148,8 +148,8 @@ func readCounter(path, name string) int64 {
 	return 0
 }
 
-// openGroupMaker returns a groupMaker for the cgroups that this process may use. It removes abandoned
-// cgroups and tests that a group can be created.
+// openGroupMaker returns a groupMaker for the cgroups that this process may use. It removes abandoned cgroups
+// and tests that a group can be created.
 func openGroupMaker() (groupMaker, error) {
 	v1, unified, err := ownGroups()
 	if err != nil {

@@ -47,8 +47,8 @@ type cleanerConn struct {
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd makes the cleaner remove a temporary directory if this program ends before CancelRemoveAtEnd
-// is called, even by SIGKILL.
+// RemoveAtEnd makes the cleaner remove a temporary directory if this program ends before CancelRemoveAtEnd is
+// called, even by SIGKILL.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // CancelRemoveAtEnd cancels RemoveAtEnd. It is called for a directory that was removed or will be kept.
@@ -70,8 +70,8 @@ var runMark = sync.OnceValue(func() string {
 
 var markCount atomic.Int64
 
-// newMark returns an environment variable that marks the processes of one program without a sandbox. No
-// mark is a prefix of another.
+// newMark returns an environment variable that marks the processes of one program without a sandbox. No mark
+// is a prefix of another.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
 func (c *cleanerConn) add(message string) {

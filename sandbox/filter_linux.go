@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule gives a verdict on system calls. It applies to a call if all its conditions hold. The first
-// rule that applies decides; if no rule applies, the call is allowed.
+// filterRule gives a verdict on system calls. It applies to a call if all its conditions hold. The first rule
+// that applies decides; if no rule applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
@@ -60,8 +60,8 @@ var (
 	loadArchitecture = bpf.LoadAbsolute{Off: 4, Size: 4}
 )
 
-// loadArgument returns the instruction that reads the low 32 bits of argument i. All supported
-// architectures are little-endian.
+// loadArgument returns the instruction that reads the low 32 bits of argument i. All supported architectures
+// are little-endian.
 func loadArgument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: 16 + 8*i, Size: 4} }
 
 // x32Bit is set in the call numbers of the x32 ABI.
@@ -93,8 +93,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and
-// after it.
+// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and after
+// it.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// MachineMemory returns how much memory this process and its children may use, in bytes: that of the
-// machine, or less if a cgroup of this process has a lower limit. It returns 0 if that is unknown.
+// MachineMemory returns how much memory this process and its children may use, in bytes: that of the machine,
+// or less if a cgroup of this process has a lower limit. It returns 0 if that is unknown.
 func MachineMemory() int64 {
 	info, _ := os.ReadFile("/proc/meminfo")
 	memory := proc.Kilobytes(info, "MemTotal:") << 10

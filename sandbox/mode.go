@@ -10,8 +10,8 @@ const (
 )
 
 // Choose returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
-// Unless the mode is Off, this is the best level of this machine. The notice tells the user about the
-// level; it may be empty. Choose returns an error if the machine does not support the lowest level.
+// Unless the mode is Off, this is the best level of this machine. The notice tells the user about the level;
+// it may be empty. Choose returns an error if the machine does not support the lowest level.
 func Choose(mode string) (level Level, notice string, err error) {
 	least, err := minLevel(mode)
 	if err != nil || mode == Off {

@@ -26,8 +26,8 @@ func startPlain(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// killPlain ends the process group, and the program itself in case it has changed its group. The program
-// must not have been waited for yet, so that no other process can have its PID.
+// killPlain ends the process group, and the program itself in case it has changed its group. The program must
+// not have been waited for yet, so that no other process can have its PID.
 func (p *Process) killPlain() {
 	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
 	unix.Kill(p.firstProcess.Pid, unix.SIGKILL)

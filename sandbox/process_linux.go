@@ -189,8 +189,8 @@ func (p *Process) CPU() time.Duration {
 	return p.group.cpu()
 }
 
-// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it
-// returns 0.
+// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it returns
+// 0.
 func (p *Process) Memory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,8 +236,7 @@ func (p *Process) killFor(r EndReason) {
 	p.kill()
 }
 
-// Freeze stops all processes if on is true, and resumes them otherwise. Without a cgroup it returns an
-// error.
+// Freeze stops all processes if on is true, and resumes them otherwise. Without a cgroup it returns an error.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
@@ -278,8 +277,8 @@ func (p *Process) awaitInitLeft() error {
 	}
 }
 
-// Wait waits until the program ends, ends its remaining processes, releases all resources and returns how
-// the program ended. Further calls return the same.
+// Wait waits until the program ends, ends its remaining processes, releases all resources and returns how the
+// program ended. Further calls return the same.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(p.wait)
 	return p.status

@@ -1,10 +1,9 @@
 // Package sandbox runs one untrusted program with restricted access to the machine. The program sees one
-// directory and the system's programs, but no files of users and no network. Its memory, processes, CPU
-// time and disk space are limited. Begin with Start; at LevelNone it runs the program without a sandbox.
+// directory and the system's programs, but no files of users and no network. Its memory, processes, CPU time
+// and disk space are limited. Begin with Start; at LevelNone it runs the program without a sandbox.
 //
-// To create a sandbox, the calling program starts itself again under another name. The init functions of
-// this package and of sandbox/internal/initproc recognize the name and never return, so main does not run
-// there.
+// To create a sandbox, the calling program starts itself again under another name. The init functions of this
+// package and of sandbox/internal/initproc recognize the name and never return, so main does not run there.
 package sandbox
 
 import (
@@ -21,8 +20,8 @@ type Level uint8
 const (
 	// LevelNone runs the program without a sandbox, with all rights of the user who started timba.
 	LevelNone Level = iota
-	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the
-	// network, or read files that it does not need.
+	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the network,
+	// or read files that it does not need.
 	LevelWeak
 	// LevelReduced adds namespaces. It has no cgroup, so that the total memory of all processes is only
 	// checked 20 times a second.
@@ -183,15 +182,14 @@ func (s Status) String() string {
 type Spec struct {
 	Path string   // absolute path of the file to start, see interpreter.Find; at LevelNone also a name that PATH leads to
 	Args []string // the command line; Args[0] is the name that the program is started under
-	// Dir is the program's working directory, which is read-only and keeps its path. If it is "", the
-	// program has no directory of its own. If Build is set, the program works on a copy of Dir, and if it
-	// exits with status 0, files of the copy replace those of Dir. At LevelNone the program always works on
-	// Dir itself.
+	// Dir is the program's working directory, which is read-only and keeps its path. If it is "", the program
+	// has no directory of its own. If Build is set, the program works on a copy of Dir, and if it exits with
+	// status 0, files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
 	Dir          string
 	Build        bool
 	VisiblePaths []string // further paths that the program may read
-	// Env is added to the small environment of a sandbox. At LevelNone it is added to the environment of
-	// this process.
+	// Env is added to the small environment of a sandbox. At LevelNone it is added to the environment of this
+	// process.
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // nil stands for /dev/null
 	Limit                 Limit    // zero fields stand for DefaultLimit's; ignored at LevelNone

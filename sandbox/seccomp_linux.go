@@ -46,8 +46,8 @@ var absentCalls = []uint32{
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covertCalls would allow two programs that see the same files to communicate: they reveal who locks or
-// opens a file.
+// covertCalls would allow two programs that see the same files to communicate: they reveal who locks or opens
+// a file.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
 // covertFcntl are the commands of fcntl that lock a file or report changes of it.
@@ -61,19 +61,19 @@ var weakRefusedCalls = []uint32{
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signalCalls are the calls that send a signal, or open a process to send it one. Their first argument is
-// the process.
+// signalCalls are the calls that send a signal, or open a process to send it one. Their first argument is the
+// process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the highest system call number that the lists take into account. Calls with higher numbers
-// fail with ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how to raise it.
+// lastCall is the highest system call number that the lists take into account. Calls with higher numbers fail
+// with ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how to raise it.
 const lastCall = 469
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the filter to the configuration. Init must have started, because the filter may contain
-// its PID.
+// addFilter adds the filter to the configuration. Init must have started, because the filter may contain its
+// PID.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")

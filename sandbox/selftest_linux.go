@@ -15,15 +15,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does
-// little harm.
+// trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does little
+// harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
 // trialTime is how long an attack may run.
 const trialTime = time.Minute
 
-// trial is an attack. run returns a text that says how the attack was refused, or an error that says what
-// it achieved.
+// trial is an attack. run returns a text that says how the attack was refused, or an error that says what it
+// achieved.
 type trial struct {
 	name string
 	run  func(level Level) (refused string, err error)
@@ -138,8 +138,7 @@ func startMany(Level) (string, error) {
 	return "", errors.New("it started 200 processes")
 }
 
-// useCPU uses CPU time until it has had three times as much as allowed. That takes a while on a busy
-// machine.
+// useCPU uses CPU time until it has had three times as much as allowed. That takes a while on a busy machine.
 func useCPU(Level) (string, error) {
 	var used unix.Rusage
 	for began := time.Now(); time.Since(began) < trialTime; {

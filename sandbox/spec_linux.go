@@ -53,8 +53,8 @@ func (s Spec) prepare() (*initproc.Config, error) {
 }
 
 // homeDir returns the path of the writable directory, which is /tmp unless a visible path is below /tmp. A
-// Landlock rule applies to all mounts below its directory, so that with /tmp writable the program could
-// write to a named pipe in its own directory.
+// Landlock rule applies to all mounts below its directory, so that with /tmp writable the program could write
+// to a named pipe in its own directory.
 func homeDir(c *initproc.Config) string {
 	for _, b := range append(c.Binds, c.OwnDir) {
 		if plan.IsWithin(b.Target, "/tmp") {
@@ -64,8 +64,7 @@ func homeDir(c *initproc.Config) string {
 	return "/tmp"
 }
 
-// bindDir returns the bind of a program's directory, from its path without symbolic links to the path
-// given.
+// bindDir returns the bind of a program's directory, from its path without symbolic links to the path given.
 func bindDir(dir string) (b initproc.Bind, err error) {
 	if b, err = bind(dir); err != nil {
 		return b, err

@@ -87,8 +87,8 @@ func (u *uidBlock) reserveBlock() error {
 	return fmt.Errorf("other programs have taken all %d blocks of users", n)
 }
 
-// uidRange returns the first ID of all blocks and their number. In a container that does not have these
-// high IDs, it returns the upper part of the IDs that exist.
+// uidRange returns the first ID of all blocks and their number. In a container that does not have these high
+// IDs, it returns the upper part of the IDs that exist.
 func uidRange() (first, n int, err error) {
 	ranges, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {

@@ -76,8 +76,8 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
 
-// openHands reports whether both players of two know both hands: the stock is used up, so a card that
-// one does not hold is in the other hand.
+// openHands reports whether the two players of a game know both hands. If the stock is used up, the other
+// hand has all cards that one has not seen.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() == 0 }
 
 // maxRedeals is how many deals are tried to find one that agrees with what the seats have shown.

@@ -89,7 +89,7 @@ func readMap(drawn []string, levels []tebes.Board) {
 // opponent's corners, level 2 the squares from which a corner can be captured, level 3 those from which a
 // square of level 2 can be, and level 5 the own corners.
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
-	near, all := s.BlackSquares(), tebes.Board(0) // near: of the other colour, from which a piece captures at distance 1
+	near, all := s.BlackSquares(), tebes.Board(0) // near: squares of the color from which a piece captures at distance 1
 	for row := range size {
 		for column := range size {
 			all |= squareAt(row, column)

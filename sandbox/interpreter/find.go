@@ -103,9 +103,9 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// showPrefix makes the installation of a program visible, which is the directory above its bin. If that is
-// a shared directory, such as the user's home, or one that the program's user may not read, only the
-// program becomes visible.
+// showPrefix makes the installation of a program visible, which is the directory above its bin. If that is a
+// shared directory, such as the user's home, or one that the program's user may not read, only the program
+// becomes visible.
 func (p *program) showPrefix(path, dir string) {
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
@@ -130,8 +130,8 @@ func (p *program) showPrefix(path, dir string) {
 }
 
 // isInHome reports whether the parent of a directory is the user's home. Such a directory may be an
-// installation, such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that
-// programs need are shown.
+// installation, such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that programs
+// need are shown.
 func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
@@ -144,12 +144,12 @@ func isPrivate(dir string) bool {
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// IsSharedDir reports whether a directory may hold more than one installation or program, such as the
-// user's home and everything above it. It must not be visible as a whole.
+// IsSharedDir reports whether a directory may hold more than one installation or program, such as the user's
+// home and everything above it. It must not be visible as a whole.
 func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
-// IsWideDir reports whether a directory is the user's home, above it, or a directory of the system with
-// many other things in it, such as /opt.
+// IsWideDir reports whether a directory is the user's home, above it, or a directory of the system with many
+// other things in it, such as /opt.
 func IsWideDir(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {

@@ -18,8 +18,8 @@ import (
 // starters are programs that start other programs by name, or whose scripts do.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
-// wellKnown are interpreters that a starter may start. If one is installed outside the system's
-// directories, a sandbox for a starter shows its installation.
+// wellKnown are interpreters that a starter may start. If one is installed outside the system's directories,
+// a sandbox for a starter shows its installation.
 var wellKnown = [...]string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
@@ -125,8 +125,8 @@ var versionArgs = map[string][]string{
 	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
 }
 
-// Versions returns the versions of the well-known interpreters on this machine, by name. The version is ""
-// if an interpreter does not print one. The interpreters are asked once.
+// Versions returns the versions of the well-known interpreters on this machine, by name. The version is "" if
+// an interpreter does not print one. The interpreters are asked once.
 func Versions() map[string]string { return maps.Clone(versions()) }
 
 var versions = sync.OnceValue(func() map[string]string {

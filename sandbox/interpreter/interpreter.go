@@ -1,10 +1,9 @@
-// Package interpreter finds out which files a command runs: where symbolic links lead, which interpreter
-// the first line of a script names, and which Python a virtual environment was made from.
+// Package interpreter finds out which files a command runs: where symbolic links lead, which interpreter the
+// first line of a script names, and which Python a virtual environment was made from.
 //
-// A user may choose any command. But the files of a bot are written by its author, and they may lead only
-// to the bot's directory and to the programs that Bounds allows. Otherwise a bot could make any file
-// visible whose path it can guess. All code that starts or accepts bots reads their files through this
-// package.
+// A user may choose any command. But the files of a bot are written by its author, and they may lead only to
+// the bot's directory and to the programs that Bounds allows. Otherwise a bot could make any file visible
+// whose path it can guess. All code that starts or accepts bots reads their files through this package.
 package interpreter
 
 import (
@@ -30,8 +29,8 @@ const (
 
 // Bounds limits where the files of a bot may lead.
 type Bounds struct {
-	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may
-	// lead anywhere. If Dir is "", no file belongs to the bot.
+	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
+	// anywhere. If Dir is "", no file belongs to the bot.
 	Dir string
 	// IsKnown reports whether files of the bot may lead to path, which is clean, absolute and outside Dir.
 	IsKnown func(path string) bool
@@ -149,8 +148,8 @@ func tooDeep(word string) error {
 }
 
 // FirstLine returns the programs that the first line of a script names, as they are written there: the
-// interpreter and, if that is env, the program that env starts. It returns nil if the file is not a script
-// or cannot be read.
+// interpreter and, if that is env, the program that env starts. It returns nil if the file is not a script or
+// cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
 	return programWords(words)
@@ -190,8 +189,8 @@ func readHead(path string) (string, error) {
 	return string(head), err
 }
 
-// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a
-// command line.
+// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a command
+// line.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")

@@ -53,9 +53,8 @@ func Delegate(ctx context.Context, scope string) error {
 }
 
 // manager connects to the systemd that manages this user's units: the system's for root, the user's own for
-// others. It uses the standard address of the bus, because the environment variable may be missing or
-// another user's after su. If that fails, it uses systemd's private socket, for machines without a bus for
-// users.
+// others. It uses the standard address of the bus, because the environment variable may be missing or another
+// user's after su. If that fails, it uses systemd's private socket, for machines without a bus for users.
 func manager(ctx context.Context) (*dbus.Conn, error) {
 	if os.Geteuid() == 0 {
 		return dbus.NewWithContext(ctx)

@@ -31,7 +31,7 @@ const (
 func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
-	var winning baraja.Set // the cards that have the flag
+	var winning baraja.Set // cards for which the flag is set, unless the seat leads
 	if t.TrickSize > 0 {
 		winning = baraja.BeatingCards(t.Trumps(), t.Best)
 	}
@@ -114,7 +114,7 @@ func situation(p *cards.Position) uint64 {
 		t.Best.Suit() == t.Trumps(),
 		p.Mode.Teams && int(t.Winner)%2 == int(t.Mover)%2,
 		t.TrickSize+1 < t.Players,
-		true, // no lead
+		true, // the seat does not lead
 	} {
 		x <<= 1
 		if fact {

@@ -64,8 +64,8 @@ func (c *copier) copyBelow(below string, depth int) error {
 	return nil
 }
 
-// mkdir makes a directory. When copying out of the sandbox, the directory may exist, but not as a link, and
-// a file with the same name is removed.
+// mkdir makes a directory. When copying out of the sandbox, the directory may exist, but not as a link, and a
+// file with the same name is removed.
 func (c *copier) mkdir(path string) error {
 	err := c.target.Mkdir(path, 0o755)
 	if !c.fromSandbox || !errors.Is(err, fs.ErrExist) {
@@ -112,8 +112,7 @@ func (c *copier) copyFile(path string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// pathError returns err with the quoted path before it. It is quoted because the program may have chosen
-// it.
+// pathError returns err with the quoted path before it. It is quoted because the program may have chosen it.
 func pathError(path string, err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err
@@ -121,8 +120,8 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies a directory that nobody changes meanwhile into an empty one, and makes uid the owner of
-// the copies. If uid is -1, the owner is the calling user.
+// copyTree copies a directory that nobody changes meanwhile into an empty one, and makes uid the owner of the
+// copies. If uid is -1, the owner is the calling user.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {

@@ -43,7 +43,7 @@ type Config struct {
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
 	// The descriptors from firstExtra on are, in this order:
-	EnterCount int      // number of thread lists of cgroups, which the starting thread enters
+	EnterCount int      // as many lists of threads of cgroups, which the starting thread enters
 	LeaveTexts []string // for each text, a file to write it to once the program has started
 	CanThaw    bool     // if set, a file that thaws the program
 
@@ -151,8 +151,8 @@ func (r *Report) code(k *coder) {
 	k.text(&r.Text)
 }
 
-// coder encodes values to data, or decodes them from data in the same order. Values have their
-// representation in memory: both sides are the same program on the same machine.
+// coder encodes values to data, or decodes them from data in the same order. Values have their representation
+// in memory: both sides are the same program on the same machine.
 type coder struct {
 	data      []byte
 	isReading bool

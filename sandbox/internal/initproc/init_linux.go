@@ -1,11 +1,11 @@
 // Package initproc implements init, the first process of a sandbox. One thread of init gives up its rights
-// and starts the program. The others keep their rights: they wait until the program ends, kill all
-// processes that it started, and report how it ended. The calling program becomes init when it starts
-// itself under the name Name.
+// and starts the program. The others keep their rights: they wait until the program ends, kill all processes
+// that it started, and report how it ended. The calling program becomes init when it starts itself under the
+// name Name.
 //
-// Init runs in the init function of this package, as early as possible. Go initializes a package when all
-// its imports are initialized, and otherwise in the order of the import paths. So this package must not
-// import fmt, strings or x/sys/unix, which need dozens of other packages.
+// Init runs in the init function of this package, as early as possible. Go initializes a package when all its
+// imports are initialized, and otherwise in the order of the import paths. So this package must not import
+// fmt, strings or x/sys/unix, which need dozens of other packages.
 package initproc
 
 import (
@@ -89,8 +89,8 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals protects init from signals of the program. It does not set signals to be ignored, because
-// the program would inherit that.
+// ignoreSignals protects init from signals of the program. It does not set signals to be ignored, because the
+// program would inherit that.
 func ignoreSignals(spaces bool) {
 	if !spaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
@@ -161,8 +161,7 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw resumes a frozen program, so that it can be ended: in a freezer of cgroup v1 not even SIGKILL
-// arrives.
+// thaw resumes a frozen program, so that it can be ended: in a freezer of cgroup v1 not even SIGKILL arrives.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
@@ -243,8 +242,8 @@ func (r *reaper) poll() {
 // PollEvery is the interval at which limits are checked that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report for an error before the program ran. The text of the outermost wrapError is
-// the step.
+// failure returns the report for an error before the program ran. The text of the outermost wrapError is the
+// step.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {

@@ -21,8 +21,8 @@ const (
 )
 
 // buildRoot gives this process a root directory with nothing but what the configuration shows. It calls
-// pivot_root twice: first to move the old root aside, so that its directories can be shown at any path,
-// even below /tmp; then to leave the old root.
+// pivot_root twice: first to move the old root aside, so that its directories can be shown at any path, even
+// below /tmp; then to leave the old root.
 func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return wrap("mounts", wrap("making them private", err))
@@ -66,8 +66,7 @@ func mountTmpfs(dir string, bytes, inodes int64) error {
 	return wrap("a tmpfs of "+options, syscall.Mount("timba", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options))
 }
 
-// enterRoot makes newRoot the root directory. pivot_root stacks the old root on it, which is then
-// unmounted.
+// enterRoot makes newRoot the root directory. pivot_root stacks the old root on it, which is then unmounted.
 func enterRoot() error {
 	if err := syscall.Chdir(newRoot); err != nil {
 		return err
@@ -179,8 +178,8 @@ func (c *Config) makeScratch() error {
 // devices are the device files in /dev of a sandbox.
 var devices = []string{"null", "full", "random", "urandom", "zero"}
 
-// devices returns the device files. It leaves out /dev/zero if no cgroup counts memory, because the memory
-// of a shared mapping of it belongs to no process.
+// devices returns the device files. It leaves out /dev/zero if no cgroup counts memory, because the memory of
+// a shared mapping of it belongs to no process.
 func (c *Config) devices() []string {
 	if c.HasCgroup {
 		return devices

@@ -16,8 +16,8 @@ const InitThreads = 8
 // program. The process limits of that user and, in version 1, of the cgroup must include it.
 const StarterThreads = 1
 
-// setLimits sets the resource limits of processes and users. The program inherits them, so that they apply
-// to init as well.
+// setLimits sets the resource limits of processes and users. The program inherits them, so that they apply to
+// init as well.
 func (c *Config) setLimits() error {
 	l := c.Limit
 	own := InitThreads
@@ -71,9 +71,8 @@ func (c *Config) setLimits() error {
 }
 
 // headroom is how many more threads, and gigabytes of data, init may have than the program. The Go runtime
-// exits if it cannot start a thread or allocate a stack, which would happen just when the program reaches
-// its limits. Therefore the program's limits are soft limits, and the filter of system calls denies raising
-// them.
+// exits if it cannot start a thread or allocate a stack, which would happen just when the program reaches its
+// limits. Therefore the program's limits are soft limits, and the filter of system calls denies raising them.
 const headroom = 64
 
 // unusedData is how much writable memory a process may have that it does not use. An arena of Go is 64 MiB.
@@ -102,9 +101,9 @@ func lowerLimit(resource int, soft, hard uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall,
-// which would do so for all threads. capable says whether the thread has any capabilities without being
-// root outside.
+// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall, which
+// would do so for all threads. capable says whether the thread has any capabilities without being root
+// outside.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {

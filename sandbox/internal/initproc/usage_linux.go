@@ -92,8 +92,8 @@ type PerFile struct{ Socket, Pipe, Poll, Other int64 }
 // perMapping is the memory that the kernel uses for one mapping, in bytes.
 const perMapping = 256
 
-// kernelMemory adds up the memory that the kernel may use for processes. An open socket or pipe that
-// several of them share counts once.
+// kernelMemory adds up the memory that the kernel may use for processes. An open socket or pipe that several
+// of them share counts once.
 type kernelMemory struct {
 	perFile      PerFile
 	countedFiles map[string]bool

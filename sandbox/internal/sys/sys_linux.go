@@ -1,6 +1,6 @@
 // Package sys has the constants, structs and system calls that the first process of a sandbox needs from
-// golang.org/x/sys/unix. It does not import that package, which would have to be initialized first. Names
-// are those of the kernel.
+// golang.org/x/sys/unix. It does not import that package, which would have to be initialized first. Names are
+// those of the kernel.
 package sys
 
 import (
