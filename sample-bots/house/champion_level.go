@@ -17,9 +17,9 @@ const topLevel = 8
 // levelName is the name of the bot's option for the level.
 const levelName = "level"
 
-// ChampionLevel is an opponent for people: the champion, or one that plays less well.
+// ChampionLevel is an opponent for people: the champion or a weaker form of it.
 type ChampionLevel struct {
-	Number int // from 1 on
+	Number int // from 1
 	Name   string
 	Spec   string
 }
@@ -29,7 +29,7 @@ const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
-// Levels returns the levels from the weakest on. They play the games of the champion.
+// Levels returns all levels, the weakest first. They play the games of the champion.
 var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	for i, name := range levelNames {
 		l := ChampionLevel{Number: i + 1, Name: name, Spec: "champion"}
@@ -41,7 +41,7 @@ var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	return list
 })
 
-// FindLevel returns the level of a name or a number.
+// FindLevel returns the level with a name or a number.
 func FindLevel(text string) (ChampionLevel, error) {
 	var all []string
 	for _, l := range Levels() {

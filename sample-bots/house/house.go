@@ -33,7 +33,7 @@ type Bot struct {
 	newPlayer func(*params) Player
 }
 
-// Options returns the options of NAME:key=value,key=value: those that its player reads.
+// Options returns the options of the bot, which a spec NAME:key=value,key=value sets.
 func (b Bot) Options() []BotOption {
 	p := new(params)
 	b.newPlayer(p)
@@ -208,7 +208,7 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	return settings, nil
 }
 
-// tryOptions returns a hint with the bot's options.
+// tryOptions returns a hint for users that lists the bot's options.
 func (b Bot) tryOptions(options []BotOption) string {
 	if len(options) == 0 {
 		return b.Name + " has no options"

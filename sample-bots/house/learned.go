@@ -25,7 +25,7 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// modelOption returns the option for a model of a kind.
+// modelOption returns the option that chooses a model of a kind.
 func modelOption(of string) BotOption {
 	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",

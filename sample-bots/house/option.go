@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// BotOption is an option of a bot: one of rules.Option, or one with values of its own kind.
+// BotOption is an option of a house bot. Its values are those of the embedded rules.Option, unless kind
+// defines them.
 type BotOption struct {
 	rules.Option
 	kind *valueKind // nil if the values are listed words or a range of numbers
@@ -23,7 +24,7 @@ type valueKind struct {
 	check       func(string) error          // returns why an allowed value cannot be used; may be nil
 }
 
-// AllowedText returns the allowed values as text.
+// AllowedText describes the allowed values for people.
 func (o BotOption) AllowedText() string {
 	if o.kind != nil {
 		return o.kind.allowedText
@@ -31,7 +32,7 @@ func (o BotOption) AllowedText() string {
 	return o.Option.AllowedText()
 }
 
-// Resolve returns the canonical text of a value, or an error.
+// Resolve returns the canonical form of a value, or an error if it is not allowed.
 func (o BotOption) Resolve(value string) (string, error) {
 	if o.kind == nil {
 		return o.Option.Resolve(value)
@@ -48,8 +49,8 @@ func (o BotOption) Resolve(value string) (string, error) {
 // params gives a bot's constructor the values of its options. Reading an option also declares it, so that the
 // constructor defines which options the bot has.
 type params struct {
-	options  []BotOption
-	settings rules.Settings // nil for the defaults
+	options  []BotOption    // options read so far
+	settings rules.Settings // values of all options; nil for the defaults
 }
 
 // readOption declares an option and returns its value.

@@ -29,7 +29,7 @@ func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	}, &p.hidden)
 }
 
-// variantOf returns the game with the options of the game line.
+// variantOf returns the variant that a game line describes.
 func variantOf(g *protocol.GameLine) (*rules.Variant, error) {
 	game, err := games.Find(g.Name)
 	if err != nil {

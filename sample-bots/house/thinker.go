@@ -21,7 +21,7 @@ type thinkerBot struct {
 	dice
 	positions
 	thinkers    map[string]thinker
-	currentGame *protocol.GameLine // that the thinker has begun
+	currentGame *protocol.GameLine // the game for which the thinker was started
 	info        []byte
 	text        []byte
 }
