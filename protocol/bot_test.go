@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// SPEC.md, "Lines from the bot".
+// TestProtocolFromTheBot checks the examples of SPEC.md, "Lines from the bot".
 func TestProtocolFromTheBot(t *testing.T) {
 	long := "# " + strings.Repeat("x", MaxLine-2)
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestProtocolFromTheBot(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Limits and faults": what is garbled.
+// TestProtocolGarbled checks which lines are garbled, by SPEC.md, "Limits and faults".
 func TestProtocolGarbled(t *testing.T) {
 	for flaw, lines := range map[Flaw][]string{
 		NoSuchLine: {"", "\r", "hello", "Move 12c", "bye", "moved 12c", "12c", "thinking about 12c", strings.Repeat("x", maxQuoted+1)},
@@ -60,7 +60,7 @@ func TestProtocolGarbled(t *testing.T) {
 	}
 }
 
-// The quick look at eight bytes must agree with a look at each.
+// TestUnprintable compares unprintable, which reads eight bytes at a time, with a loop over single bytes.
 func TestUnprintable(t *testing.T) {
 	for length := range 20 {
 		for at := range length {
@@ -140,7 +140,7 @@ func TestParseBotAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What may follow the verb of an info line is what ParseBot reads after it.
+// TestCheckInfo checks that CheckInfo accepts what ParseBot accepts after the verb of an info line.
 func TestCheckInfo(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// SPEC.md, "Lines from the referee": each line as it is written, and what is
-// read back.
+// TestProtocolFromTheReferee formats each line of SPEC.md, "Lines from the referee", and parses it again.
 func TestProtocolFromTheReferee(t *testing.T) {
 	turn := append(AppendTurn(nil, 3, 1000), " 12c 3o\n"...)
 	for _, c := range []struct {
@@ -91,7 +90,7 @@ func TestProtocolFromTheRefereeRefused(t *testing.T) {
 	}
 }
 
-// A fault's line always fits, and what fits is not cut.
+// TestProtocolFaultFitsTheLine checks that a fault always fits into a line, and is not cut if it does anyway.
 func TestProtocolFaultFitsTheLine(t *testing.T) {
 	head := len("fault 0 exit ")
 	for _, n := range []int{MaxLine - head - 1, MaxLine - head, MaxLine - head + 1, 3 * MaxLine} {
@@ -107,7 +106,7 @@ func TestProtocolFaultFitsTheLine(t *testing.T) {
 	}
 }
 
-// What is formatted is read back as it was.
+// TestProtocolRoundTrip checks that formatting and parsing a line returns the same values.
 func TestProtocolRoundTrip(t *testing.T) {
 	word := rapid.StringMatching(`[!-~]{1,12}`)
 	key := rapid.StringMatching(`[a-z][a-z0-9]{0,8}`)
@@ -207,8 +206,8 @@ func FuzzParseReferee(f *testing.F) {
 	})
 }
 
-// checkEnd formats a result and reads it again: numbers may have been written in
-// another way ("1.0"), but they are the same.
+// checkEnd formats a result and parses it again. The numbers must be the same, also if they were written in
+// another way ("1.0").
 func checkEnd(t *testing.T, l RefLine) {
 	again, err := ParseReferee(bytes.TrimSuffix(AppendEnd(nil, l.Ranks, l.Points), []byte{'\n'}))
 	if err != nil || !cmp.Equal(again.Ranks, l.Ranks) || !cmp.Equal(again.Points, l.Points) {

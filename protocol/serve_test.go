@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// SPEC.md, "Shape": a bot's side of two games, with lines of a later version
-// among them.
+// TestServe plays the bot's side of two games, with lines of a later version among them.
 func TestServe(t *testing.T) {
 	in := strings.Join([]string{
 		"timba 1",
@@ -62,7 +61,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// writes keeps each write apart.
+// writes collects the single writes.
 type writes []string
 
 func (w *writes) Write(p []byte) (int, error) {
@@ -111,7 +110,7 @@ type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }
 
-// A referee's huge clock must not become a negative one.
+// TestServeHugeClock checks that a huge time of a turn does not become negative.
 func TestServeHugeClock(t *testing.T) {
 	var got time.Duration
 	in := "turn 0 999999999999999999 x\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// A game counts once for a bot, by its best seat.
+// TestRecords checks that a game counts once for a bot, by its best seat.
 func TestRecords(t *testing.T) {
 	for _, c := range []struct {
 		game        string

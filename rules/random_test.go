@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// SPEC.md, "Seeds and deals": the worked example.
+// TestSeedsAndDealsZeroSeed checks the worked example of SPEC.md, "Seeds and deals".
 func TestSeedsAndDealsZeroSeed(t *testing.T) {
 	s := NewStream(Seed{})
 	for i, want := range []uint32{741658141, 4063986572, 1522477695} {
@@ -16,7 +16,8 @@ func TestSeedsAndDealsZeroSeed(t *testing.T) {
 	}
 }
 
-// Below must be uniform over the accepted values: a slow restatement agrees.
+// TestSeedsAndDealsBelow compares Below with a slow implementation, which is uniform over the accepted
+// values.
 func TestSeedsAndDealsBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := Seed(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed"))

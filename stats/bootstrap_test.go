@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The same seed gives the same intervals however many processors share the work.
+// TestBootstrap checks that the intervals do not depend on the number of processors.
 func TestBootstrap(t *testing.T) {
 	r := simRand(1)
 	deals := cards.tournament(r, []float64{-50, 0, 50}, 20)

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// drawBouts returns matches of ten deals between teams drawn at random.
+// drawBouts returns matches of ten deals between random teams.
 func drawBouts(r *rand.Rand, elos []float64, members, bouts int) []Bout {
 	out := make([]Bout, bouts)
 	for k := range out {
@@ -33,7 +33,7 @@ func drawElos(r *rand.Rand, bots int) []float64 {
 	return elos
 }
 
-// A team of one is a bot: the same ratings as from pairs.
+// TestBoutsOfOne checks that teams of one bot have the same ratings as pairs.
 func TestBoutsOfOne(t *testing.T) {
 	r := simRand(31)
 	elos := drawElos(r, 12)
@@ -50,8 +50,8 @@ func TestBoutsOfOne(t *testing.T) {
 	}
 }
 
-// Ratings of members of teams are on the bots' own scale, and their intervals
-// hold the truth as often as they say.
+// TestBoutsCoverage checks that the ratings of team members are on the scale of bots, and that 95 % of the
+// intervals contain the true rating.
 func TestBoutsCoverage(t *testing.T) {
 	kit.Slow(t)
 	const bots, runs = 16, 60
@@ -83,8 +83,8 @@ func TestBoutsCoverage(t *testing.T) {
 	}
 }
 
-// Two bots that always are partners cannot be told apart, and one that has not
-// played is anywhere.
+// TestBoutsUnbounded checks that the intervals of two permanent partners, and of a bot without games, are
+// unbounded.
 func TestBoutsUnbounded(t *testing.T) {
 	bouts := []Bout{{A: []int{0, 1}, B: []int{2, 3}, Deals: 10, Score: 8}, {A: []int{2, 3}, B: []int{0, 1}, Deals: 10, Score: 4}}
 	got := kit.Get[[]Estimate](t)(FitBouts(5, bouts, &Anchor{Bot: 0, Elo: 1000}).Intervals())
@@ -99,8 +99,8 @@ func TestBoutsUnbounded(t *testing.T) {
 	}
 }
 
-// Two numbers of a bouts' members may be one bot, such as two versions of the anchor. It counts as
-// often as it plays, and not at all where it is on both sides.
+// TestBoutsOfOneTwice checks bouts in which two members are the same bot, such as two versions of the anchor.
+// It counts as often as it plays, and not at all if it is on both sides.
 func TestBoutsOfOneTwice(t *testing.T) {
 	bouts := []Bout{{A: []int{0, 0}, B: []int{1, 2}, Deals: 10, Score: 8}, {A: []int{0, 1}, B: []int{0, 2}, Deals: 10, Score: 6}}
 	fit := FitBouts(3, bouts, &Anchor{})

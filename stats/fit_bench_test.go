@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// ladderDeals returns a ladder's history: deals of two games between bots of known
-// Elo, uniform over 1,600 points. Opponents are drawn within reach places of
-// each other, so a small reach makes a sparse, long-stretched graph.
+// ladderDeals returns the history of a ladder: deals of two games between bots whose Elo is uniform over
+// 1,600 points. Opponents are at most reach places apart, so that a small reach gives a sparse, elongated
+// graph.
 func ladderDeals(seed uint64, bots, deals, reach int) ([]float64, []Deal) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	elos := make([]float64, bots)
@@ -36,8 +36,8 @@ func coin(r *rand.Rand, elo float64) float64 {
 	return 0
 }
 
-// A refit of the whole ladder: 1,000 versions, 1,000,000 games in 500,000
-// deals, on one core.
+// BenchmarkFit1000 measures a fit of a whole ladder on one core: 1,000 versions with 1,000,000 games in
+// 500,000 deals.
 func BenchmarkFit1000(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -61,8 +61,8 @@ func BenchmarkFit1000(b *testing.B) {
 	}
 }
 
-// The tournament of ten bots: 1,000 deals, 1,000 resamples, once with two bots
-// a deal and once with all ten.
+// BenchmarkBootstrap10 measures a tournament of ten bots with 1,000 deals and 1,000 resamples, with two bots
+// in each deal and with all ten.
 func BenchmarkBootstrap10(b *testing.B) {
 	_, two := ladderDeals(1, 10, 1000, 10)
 	ten := make([]Deal, 1000)
@@ -80,7 +80,7 @@ func BenchmarkBootstrap10(b *testing.B) {
 	}
 }
 
-// pairDuel returns a duel of the k-th pair in the order 0-1, 0-2, 1-2, 0-3 and on.
+// pairDuel returns a duel of the k-th pair in the order 0-1, 0-2, 1-2, 0-3 and so on.
 func pairDuel(k int, score float64) Duel {
 	b := 1
 	for k >= b {

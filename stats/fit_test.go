@@ -14,10 +14,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// fitDeals is FitPairs on the counts of the deals.
+// fitDeals is FitPairs for the counts of the deals.
 func fitDeals(bots int, deals []Deal) *Fit { return FitPairs(bots, Count(deals), nil) }
 
-// Two bots have a closed form: the score with the prior's tied deal.
+// TestFitTwoBots checks the closed form for two bots: the score with the tied deal of the prior.
 func TestFitTwoBots(t *testing.T) {
 	f := FitPairs(2, []Pair{{A: 1, B: 0, Deals: 40, Score: 29.5}}, nil)
 	want := Elo(30.0 / 41)
@@ -28,8 +28,8 @@ func TestFitTwoBots(t *testing.T) {
 	}
 }
 
-// Hunter's condition for the maximum: every bot scores, prior included, just
-// what its rating expects.
+// checkExpected checks Hunter's condition for the maximum: the score of every bot, including the prior, is
+// the one that its rating predicts.
 func checkExpected(t interface{ Fatalf(string, ...any) }, f *Fit) {
 	surplus := make([]float64, len(f.Elo))
 	for k, p := range f.pairs {
@@ -68,7 +68,7 @@ func TestFitRecoversLadder(t *testing.T) {
 	}
 }
 
-// Over many tournaments the ratings are the true ones on average.
+// TestFitUnbiased checks that the mean of the ratings of many tournaments is the true rating.
 func TestFitUnbiased(t *testing.T) {
 	elos := []float64{-210, -100, -20, 30, 90, 210}
 	const tests = 200
@@ -86,7 +86,7 @@ func TestFitUnbiased(t *testing.T) {
 }
 
 func TestFitSweepAndStrangers(t *testing.T) {
-	// Bot 0 beats 1 and 2 always; 3 and 4 met only each other; 5 met nobody.
+	// Bot 0 always beats 1 and 2; 3 and 4 played only each other; 5 played nobody.
 	pairs := []Pair{{A: 0, B: 1, Deals: 10, Score: 10, Squares: 10}, {A: 0, B: 2, Deals: 10, Score: 10, Squares: 10},
 		{A: 1, B: 2, Deals: 10, Score: 5, Squares: 5}, {A: 3, B: 4, Deals: 4, Score: 3, Squares: 2.5}}
 	f := FitPairs(6, pairs, nil)
@@ -158,7 +158,7 @@ func TestFitProperties(t *testing.T) {
 		bots, pairs := genPairs(t)
 		f := FitPairs(bots, pairs, nil)
 		checkExpected(t, f)
-		// Order and direction of the pairs do not matter, nor how they are split.
+		// The order and the direction of the pairs, and how they are split, make no difference.
 		var other []Pair
 		for _, p := range slices.Backward(pairs) {
 			half := Pair{A: p.B, B: p.A, Deals: p.Deals / 2, Score: (p.Deals - p.Score) / 2}
@@ -170,7 +170,7 @@ func TestFitProperties(t *testing.T) {
 		if intervals, err := f.Intervals(); err != nil || len(intervals) != bots {
 			t.Fatalf("intervals %v, %v", intervals, err)
 		}
-		// A deal won in place of one lost raises the winner and not the loser.
+		// A won instead of a lost deal raises the rating of the winner and not that of the loser.
 		for i, p := range pairs {
 			if p.Deals-p.Score < 1 {
 				continue
@@ -201,8 +201,8 @@ func TestCountMerges(t *testing.T) {
 	}
 }
 
-// A bot that beats two others or loses to both, deal by deal, has learnt less
-// than one with twice the deals: the deal is what is drawn, not the duel.
+// TestBootstrapDrawsDeals checks that the deal is resampled, not the duel: a bot that beats two others, or
+// loses to both, in every deal has wider intervals than one with twice the deals.
 func TestBootstrapDrawsDeals(t *testing.T) {
 	r := simRand(2)
 	var whole, split []Deal
@@ -219,9 +219,8 @@ func TestBootstrapDrawsDeals(t *testing.T) {
 	near(t, "width of deals over that of duels", width(whole)/width(split), math.Sqrt2, 0.1)
 }
 
-// Tournaments of two bots a deal, and of three, whose duels in one deal depend
-// on each other: both kinds of interval for the first, the bootstrap for the
-// second.
+// TestRatingCoverage checks both kinds of intervals for tournaments of two bots per deal, and the bootstrap
+// for three bots per deal, whose duels depend on each other.
 func TestRatingCoverage(t *testing.T) {
 	const tests = 150
 	r := simRand(9)

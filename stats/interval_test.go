@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Each row found by itself gives the intervals that the whole inverse gives, in groups with and
-// without the anchor.
+// TestRowsAlone checks that separately computed rows give the intervals of the whole inverse, in groups with
+// and without the anchor.
 func TestRowsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const bots = 60
@@ -37,7 +37,7 @@ func TestRowsAlone(t *testing.T) {
 	}
 }
 
-// More bots than are inverted as a whole have intervals, too.
+// TestManyBots checks the intervals of more than maxDense bots.
 func TestManyBots(t *testing.T) {
 	kit.Slow(t)
 	r := rand.New(rand.NewPCG(1, 1))

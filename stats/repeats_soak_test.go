@@ -4,7 +4,7 @@ package stats
 
 import "testing"
 
-// As TestRepeatsCoverage, the other way round.
+// TestRepeatsCoverageToo is TestRepeatsCoverage with the opposite signs.
 func TestRepeatsCoverageToo(t *testing.T) {
 	repeatsCoverage(t, coverage{"cards", cards, 0}, coverage{"board", board, 100})
 }

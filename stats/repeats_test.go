@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// printOf returns a fingerprint that no other number has.
+// printOf returns a fingerprint that is unique to n.
 func printOf(n int) (f Fingerprint) {
 	binary.BigEndian.PutUint64(f[:], uint64(n))
 	return f
@@ -42,8 +42,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// A test does not end before a deal that is as likely as those seen would have come
-// with 95 %, and ends soon where there is none.
+// TestExhausted checks that a test continues until a new deal, if one existed and were as likely as the
+// others, would have appeared with a probability of 95 %, and ends soon if none exists.
 func TestExhausted(t *testing.T) {
 	const tests = 2000
 	for _, c := range []struct{ pool, most int }{{1, 15}, {2, 30}, {20, 200}, {500, 10_000}} {
@@ -67,8 +67,7 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
-// repeated plays deals of which half are copies of earlier ones, and gives those that
-// are distinct, and all.
+// repeated plays deals of which half are copies of earlier ones. It returns the distinct deals and all deals.
 func (g simGame) repeated(r *rand.Rand, skill float64, deals int) (distinct, all []Duel) {
 	var seen Repeats
 	for range deals {
@@ -88,15 +87,15 @@ func (g simGame) repeated(r *rand.Rand, skill float64, deals int) (distinct, all
 	return distinct, all
 }
 
-// With half of all deals repeated, 95 % intervals hold the truth in 95 % ± 1 % of the
-// tests, a LOS of over 95 % is wrong in one of twenty, and so are sequential tests;
-// figures that counted the repeated deals would claim more than there is.
+// TestRepeatsCoverage repeats half of all deals. 95 % intervals must contain the true value in 95 % ± 1 % of
+// the tests; a LOS above 95 %, and sequential tests, must be wrong in one of twenty. Statistics that counted
+// the repeated deals would claim more.
 func TestRepeatsCoverage(t *testing.T) {
 	kit.Slow(t)
 	repeatsCoverage(t, coverage{"cards", cards, 100}, coverage{"board", board, 0})
 }
 
-// coverage is a game between bots of so many Elo points more.
+// coverage is a game between bots with a given Elo difference.
 type coverage struct {
 	name string
 	game simGame
@@ -136,7 +135,7 @@ func repeatsCoverage(t *testing.T, list ...coverage) {
 	}
 }
 
-// The same for the ratings of a tournament and a sequential test.
+// TestRepeatsCoverageOfRatings does the same for the ratings of a tournament and a sequential test.
 func TestRepeatsCoverageOfRatings(t *testing.T) {
 	kit.Slow(t)
 	const tests = 1000

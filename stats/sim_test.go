@@ -7,27 +7,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// simGame is a simulated game for two seats: seat 0 is ahead by the difference
-// of skill, the luck of its deal, which rotation turns round, and noise that
-// is new in each game. Within tie of 0 it is a tie; the points are the lead.
+// simGame is a simulated game for two seats. Seat 0 is ahead by the difference of skill, the luck of the
+// deal, which has the opposite sign in the other rotation, and the noise of the game. A lead below tie is a
+// tie. The points are the lead.
 type simGame struct{ tie, luck, noise float64 }
 
 var (
-	// cards is luck for the most part, as a game of cards.
+	// cards depends mainly on luck, like a game of cards.
 	cards = simGame{tie: 0.1, luck: 1, noise: 0.5}
-	// board has no luck, and many ties.
+	// board depends on no luck and has many ties.
 	board = simGame{tie: 0.5, luck: 0, noise: 1}
 )
 
 func (g simGame) sd() float64 { return math.Hypot(g.luck, g.noise) }
 
-// score returns the expected score at a difference of skill.
+// score returns the expected score for a difference of skill.
 func (g simGame) score(skill float64) float64 {
 	n := distuv.UnitNormal
 	return (n.CDF((skill-g.tie)/g.sd()) + n.CDF((skill+g.tie)/g.sd())) / 2
 }
 
-// skill returns the difference of skill with the expected score of elo.
+// skill returns the difference of skill for which the expected score is that of elo.
 func (g simGame) skill(elo float64) float64 {
 	low, high := -20.0, 20.0
 	for range 100 {
@@ -69,7 +69,7 @@ func (g simGame) tally(r *rand.Rand, skill float64, deals int) *Tally {
 
 func simRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// tournament returns one deal of every two bots, over and over.
+// tournament returns perPair deals of every two bots, taking turns.
 func (g simGame) tournament(r *rand.Rand, elos []float64, perPair int) []Deal {
 	var deals []Deal
 	for i := range elos {
@@ -85,10 +85,9 @@ func (g simGame) tournament(r *rand.Rand, elos []float64, perPair int) []Deal {
 	return deals
 }
 
-// race plays one deal of a game for as many seats as bots, in every rotation.
-// Each seat's time has the Gumbel distribution about its bot's skill, so that
-// any two bots score just as their Elo says; a share of it is the luck of the
-// seat's cards, the same in every rotation.
+// race plays one deal of a game with one seat for each bot, in every rotation. The time of a seat has a
+// Gumbel distribution around the bot's skill, so that the score of any two bots is as their Elo predicts. A
+// part of the time is the luck of the seat's cards, which is the same in every rotation.
 func race(r *rand.Rand, elos []float64) Deal {
 	const share = 0.8
 	n := len(elos)
@@ -117,5 +116,5 @@ func race(r *rand.Rand, elos []float64) Deal {
 	return result.Deal()
 }
 
-// within reports whether the estimate's interval holds the truth.
+// within reports whether the interval contains truth.
 func (e Estimate) within(truth float64) bool { return e.Low <= truth && truth <= e.High }

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// tallyOfCounts has the deals in each class of k/2g, lowest first.
+// tallyOfCounts returns a tally with the given number of deals in each class k/2g, from the lowest.
 func tallyOfCounts(t *testing.T, games int, counts ...int) *Tally {
 	t.Helper()
 	tally := new(Tally)
@@ -32,8 +32,7 @@ func mustSPRT(t *testing.T, text string) SPRT {
 	return kit.Get[SPRT](t)(ParseSPRT(text))
 }
 
-// The figures are those that fastchess publishes for the same counts, to their
-// two decimals.
+// TestSPRTKnownRatios compares with the two decimals that fastchess publishes for the same counts.
 func TestSPRTKnownRatios(t *testing.T) {
 	for _, c := range []struct {
 		test   string
@@ -55,8 +54,8 @@ func TestSPRTKnownRatios(t *testing.T) {
 	}
 }
 
-// Where every deal is won, each hypothesis does best with deals won or lost
-// and nothing between, which has a closed form.
+// TestSPRTSweepClosedForm checks a tally in which every deal is won. Each hypothesis is then most likely with
+// deals that are either won or lost, which has a closed form.
 func TestSPRTSweepClosedForm(t *testing.T) {
 	const deals = 104
 	swept := tallyOfCounts(t, 2, 0, 0, 0, 0, deals)
@@ -149,8 +148,8 @@ func FuzzParseSPRT(f *testing.F) {
 	})
 }
 
-// A fit has the mean asked for and no distribution near it that has the mean
-// too makes the data more likely.
+// TestFitMeanIsMaximum checks that a fit has the required mean, and that no similar distribution with that
+// mean makes the data more likely.
 func TestFitMeanIsMaximum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tally := tallyOfScores(t, genScores(t))
@@ -158,7 +157,7 @@ func TestFitMeanIsMaximum(t *testing.T) {
 		m := newMultinomial(tally)
 		p := m.fitMean(mean)
 		checkFit(t, m, p, mean)
-		// Move mass between three classes with sum and mean kept.
+		// Move mass between three classes without changing sum and mean.
 		i := rapid.IntRange(0, len(p)-3).Draw(t, "class")
 		a, b, c := m.score[i], m.score[i+1], m.score[i+2]
 		for _, size := range []float64{1e-3, -1e-3} {
@@ -186,8 +185,8 @@ func checkFit(t *rapid.T, m *multinomial, p []float64, mean float64) {
 	}
 }
 
-// With one game a deal there are three classes: a scan over the distributions
-// with the effect asked for finds none that is likelier than the fit.
+// TestFitEffectIsMaximum scans the distributions with the required effect for one game per deal, which has
+// three classes. None may be more likely than the fit.
 func TestFitEffectIsMaximum(t *testing.T) {
 	for _, counts := range [][]int{{30, 40, 50}, {5, 80, 15}, {50, 10, 20}, {1, 1, 1}} {
 		m := newMultinomial(tallyOfCounts(t, 1, counts...))
@@ -197,8 +196,8 @@ func TestFitEffectIsMaximum(t *testing.T) {
 			near(t, "effect", (mean-0.5)/sd, effect, 1e-6)
 			best := math.Inf(-1)
 			for k := 1; k < 10000; k++ {
-				// The tie's share is given; the mean solves
-				// mean-0.5 = effect*sd with sd² = (1-tie)/4 - (mean-0.5)².
+				// The share of ties is given; the mean solves mean-0.5 = effect*sd with sd² = (1-tie)/4 -
+				// (mean-0.5)².
 				tie := float64(k) / 10000
 				lead := effect * math.Sqrt((1-tie)/4/(1+effect*effect))
 				q := []float64{(1-tie)/2 - lead, tie, (1-tie)/2 + lead}
@@ -213,7 +212,7 @@ func TestFitEffectIsMaximum(t *testing.T) {
 	}
 }
 
-// Under any data and number of games a deal, the fit has the effect asked for.
+// TestFitEffectHolds checks that a fit has the required effect for any data and any number of games per deal.
 func TestFitEffectHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		games := rapid.IntRange(1, 12).Draw(t, "games")
@@ -237,7 +236,7 @@ func TestSPRTProperties(t *testing.T) {
 		s := SPRT{Elo0: elo0, Elo1: elo0 + rapid.Float64Range(1, 50).Draw(t, "gap"), Alpha: 0.05, Beta: 0.05,
 			Model: rapid.SampledFrom([]Model{Logistic, Normalized}).Draw(t, "model")}
 		llr := s.llr(tallyOfScores(t, scores))
-		// Seen from the other side, each hypothesis is the other's mirror.
+		// From the view of the other bot each hypothesis is the mirror image of the other.
 		mirrored := slices.Clone(scores)
 		for i := range mirrored {
 			mirrored[i] = 1 - mirrored[i]
@@ -250,7 +249,7 @@ func TestSPRTProperties(t *testing.T) {
 		if s.Model == Normalized {
 			return
 		}
-		// A deal won in place of one lost speaks for H1.
+		// A won instead of a lost deal is evidence for H1.
 		lost := slices.Index(scores, 0)
 		if lost < 0 {
 			return
@@ -262,8 +261,8 @@ func TestSPRTProperties(t *testing.T) {
 	})
 }
 
-// errorRate returns the share of tests that end with the wrong verdict, and the
-// mean number of deals, when the first bot is elo stronger.
+// errorRate returns the share of tests with the wrong verdict and the mean number of deals, if the first bot
+// is stronger by elo.
 func errorRate(t *testing.T, s SPRT, g simGame, elo float64, tests int) (rate, deals float64) {
 	t.Helper()
 	r, skill := simRand(17), g.skill(elo)
@@ -287,8 +286,8 @@ func errorRate(t *testing.T, s SPRT, g simGame, elo float64, tests int) (rate, d
 	return float64(wrong) / float64(tests), float64(total) / float64(tests)
 }
 
-// Over 1,000 simulated tests under each hypothesis the share of errors stays
-// within the nominal rate, up to 2.33 standard errors of a share of 1,000.
+// TestSPRTErrorRates checks 1,000 simulated tests for each hypothesis. The share of errors must not exceed
+// the nominal rate by more than 2.33 standard errors.
 func TestSPRTErrorRates(t *testing.T) {
 	kit.Slow(t)
 	const tests = 1000

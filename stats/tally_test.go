@@ -43,7 +43,7 @@ func TestMeanStudent(t *testing.T) {
 	}
 }
 
-// A proportion of games has the interval of as many deals of one game.
+// TestProportion checks that a share of games has the interval of as many deals of one game.
 func TestProportion(t *testing.T) {
 	for _, c := range []struct{ won, games int }{{0, 1}, {0, 20}, {3, 20}, {50, 100}, {83, 100}, {100, 100}} {
 		var duels []Duel
@@ -90,7 +90,7 @@ func TestSummarySweep(t *testing.T) {
 	}
 }
 
-// A handful of even deals has no variance; that must not pass for certainty.
+// TestSummaryFewEqualDeals checks that a few equal deals, which have no variance, do not count as certainty.
 func TestSummaryFewEqualDeals(t *testing.T) {
 	for deals, least := range map[int]float64{1: 0.4, 2: 0.25, 5: 0.1} {
 		s := tallyOfCounts(t, 2, 0, 0, deals, 0, 0).Summary()
@@ -114,7 +114,7 @@ func TestSummaryClasses(t *testing.T) {
 	near(t, "Elo", s.Elo.Value, Elo(0.7), 1e-9)
 }
 
-// With many deals the interval is the normal approximation on the score.
+// TestSummaryLargeSample compares the interval for many deals with the normal approximation.
 func TestSummaryLargeSample(t *testing.T) {
 	s := tallyOfCounts(t, 2, 1000, 2000, 4000, 2500, 1500).Summary()
 	mean := (0.25*2000 + 0.5*4000 + 0.75*2500 + 1500) / 11000
@@ -125,8 +125,8 @@ func TestSummaryLargeSample(t *testing.T) {
 	near(t, "high", s.Elo.High, Elo(mean+h), 0.05)
 }
 
-// The duels' cards correlate the games of a deal; 95 % intervals must hold the
-// truth in 95 % of 1,000 tests all the same, and more only for very few deals.
+// TestSummaryCoverage checks that 95 % intervals contain the true value in 95 % of 1,000 tests, or more for
+// very few deals, although the games of a deal are correlated.
 func TestSummaryCoverage(t *testing.T) {
 	const tests = 1000
 	for _, c := range []struct {
@@ -162,8 +162,8 @@ func TestSummaryCoverage(t *testing.T) {
 	}
 }
 
-// Among pairs of bots drawn evenly about 0, those with a LOS of about x must be
-// truly superior in about x of the cases.
+// TestLOSCalibration checks that, among random pairs of bots, those with a LOS of about x are truly superior
+// in about x of the cases.
 func TestLOSCalibration(t *testing.T) {
 	const tests, bins = 6000, 10
 	r := simRand(11)
@@ -218,12 +218,12 @@ func TestSummaryProperties(t *testing.T) {
 		if math.Abs(m.Elo.Low-s.Elo.Low) > 1e-6 || math.Abs(m.LOS-s.LOS) > 1e-9 || !cmp.Equal(m.Classes, s.Classes) {
 			t.Fatalf("from the other side %+v, from this %+v", m, s)
 		}
-		// The same deals once more tell the same, only surer.
+		// The same deals twice give the same values with narrower intervals.
 		twice := tallyOfScores(t, append(slices.Clone(scores), scores...)).Summary()
 		if twice.Score.PlusMinus() >= s.Score.PlusMinus() {
 			t.Fatalf("twice the deals give ± %v, once ± %v", twice.Score.PlusMinus(), s.Score.PlusMinus())
 		}
-		// A deal that went better raises score and Elo.
+		// A better deal raises score and Elo.
 		i := rapid.IntRange(0, len(scores)-1).Draw(t, "deal")
 		if scores[i] == 1 {
 			return
@@ -235,7 +235,7 @@ func TestSummaryProperties(t *testing.T) {
 	})
 }
 
-// tallyOf returns the tally of the duels, all with the same A.
+// tallyOf returns the tally of duels that all have the same A.
 func tallyOf(duels []Duel) *Tally {
 	t := new(Tally)
 	for _, d := range duels {

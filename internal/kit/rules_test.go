@@ -17,31 +17,31 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// The packages of this module that the rules name.
+// The packages of this module that the rules mention.
 const (
 	module = "github.com/timba-arena/timba/"
 	kit    = module + "internal/kit"
 	bubble = kit + "/bubble"
 )
 
-// timed are the names of what depends on time. Where a test runs in a bubble, time is that of the
-// bubble, and they are allowed.
+// timed lists the names that depend on time. They are allowed in a test that runs in a bubble, because they
+// use the time of the bubble.
 var timed = []string{
 	"time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Since", "time.Until", "time.Tick",
 	"context.WithTimeout", "context.WithTimeoutCause", "context.WithDeadline", "context.WithDeadlineCause", "net.DialTimeout",
 }
 
-// forbidden are names that tests may not have anywhere: a test waits for an event, and leaves out
-// what it does by this package.
+// forbidden lists the names that tests may never use: a test waits for an event, and skips by the functions
+// of this package.
 var forbidden = []string{"runtime.Gosched", "testing.Short", "os.Setenv"}
 
-// skips are the methods that leave out a test, of whatever value.
+// skips lists the methods that skip a test, for every receiver.
 var skips = []string{"Skip", "Skipf", "SkipNow"}
 
-// deadlines are methods that depend on time.
+// deadlines lists methods that depend on time.
 var deadlines = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
 
-// allowed are the declarations that do what the rules forbid, and why.
+// allowed lists the declarations that may break the rules, with the reasons.
 var allowed = map[string]string{
 	"internal/kit/kit.go Until":                                 "is the wait of all tests, which only their deadline ends",
 	"internal/kit/kit.go Wait":                                  "likewise",
@@ -51,8 +51,8 @@ var allowed = map[string]string{
 	"internal/kit/bubble/bubble.go Run":                         "has the time of a bubble",
 	"internal/kit/bubble/bubble.go Until":                       "likewise",
 	"internal/kit/binaries/binaries.go Program":                 "leaves out tests as kit.Slow, and imports nothing of this module",
-	"internal/kit/binaries/binaries.go statSources":                  "is the way to the go command",
-	"internal/kit/binaries/binaries.go findOrBuild":                 "likewise",
+	"internal/kit/binaries/binaries.go statSources":             "is the way to the go command",
+	"internal/kit/binaries/binaries.go findOrBuild":             "likewise",
 	"internal/kit/binaries/binaries.go Dependencies":            "likewise",
 	"internal/kit/binaries/binaries_test.go TestProgramIsInput": "likewise",
 	"referee/refereetest/refereetest.go Main":                   "tells the race detector in all processes of a package not to sleep",
@@ -68,7 +68,7 @@ var allowed = map[string]string{
 	"sandbox/attack/attack_linux_test.go buildPrograms":         "builds itself, without the race detector",
 }
 
-// known are declarations that break a rule and are to be changed.
+// known lists declarations that break a rule and should be changed.
 var known = map[string]bool{
 	"ladder/runner/bounds_linux_test.go shuffler":                      true,
 	"referee/match/late_test.go .Line":                                 true,
@@ -79,10 +79,10 @@ var known = map[string]bool{
 	"web/remote/bounds_test.go ended":                                  true,
 }
 
-// sleeping is a command that sleeps, in a text for the shell or as arguments.
+// sleeping matches a command that sleeps, in a shell script or as arguments.
 var sleeping = regexp.MustCompile(`\bsleep (\d+(?:\.\d+)?)([smhd]?)\b`)
 
-// clockTimes are the times of bots in TOML and in command lines.
+// clockTimes matches the times of bots in TOML and in command lines.
 var clockTimes = regexp.MustCompile(`\b(?:movetime|bank|startup) = (\d+)|--(?:movetime|bank|startup)[ =](\d+)`)
 
 // brief returns the times of bots below a minute in a text.
@@ -95,10 +95,10 @@ func brief(text string) (all []string) {
 	return all
 }
 
-// ofClock are the fields of a clock that are times of bots.
+// ofClock lists the fields of a clock that are times of bots.
 var ofClock = []string{"Move", "Bank", "Startup"}
 
-// checker finds what breaks the rules in the files of one package.
+// checker finds the violations of the rules in the files of one package.
 type checker struct {
 	*source.Package
 	inBubble map[*source.Decl]bool
@@ -115,8 +115,8 @@ func newChecker(p *source.Package) *checker {
 	return c
 }
 
-// bubbles returns the declarations whose code runs in a bubble: the functions that start one,
-// themselves or by another of the package, what only these mention, and the methods of such types.
+// bubbles returns the declarations whose code runs in a bubble: the functions that start one, directly or by
+// another function of the package, everything that only these mention, and the methods of their types.
 func bubbles(p *source.Package) map[*source.Decl]bool {
 	in := p.Reaching("testing/synctest.Test", bubble+".Run")
 	for more := len(in) > 0; more; {
@@ -143,7 +143,7 @@ func bubbles(p *source.Package) map[*source.Decl]bool {
 	return in
 }
 
-// offences returns what a declaration does against the rules.
+// offences returns the violations in a declaration.
 func (c *checker) offences(d *source.Decl) (all []string) {
 	f, real := d.File, !c.inBubble[d]
 	add := func(n ast.Node, format string, args ...any) {
@@ -204,7 +204,7 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 	return all
 }
 
-// call looks at a call of a function or a method.
+// call checks a call of a function or a method.
 func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, add func(ast.Node, string, ...any)) {
 	f, real := d.File, !c.inBubble[d]
 	_, name := selected(n.Fun)
@@ -235,7 +235,7 @@ func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, ad
 	}
 }
 
-// words returns the strings among expressions, and adds the times of bots where these are flags.
+// words returns the strings among expressions. It reports the times of bots if these are flags.
 func words(list []ast.Expr, add func(ast.Node, string, ...any)) (words []string) {
 	for _, e := range list {
 		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -251,7 +251,7 @@ func words(list []ast.Expr, add func(ast.Node, string, ...any)) (words []string)
 	return words
 }
 
-// readings returns the variables of a declaration that are set to the time of the clock.
+// readings returns the variables of a declaration that are set to the current time.
 func readings(d *source.Decl) map[string]bool {
 	names := map[string]bool{}
 	ast.Inspect(d.Node, func(n ast.Node) bool {
@@ -267,7 +267,7 @@ func readings(d *source.Decl) map[string]bool {
 	return names
 }
 
-// now reports whether an expression is the time of the clock, or a variable that has been set to it.
+// now reports whether an expression is the current time, or a variable that was set to it.
 func now(f *source.File, names map[string]bool, e ast.Expr) bool {
 	if id, ok := e.(*ast.Ident); ok {
 		return names[id.Name]
@@ -276,8 +276,8 @@ func now(f *source.File, names map[string]bool, e ast.Expr) bool {
 	return ok && f.QualifiedName(call.Fun) == "time.Now"
 }
 
-// sleeps reports whether a command sleeps for less than half a minute: one that never answers sleeps
-// for longer, and nobody waits for it.
+// sleeps reports whether a command sleeps for less than half a minute. A command that never answers sleeps
+// longer, and nobody waits for it.
 func sleeps(text string) bool {
 	return slices.ContainsFunc(sleeping.FindAllStringSubmatch(text, -1), func(m []string) bool {
 		n, _ := strconv.ParseFloat(m[1], 64)
@@ -285,7 +285,7 @@ func sleeps(text string) bool {
 	})
 }
 
-// units are the constants of package time in nanoseconds.
+// units has the constants of package time in nanoseconds.
 var units = map[string]float64{"Nanosecond": 1, "Microsecond": 1e3, "Millisecond": 1e6, "Second": 1e9, "Minute": 60e9, "Hour": 3600e9}
 
 // value returns the value of a constant expression, or nil.
@@ -317,14 +317,14 @@ func value(f *source.File, e ast.Expr) any {
 	return nil
 }
 
-// short reports whether an expression is a constant below a minute; no time at all is none.
+// short reports whether an expression is a positive constant below a minute.
 func short(f *source.File, e ast.Expr) bool {
 	x, ok := value(f, e).(float64)
 	return ok && x > 0 && x < units["Minute"]
 }
 
-// selected returns the parts of a selector: "time" and "Sleep" of time.Sleep. The first is empty
-// unless it is a single name; of a name alone, it is empty.
+// selected returns the parts of a selector, such as "time" and "Sleep" for time.Sleep. of is empty unless the
+// left part is a single name; for a name without a selector it is empty too.
 func selected(e ast.Expr) (of, name string) {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -338,7 +338,7 @@ func selected(e ast.Expr) (of, name string) {
 	return "", ""
 }
 
-// helpers returns the directories of packages that only tests and other such packages import.
+// helpers returns the directories of packages that only tests, and other such packages, import.
 func helpers(all []*source.Package) map[string]bool {
 	programs, users := map[string]bool{}, map[string]map[string]bool{} // the packages that import one, by its directory
 	for _, p := range all {
@@ -366,7 +366,7 @@ func helpers(all []*source.Package) map[string]bool {
 	return found
 }
 
-// TestRules: no test, and no package for tests, breaks the rules.
+// TestRules checks that no test, and no package for tests, breaks the rules.
 func TestRules(t *testing.T) {
 	all := Get[[]*source.Package](t)(source.Load("../.."))
 	helpers, used := helpers(all), map[string]bool{}
@@ -411,23 +411,24 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// step is a file of a walk through the code, and functions in it.
+// step matches a file, and functions in it, in a walk through the code.
 var step = regexp.MustCompile("`([a-z0-9_/-]+\\.go)`:((?:,?\\s+`\\w+`)+)")
 
 var word = regexp.MustCompile(`\w+`)
 
-// named is a function or a type that stands without its file: `resolveFile`, `Hub.take`.
+// named matches a function or a type that is mentioned without its file: `resolveFile`, `Hub.take`.
 var named = regexp.MustCompile("`(?:(?:\\w+\\.)*\\w+\\.)?([a-z]+[A-Z]\\w*)`|`(?:\\w+\\.)*[A-Z]\\w*\\.(\\w+)`")
 
-// section returns a section of a page, without its heading.
+// section returns a section of a page without its heading.
 func section(page, title string) string {
 	_, text, _ := strings.Cut(page, "\n## "+title+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	return text
 }
 
-// TestWalks: the functions that docs/architecture.md leads through are where it says, and those that
-// it names without a file exist. It answers thirty questions, each by two steps or more in three lines at most.
+// TestWalks checks docs/architecture.md: the functions of its walks through the code are in the files that it
+// names, and those that it names without a file exist. It answers thirty questions, each in at least two
+// steps and at most three lines.
 func TestWalks(t *testing.T) {
 	page := string(Get[[]byte](t)(os.ReadFile("../../docs/architecture.md")))
 	walks, questions := section(page, "Walks"), section(page, "Questions")
@@ -479,7 +480,7 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// TestRulesOfScripts: the bots of scripts have a minute for each move.
+// TestRulesOfScripts checks that bots in scripts have a minute for each move.
 func TestRulesOfScripts(t *testing.T) {
 	used := map[string]bool{}
 	for _, path := range append(Get[[]string](t)(filepath.Glob("../../cmd/timba/commands/testdata/*/*.txt")),
@@ -506,16 +507,16 @@ func TestRulesOfScripts(t *testing.T) {
 	}
 }
 
-// playing matches a line of a script by which bots play.
+// playing matches a line of a script in which bots play.
 var playing = regexp.MustCompile(`^(\[\w+\] )?(! )?(exec|exits [013]) .*\btimba (match|check) `)
 
-// lateInScript are the scripts with bots that are late, and why.
+// lateInScript lists the scripts with bots that are late, with the reasons.
 var lateInScript = map[string]string{
 	"advice.txt": "has a bot that needs longer than it has",
 	"check.txt":  "has a bot that does not flush before its input ends",
 }
 
-// TestOffences: what breaks the rules, and what does not.
+// TestOffences checks which code breaks the rules and which does not.
 func TestOffences(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
 		{`time.Sleep(1)`, "time.Sleep"},

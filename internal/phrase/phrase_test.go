@@ -21,7 +21,7 @@ var catalan = map[string]string{
 	"%s needs a token":         "cal un token",
 }
 
-// A text is the same in English as fmt writes it, and its values stand where a translation has them.
+// TestText checks that a text in English is what fmt writes, and that a translation can place its values.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -67,7 +67,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// An error has a text, keeps what it wraps, and has its place in the text of another.
+// TestError checks that an error has a text, wraps its cause, and stays translatable in the text of another
+// error.
 func TestError(t *testing.T) {
 	t.Parallel()
 	err := phrase.Errorf("the bot has no name: %w", fs.ErrNotExist)
@@ -83,7 +84,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// A change of a text is one of its values: formats stay as they are.
+// TestMap checks that Map changes values but not formats.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	text := phrase.New("bot %s: %s", "x", phrase.Plain("x y")).Map(strings.ToUpper)

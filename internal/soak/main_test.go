@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// A part has the tests that differ with the tag soak, however far from them it is asked for.
+// TestParts checks that a part has the tests that use kit.Soak, directly or not.
 func TestParts(t *testing.T) {
 	const head, asks = "package p\nimport \"github.com/timba-arena/timba/internal/kit\"\n", "if kit.Soak { more() }"
 	for _, c := range []struct {

@@ -24,8 +24,8 @@ const events = `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_
 {"Action":"fail","Package":"q","Elapsed":0.5}
 `
 
-// Packages that pass have a line, others all that their failed tests have said; then come what was
-// slow, what failed and what was left out.
+// TestSummary checks the output: a line for each package that passes, all output of failed tests, then what
+// was slow, failed or skipped.
 func TestSummary(t *testing.T) {
 	r, w, err := os.Pipe()
 	kit.Must(t, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// packed returns what Pack writes of a directory.
+// packed returns the output of Pack for a directory.
 func packed(t testing.TB, dir string) *bytes.Buffer {
 	t.Helper()
 	b := new(bytes.Buffer)
@@ -26,7 +26,7 @@ func packed(t testing.TB, dir string) *bytes.Buffer {
 	return b
 }
 
-// TestPack: files come out of an archive as they went in, links and modes included.
+// TestPack checks that files are the same after packing and unpacking, including links and modes.
 func TestPack(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
 	kit.Must(t, os.Chmod(filepath.Join(dir, "run"), 0o755))
@@ -56,8 +56,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestHashes: replays record the hash of a bot's source, and servers and workers of several versions of timba compare
-// the hash of its built files: both stay what they were.
+// TestHashes checks that hashes stay the same in all versions of timba. Replays record the hash of a bot's
+// source, and servers and workers compare the hash of its built files.
 func TestHashes(t *testing.T) {
 	long := strings.Repeat("long", 30) // longer than a name may be in the header of an archive
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{
@@ -102,8 +102,8 @@ func archive(t testing.TB, entries ...entry) io.Reader {
 	return &b
 }
 
-// TestUnpackLimits: an archive with more files or bytes than are allowed is not unpacked, nor is one that is cut off or
-// none.
+// TestUnpackLimits checks that an archive is refused if it has too many files or bytes, is cut off, or is not
+// an archive.
 func TestUnpackLimits(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"a": "12345", "b": "12345", "lib/c": ""})
 	for _, test := range []struct {
@@ -131,7 +131,8 @@ func TestUnpackLimits(t *testing.T) {
 	}
 }
 
-// TestUnpackHostile: nothing is written outside of the directory, and nothing but files, directories and links.
+// TestUnpackHostile checks that Unpack writes nothing outside of the directory, and only files, directories
+// and links.
 func TestUnpackHostile(t *testing.T) {
 	file := func(name string) entry {
 		return entry{tar.Header{Name: name, Typeflag: tar.TypeReg, Size: 1}, "x"}
@@ -169,8 +170,8 @@ func TestUnpackHostile(t *testing.T) {
 	}
 }
 
-// TestHashSource: the hash of a source is of the paths, the right to execute and the content of its files, as replays
-// have recorded it.
+// TestHashSource checks that the hash of a source depends on the path, the executable bit and the content of
+// each file, as replays have recorded it.
 func TestHashSource(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"timba.toml": "run = [\"./bot\"]\n", "bot": "#!/bin/sh\n", "lib/a": ""})
 	kit.Must(t, os.Chmod(filepath.Join(dir, "bot"), 0o755))

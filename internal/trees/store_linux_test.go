@@ -19,12 +19,12 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// clock is a clock that ticks a second each time that it is read.
+// clock advances by a second whenever it is read.
 type clock struct{ seconds atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(1e9+c.seconds.Add(1), 0) }
 
-// sized makes a directory with one file of so many bytes.
+// sized returns a function that makes a directory with one file of the given size.
 func sized(bytes int) func(context.Context, string) error {
 	return func(_ context.Context, path string) error {
 		return errors.Join(os.Mkdir(path, 0o755), os.WriteFile(filepath.Join(path, "file"), make([]byte, bytes), 0o644))
@@ -33,7 +33,7 @@ func sized(bytes int) func(context.Context, string) error {
 
 func fails(context.Context, string) error { return errors.New("it is made again") }
 
-// standing returns the keys of the entries, the longest unused first, and their bytes.
+// standing returns the keys of the entries, the least recently used first, and their bytes.
 func standing(t testing.TB, s *Store) string {
 	t.Helper()
 	var list []string
@@ -43,8 +43,8 @@ func standing(t testing.TB, s *Store) string {
 	return strings.Join(list, " ")
 }
 
-// TestStoreLimit: above its limit of bytes a store removes what was not used for the longest time, but nothing in use.
-// Who opens the directory next finds the same sizes and times.
+// TestStoreLimit checks that a store above its limit of bytes removes the least recently used entries, but
+// none in use. A new store on the directory has the same sizes and times.
 func TestStoreLimit(t *testing.T) {
 	dir, now := t.TempDir(), new(clock)
 	s := NewStore(dir, Options{Limits: Limits{Bytes: 250}, Now: now.now})
@@ -86,7 +86,7 @@ func TestStoreLimit(t *testing.T) {
 	}
 }
 
-// TestEvict: what is old or too much is removed, unless it is needed.
+// TestEvict checks that entries that are too old or too much are removed, unless they are needed.
 func TestEvict(t *testing.T) {
 	now := new(clock)
 	s := NewStore(t.TempDir(), Options{Now: now.now, IsKey: func(name string) bool { return name != "notes" }})
@@ -118,7 +118,7 @@ func TestEvict(t *testing.T) {
 	}
 }
 
-// TestMeasured: an entry that was there before is measured, and is as old as it looks.
+// TestMeasured checks that an entry from an earlier run is measured and has its age.
 func TestMeasured(t *testing.T) {
 	s := NewStore(t.TempDir(), Options{})
 	h := kit.Get[*Hold](t)(s.Add(t.Context(), "a", sized(15)))
@@ -134,7 +134,7 @@ func TestMeasured(t *testing.T) {
 	h.Release()
 }
 
-// TestAddFails: what cannot be made leaves nothing, and is tried again.
+// TestAddFails checks that a failed Add leaves nothing and can be repeated.
 func TestAddFails(t *testing.T) {
 	s := NewStore(t.TempDir(), Options{})
 	half := errors.New("half")
@@ -156,8 +156,8 @@ func TestAddFails(t *testing.T) {
 	}
 }
 
-// TestRemains: what a process has left that ended while it made or removed an entry is removed, and what one makes is
-// not.
+// TestRemains checks that unfinished entries of ended processes are removed, but not those that are being
+// made.
 func TestRemains(t *testing.T) {
 	s := NewStore(t.TempDir(), Options{})
 	for _, name := range []string{"new-dead", "new-unlocked", "new-alive", "old-dead"} {
@@ -179,8 +179,8 @@ func TestRemains(t *testing.T) {
 	kit.Must(t, alive.Unlock())
 }
 
-// TestChecked: an entry of an earlier run is checked once before its use, and again when there is doubt. A damaged one is
-// made again. What is made must have the hash that is its key.
+// TestChecked checks that an entry of an earlier run is verified once, and again after Recheck. A damaged
+// entry is made again. A new entry must have the hash that is its key.
 func TestChecked(t *testing.T) {
 	dir, checks := t.TempDir(), 0
 	o := Options{Hash: func(path string) (string, error) {
@@ -226,7 +226,8 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// TestAddCancelled: who is cancelled while an entry is made for several cancels nobody else.
+// TestAddCancelled checks that canceling one of several calls that wait for an entry does not cancel the
+// others.
 func TestAddCancelled(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -261,8 +262,8 @@ func TestAddCancelled(t *testing.T) {
 	})
 }
 
-// TestStoresTogether: while stores on one directory, as of several processes, make, use and evict the same entries,
-// nobody finds a file of an entry in use missing.
+// TestStoresTogether checks that no file of an entry in use is missing while several stores on one directory
+// make, use and evict the same entries.
 func TestStoresTogether(t *testing.T) {
 	dir := t.TempDir()
 	var made atomic.Int64

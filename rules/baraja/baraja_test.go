@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// cards reads cards separated by spaces.
+// cards parses cards separated by spaces.
 func cards(t *testing.T, text string) (list []Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
@@ -50,7 +50,7 @@ func TestCardsText(t *testing.T) {
 	}
 }
 
-// A set is what a map of cards is.
+// TestCardsSet compares a Set with a map of cards.
 func TestCardsSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfDistinct(rapid.SampledFrom(Pack48), rapid.ID[Card]).Draw(t, "cards")

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// However the hidden cards may lie, in the other hands and in the stock, comes as
-// often as any other way.
+// TestBriscaFromViewReach checks that every arrangement of the hidden cards, in the other hands and in the
+// stock, is equally likely.
 func TestBriscaFromViewReach(t *testing.T) {
 	seeds := 4
 	if kit.Soak {
@@ -18,7 +18,7 @@ func TestBriscaFromViewReach(t *testing.T) {
 	for _, c := range []struct {
 		about  string
 		rules  Rules
-		played int // cards
+		played int // number of cards played
 	}{
 		{"two hands of two", Rules{Players: 3}, 33},
 		{"a hand of three and a card of the stock", Rules{Players: 2}, 32},
@@ -58,8 +58,8 @@ func TestBriscaFromViewReach(t *testing.T) {
 	}
 }
 
-// arrangements counts, by trying all, how the cards that a seat does not see may
-// lie: the hands in their sizes and the stock in its order.
+// arrangements counts the arrangements of the cards that a seat does not see by trying all: the hands with
+// their sizes, and the stock in its order.
 func arrangements(s *State, seat int) (n int) {
 	var free baraja.Set
 	c := *s

@@ -18,8 +18,8 @@ func TestBriscaConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{CheckTotal: checkTotal})
 }
 
-// checkTotal: every card's points are won, but for the trump card left over with
-// three seats; a win at once gives the full points to its seat alone.
+// checkTotal checks that the points of all cards were won, except for those of a trump card that three seats
+// never draw. A win at once gives full points to its seat and none to others.
 func checkTotal(v *rules.Variant, state rules.State) error {
 	s := state.(*State)
 	want := 120
@@ -42,18 +42,18 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 	return nil
 }
 
-// resolve makes a variant from "key=value key=value".
+// resolve returns the variant for options in the form "key=value key=value".
 func resolve(options string) (*rules.Variant, error) {
 	return Game.Resolve(protocol.Pairs(options).Map())
 }
 
-// scene is a position: the front of the shuffled pack, the rest following in
-// the order before a shuffle, and the moves made.
+// scene is a position, given by the first cards of the shuffled pack and the moves made. The rest of the pack
+// follows in the order before a shuffle.
 type scene struct {
 	options, pack, moves string
 }
 
-// play makes the moves; the log holds what was told last.
+// play makes the moves. The log has the events of the last one.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(c.options))
@@ -82,7 +82,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	return s, log
 }
 
-// events returns what a seat was told last, separated by semicolons.
+// events returns the events in the log that a seat sees, separated by semicolons.
 func events(log *rules.Log, seat int) string {
 	return strings.ReplaceAll(strings.TrimSuffix(string(log.AppendEvents(nil, seat, "")), "\n"), "\n", "; ")
 }
@@ -111,7 +111,7 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Brisca": number of seats, tricks and cards to draw.
+// TestBriscaSeats checks the numbers of seats, tricks and cards to draw in SPEC.md, "Brisca".
 func TestBriscaSeats(t *testing.T) {
 	for _, test := range []struct{ players, stock, tricks, last int }{{2, 34, 20, 0}, {3, 30, 13, 0}, {4, 28, 10, 0}} {
 		v, _ := resolve(fmt.Sprint("players=", test.players))
@@ -237,8 +237,8 @@ func TestBriscaExchange(t *testing.T) {
 	}
 }
 
-// With three seats the trump card stays on the table: it may be had to the end,
-// and what lies there counts for nobody.
+// TestBriscaExchangeOfThree checks that with three seats the trump card stays on the table, can be taken
+// until the end, and counts for nobody if it is not taken.
 func TestBriscaExchangeOfThree(t *testing.T) {
 	s, _ := scene{"players=3 exchange=yes", "7b 3o 2b 4c 12o 5e 2o 4o 5o 1b", ""}.play(t)
 	seven := rules.Move(baraja.CardOf(7, 3))
@@ -308,7 +308,7 @@ func TestBriscaHunt3(t *testing.T) {
 	}
 }
 
-// The last trick of two: one seat leads, the other follows, with these cards.
+// TestBriscaHunt3LastTrick plays the last trick of two seats with the given cards.
 func TestBriscaHunt3LastTrick(t *testing.T) {
 	one, three := baraja.CardOf(1, 3), baraja.CardOf(3, 3)
 	for _, test := range []struct {
@@ -316,7 +316,7 @@ func TestBriscaHunt3LastTrick(t *testing.T) {
 		winner         int
 	}{{one, three, 0}, {three, one, 1}} {
 		s, _ := scene{"hunt3=yes last10=yes", "1b 3o 3b 4c 1o 5e 4b", ""}.play(t)
-		playOn(s) // then set back to before the last trick
+		playOn(s) // then reset to before the last trick
 		s.Mover, s.Leader, s.PlayedCount = 0, 0, s.PlayedCount-2
 		s.Hands[0], s.Hands[1] = baraja.Set(0).With(test.leads), baraja.Set(0).With(test.follows)
 		var log rules.Log
@@ -410,8 +410,8 @@ func TestBriscaMovesRefused(t *testing.T) {
 	}
 }
 
-// Known cards and the seat's own stay, hands keep their sizes, and no card is
-// lost or doubled.
+// TestBriscaRedeal checks that a redeal keeps the known cards and those of the seat, the sizes of the hands,
+// and every card exactly once.
 func TestBriscaRedeal(t *testing.T) {
 	s, _ := scene{"players=3 exchange=yes", "7b 3o 2b 4c 12o 5e 2o 4o 5o 1b", "swap:7b 2o"}.play(t)
 	r := rules.NewRand(1)

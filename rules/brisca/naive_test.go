@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/rules/rulestest"
 )
 
-// naive is Brisca a second time, from the text of the rules, slow and plain, to be
-// played move by move against State.
+// naive implements Brisca a second time, slowly and plainly, from the text of the rules. rulestest.Pair
+// compares it with State.
 type naive struct{ *barajatest.Naive }
 
 // newNaive deals from a shuffled pack.
@@ -41,7 +41,7 @@ func (g *naive) Play(text string) {
 	}
 }
 
-// newPair deals from the shuffled pack to both.
+// newPair deals the same shuffled pack to both implementations.
 func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
@@ -55,8 +55,8 @@ func everyVariant(t kit.T) []*rules.Variant {
 	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
 }
 
-// shuffled returns a pack to deal from. Every other one is arranged so that what is
-// rare happens: one seat is dealt, or draws early, most of a trump suit.
+// shuffled returns a pack to deal from. Every second pack is arranged so that rare events happen: one seat is
+// dealt, or soon draws, most of a trump suit.
 func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
@@ -79,7 +79,7 @@ func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	return pack
 }
 
-// Every option, thousands of games, and what is rare must have been met.
+// TestBriscaAgainstNaive compares thousands of games with all options, in which every rare event must happen.
 func TestBriscaAgainstNaive(t *testing.T) {
 	games := 12
 	if kit.Soak {
@@ -104,7 +104,7 @@ func TestBriscaAgainstNaive(t *testing.T) {
 	}
 }
 
-// FuzzPlay plays what bytes say against the naive implementation.
+// FuzzPlay compares a game that the input determines with the naive implementation.
 func FuzzPlay(f *testing.F) {
 	variants := everyVariant(f)
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {

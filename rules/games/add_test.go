@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 )
 
-// A game that is added stands beside the others, and its name is taken.
+// TestAdd checks that a registered game can be found, and that its name cannot be used again.
 func TestAdd(t *testing.T) {
 	before := all
 	t.Cleanup(func() { all = before })

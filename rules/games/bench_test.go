@@ -9,12 +9,12 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// BenchmarkGames measures random games with their deals, and what a search does before each playout:
-// it makes a position from what a seat sees, or deals anew what it does not see.
+// BenchmarkGames measures random games with their deals, and what a search does before each random game:
+// FromView and Redeal.
 func BenchmarkGames(b *testing.B) {
 	for _, row := range []struct {
 		game, options string
-		plies         int // before the position of a search
+		plies         int // made before a search
 	}{
 		{"brisca", "", 20},
 		{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", 20},
@@ -60,7 +60,7 @@ func benchmarkVariant(b *testing.B, v *rules.Variant, plies int) {
 	r = rules.NewRand(2)
 	s := v.Deal(&stream)
 	for s.Ply() < plies || s.Turn() == rules.Over {
-		if s.Turn() == rules.Over { // what wins at once has ended it early
+		if s.Turn() == rules.Over { // a win at once has ended the game early
 			s = v.Deal(&stream)
 		}
 		step(s)

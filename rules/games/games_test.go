@@ -29,8 +29,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Every directory of a game is registered, and every game of SPEC.md is tested by the conformance kit and against
-// naive rules.
+// TestGamesAreTested checks that every directory of a game is registered, and that every game of SPEC.md is
+// tested by rulestest.Run and against a naive implementation.
 func TestGamesAreTested(t *testing.T) {
 	specified := refereetest.SpecGames(t)
 	for _, g := range specified {

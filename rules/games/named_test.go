@@ -16,8 +16,8 @@ import (
 
 const root = "../.."
 
-// docs/adding-a-game.md lists every file of the program, of the bots and of the
-// configuration that names a game, and no other.
+// TestGamesAreNamed checks that docs/adding-a-game.md lists exactly the files of the program, the bots and
+// the configuration that name a game.
 func TestGamesAreNamed(t *testing.T) {
 	doc := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(root, "docs", "adding-a-game.md")))
 	_, section, ok := strings.Cut(string(doc), "\n## Where games are named\n")
@@ -48,9 +48,8 @@ func TestGamesAreNamed(t *testing.T) {
 	}
 }
 
-// naming lists the files that name a game as a word of the program: in quotes, in
-// an import, or as a class of a style sheet. Tests, texts and the games' own
-// directories do not count.
+// naming lists the files that name a game in their code: in quotes, in an import, or as a class of a style
+// sheet. Tests, texts and the directories of the games do not count.
 func naming(t *testing.T) (paths []string) {
 	t.Helper()
 	var names []string
@@ -60,7 +59,7 @@ func naming(t *testing.T) (paths []string) {
 		own[filepath.Join("rules", g.Name)] = true
 	}
 	all := strings.Join(names, "|")
-	word := regexp.MustCompile(`["'/](` + all + `)["']|(?m)^\s*\.(` + all + `)\b`) // the second in style sheets
+	word := regexp.MustCompile(`["'/](` + all + `)["']|(?m)^\s*\.(` + all + `)\b`) // the second alternative is for style sheets
 	kit.Must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

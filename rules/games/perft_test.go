@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Every game has as many sequences of moves as testdata/perft.txt tells.
+// TestPerft compares the number of sequences of moves of every game with testdata/perft.txt.
 func TestPerft(t *testing.T) {
 	data := kit.Get[[]byte](t)(os.ReadFile("testdata/perft.txt"))
 	counted := map[string]bool{}
@@ -46,7 +46,7 @@ func TestPerft(t *testing.T) {
 	}
 }
 
-// dealt returns the first position by a game's options and a seed.
+// dealt returns the first position for a game's options and a seed.
 func dealt(t *testing.T, game, options, seed string) rules.State {
 	t.Helper()
 	g := kit.Get[*rules.Game](t)(games.Find(game))

@@ -20,8 +20,9 @@ var (
 	listItem   = regexp.MustCompile(`(?m)^(?:- |\d+\. |\*\*)`)
 )
 
-// The rules for people say in every language the same: as many paragraphs and items, the same options
-// and the same values of cards. Every value of an option that is not the default is described.
+// TestRulesTexts checks that the rules for people have the same content in every language: the same number of
+// paragraphs and items, the same options and values of cards. They describe every value of an option that is
+// not the default.
 func TestRulesTexts(t *testing.T) {
 	for _, g := range All() {
 		english := g.Text("en")
@@ -70,7 +71,7 @@ func TestRulesTexts(t *testing.T) {
 	}
 }
 
-// The points of cards in the rules are those of the game.
+// TestRulesCardValues checks that the rules for people give the points of cards that the game uses.
 func TestRulesCardValues(t *testing.T) {
 	for _, name := range []string{"brisca", "tute"} {
 		g := kit.Get[*rules.Game](t)(Find(name))

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// texts returns the cards of a set as the naive game has them.
+// texts returns the cards of a set in the form that the naive game uses.
 func texts(s baraja.Set) []string {
 	if s == 0 {
 		return nil
@@ -19,8 +19,8 @@ func texts(s baraja.Set) []string {
 	return strings.Split(string(s.Text(nil)), ",")
 }
 
-// possible replays a round from the hands that would have been dealt, by the
-// naive rules: the play so far must have been legal.
+// possible replays a round by the naive rules, from the hands that must have been dealt. It returns an error
+// if a card was not legal.
 func possible(s *State) error {
 	trump := s.trumpCard.Suit().String()
 	seat := int(s.next(s.dealer))
@@ -29,7 +29,7 @@ func possible(s *State) error {
 	for p := range players {
 		hands[p] = texts(s.hands[p])
 	}
-	// Who played which card, by the naive rules.
+	// act is a card that a seat played.
 	type act struct {
 		seat  int
 		trick []string
@@ -56,7 +56,8 @@ func possible(s *State) error {
 	return nil
 }
 
-// A redeal moves hidden cards only, and only where the play so far allows.
+// TestPodridaRedealIsPossible checks that a redeal moves only hidden cards, to hands that the cards played
+// allow.
 func TestPodridaRedealIsPossible(t *testing.T) {
 	moved := 0
 	for _, r := range everyRules() {
@@ -100,9 +101,9 @@ func TestPodridaRedealIsPossible(t *testing.T) {
 	}
 }
 
-// Every deal that the play so far allows must come out, all about as often, and
-// wherever the cards really are. Rounds that use up the pack, near their end, have
-// few enough to count.
+// TestPodridaRedealIsEven checks that every deal that the cards played allow is about equally likely, whatever
+// the actual deal is. It uses rounds that use up the pack, near their end, because these have few possible
+// deals.
 func TestPodridaRedealIsEven(t *testing.T) {
 	positions := 3
 	if kit.Soak {
@@ -127,7 +128,7 @@ func TestPodridaRedealIsEven(t *testing.T) {
 }
 
 func countDeals(t *testing.T, positions int, redeal func(*State, *rules.Rand)) {
-	counted := 0 // positions; the generator's seeds soon give enough of them
+	counted := 0 // positions; the first seeds give enough of them
 	for n := uint64(0); counted < positions; n++ {
 		rand := rules.NewRand(n)
 		stream := rules.FastStream(rand)
@@ -139,10 +140,10 @@ func countDeals(t *testing.T, positions int, redeal func(*State, *rules.Rand)) {
 		}
 		deals := allDeals(s, 0)
 		if len(deals) < 4 || len(deals) == 90 {
-			continue // nothing to choose, or nothing ruled out
+			continue // there is no choice, or nothing is ruled out
 		}
 		counted++
-		const each = 400 // its deviation is 20
+		const each = 400 // with a standard deviation of 20
 		seen := map[[maxSeats]baraja.Set]int{}
 		for range each * len(deals) {
 			c := s
@@ -160,8 +161,7 @@ func countDeals(t *testing.T, positions int, redeal func(*State, *rules.Rand)) {
 	}
 }
 
-// allDeals lists the deals of two cards each to seats 1 to 3 that the play so
-// far allows, by trying all.
+// allDeals lists all deals of two cards each to seats 1 to 3 that the cards played allow, by trying all.
 func allDeals(s State, seat int) (deals [][maxSeats]baraja.Set) {
 	var free []baraja.Card
 	for p := range int(s.rules.Players) {

@@ -13,10 +13,10 @@ import (
 
 func TestPodridaConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{
-		Games: 60, // they are long
+		Games: 60, // the games are long
 		CheckTotal: func(v *rules.Variant, s rules.State) error {
 			for seat, p := range s.Points() {
-				// -10, or 10 and the tricks, in each round.
+				// A round gives -10 points, or 10 plus the number of tricks.
 				if worst := float64(-10 * v.Rules.(Rules).Rounds()); p < worst {
 					return fmt.Errorf("seat %d has %v points, fewer than %v", seat, p, worst)
 				}
@@ -26,7 +26,7 @@ func TestPodridaConformance(t *testing.T) {
 	})
 }
 
-// cards reads cards separated by spaces.
+// cards parses cards separated by spaces.
 func cards(t *testing.T, text string) (list []baraja.Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
@@ -43,7 +43,7 @@ func set(list []baraja.Card) (s baraja.Set) {
 	return s
 }
 
-// Max, the number of rounds and their hands.
+// TestPodridaRounds checks the largest hand, the number of rounds and their hands.
 func TestPodridaRounds(t *testing.T) {
 	for _, c := range []struct {
 		rules Rules
@@ -68,7 +68,7 @@ func TestPodridaRounds(t *testing.T) {
 	}
 }
 
-// The worked example of the seed of 32 zero bytes.
+// TestPodridaDealZeroSeed checks the worked example of SPEC.md for the seed of 32 zero bytes.
 func TestPodridaDealZeroSeed(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))
 	stream := rules.NewStream(rules.Seed{})
@@ -85,7 +85,7 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 		log.Reset()
 		s.Apply(s.Legal(nil)[0], &log)
 	}
-	// Dealt from seat 1 on, the seat after dealer 0: 11o 3o 9e 5c, then once more.
+	// The deal begins with seat 1, after dealer 0: 11o 3o 9e 5c, then a second round of cards.
 	for seat, want := range []string{"5c", "11o", "3o", "9e"} {
 		got := string(log.AppendEvents(nil, seat, ""))
 		for _, line := range []string{"\nround 2 cards=2 dealer=0\ndeal " + want + ",", "\ntrump b 10b\n"} {
@@ -96,7 +96,7 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 	}
 }
 
-// dealRound starts a game at one of its rounds, and makes that the last one.
+// dealRound starts a game with one of its rounds, which is also the last.
 func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
 	*s = State{rules: r, round: uint8(round - 1), lastRound: uint8(round), stream: *src, ply: r.plies(round)}
 	s.dealer = int8((round + int(r.Players) - 3) % int(r.Players)) // the seat before
@@ -104,8 +104,8 @@ func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
 	*src = s.stream
 }
 
-// The last card dealt shows the trumps when the pack is used up: everyone knows
-// it, and a redeal leaves it with the dealer until it is played.
+// TestPodridaDealUsesThePackUp checks rounds that use up the pack. The last card dealt is the trump card: all
+// seats know it, and a redeal leaves it with the dealer until it is played.
 func TestPodridaDealUsesThePackUp(t *testing.T) {
 	for _, r := range everyRules() {
 		stream := rules.NewStream(rules.Seed{})
@@ -134,7 +134,7 @@ func TestPodridaDealUsesThePackUp(t *testing.T) {
 	}
 }
 
-// The last bidder and the sum of the bids.
+// TestPodridaBids checks which bids the last bidder may make.
 func TestPodridaBids(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -176,7 +176,7 @@ func TestPodridaBids(t *testing.T) {
 	}
 }
 
-// What may be played; bastos are trumps.
+// TestPodridaPlay checks which cards may be played, with bastos as trumps.
 func TestPodridaPlay(t *testing.T) {
 	for _, c := range []struct{ name, trick, hand, want string }{
 		{"leading", "", "2o 5c 1b", "2o 5c 1b"},
@@ -209,7 +209,7 @@ func TestPodridaPlay(t *testing.T) {
 	}
 }
 
-// Who wins a trick; bastos are trumps.
+// TestPodridaTrick checks who wins a trick, with bastos as trumps.
 func TestPodridaTrick(t *testing.T) {
 	for _, c := range []struct {
 		trick string
@@ -235,7 +235,7 @@ func TestPodridaTrick(t *testing.T) {
 	}
 }
 
-// A round met and missed, and what is told at its end.
+// TestPodridaScore checks the points and the events of a round with met and missed bids.
 func TestPodridaScore(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	var s State
@@ -256,7 +256,7 @@ func TestPodridaScore(t *testing.T) {
 	}
 }
 
-// Refusals say what is wrong and what to do.
+// TestPodridaErrors checks that errors say what is wrong and what to do.
 func TestPodridaErrors(t *testing.T) {
 	stream := rules.NewStream(rules.Seed{})
 	var bidding State
@@ -301,7 +301,7 @@ func TestPodridaErrors(t *testing.T) {
 	}
 }
 
-// Options out of range.
+// TestPodridaOptions checks options out of range.
 func TestPodridaOptions(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"players", "2", `podrida: option players cannot be "2": try 3 to 12`},

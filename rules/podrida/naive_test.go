@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is La Podrida once more, written from the text of the rules with
-// strings, slices and maps, for the other one to be compared with.
+// naive implements La Podrida a second time, from the text of the rules, with strings, slices and maps.
+// rulestest.Pair compares it with State.
 type naive struct {
 	players, deck int
 	updown, short bool
@@ -26,11 +26,11 @@ type naive struct {
 	bids                      map[int]int
 	tricks                    map[int]int
 	leader                    int
-	trick                     []string // on the table, from the leader
+	trick                     []string // on the table, that of the leader first
 	earlier                   []string
-	led                       []string // by finished trick, the seat that led it
+	led                       []string // by finished trick: the seat that led it
 	points                    map[int]int
-	turn                      int // -1 when the game is over
+	turn                      int // -1 if the game is over
 	told                      map[int][]string
 }
 
@@ -41,7 +41,7 @@ func newNaive(r Rules, seed [32]byte) *naive {
 	return g
 }
 
-// sizes lists the hands of the rounds.
+// sizes lists the sizes of the hands by round.
 func (g *naive) sizes() (list []int) {
 	for n := 1; n*g.players <= g.deck && (n <= 5 || !g.short); n++ {
 		list = append(list, n)
@@ -81,7 +81,7 @@ func (g *naive) deal() {
 		for k := 1; k <= g.players; k++ {
 			seat := (g.dealer + k) % g.players
 			g.hands[seat] = append(g.hands[seat], pack[0])
-			g.turned = pack[0] // unless there is a next one
+			g.turned = pack[0] // unless there is a next card
 			pack = pack[1:]
 		}
 	}
@@ -101,7 +101,7 @@ func (g *naive) deal() {
 
 func suitText(card string) string { return card[len(card)-1:] }
 
-// height of a card within its suit.
+// height returns the strength of a card within its suit.
 func height(card string) int {
 	order := []string{"2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "1"}
 	return slices.Index(order, card[:len(card)-1])
@@ -116,7 +116,7 @@ func keep(cards []string, ok func(string) bool) (kept []string) {
 	return kept
 }
 
-// winning returns the place in the trick of the card that wins it.
+// winning returns the index in the trick of the card that wins it.
 func winning(trick []string, trump string) int {
 	best := 0
 	for i, c := range trick {
@@ -128,7 +128,7 @@ func winning(trick []string, trump string) int {
 	return best
 }
 
-// mayPlay returns what of a hand may be played to a trick.
+// mayPlay returns the cards of a hand that may be played to a trick.
 func mayPlay(hand, trick []string, trump string) []string {
 	if len(trick) == 0 {
 		return hand
@@ -290,7 +290,7 @@ func everyRules() (list []Rules) {
 	return list
 }
 
-// Games in every combination of options, move by move.
+// TestPodridaAgainstNaive compares games in every combination of options, move by move.
 func TestPodridaAgainstNaive(t *testing.T) {
 	games := 4
 	if kit.Soak {
@@ -307,7 +307,7 @@ func TestPodridaAgainstNaive(t *testing.T) {
 	}
 }
 
-// The same with a checker that shrinks what it finds.
+// TestPodridaAgainstNaiveProperty does the same with a property checker that shrinks failing games.
 func TestPodridaAgainstNaiveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.SampledFrom(everyRules()).Draw(t, "rules")
@@ -324,8 +324,8 @@ func TestPodridaAgainstNaiveProperty(t *testing.T) {
 	})
 }
 
-// FuzzPlay plays what bytes say against the naive implementation: three are for the options, one
-// is for the seed.
+// FuzzPlay compares a game that the input determines with the naive implementation. Three bytes choose the
+// options, one the seed.
 func FuzzPlay(f *testing.F) {
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
 		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%3 == 1, Short: head[2]%3 == 2}

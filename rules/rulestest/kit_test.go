@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 )
 
-// stateFaults are faults of a state of Brisca, and what the kit says to each.
+// stateFaults lists faults of a state of Brisca with the errors that they must cause.
 var stateFaults = []struct{ name, says string }{
 	{"no fault", ""},
 	{"deal any", "deal: seed 0 gives two different positions"},
@@ -52,7 +52,7 @@ var stateFaults = []struct{ name, says string }{
 	{"from view fixed", "arrangements"},
 }
 
-// gameFaults are faults of what is said about a game, and what the kit says to each.
+// gameFaults lists faults in the description of a game with the errors that they must cause.
 var gameFaults = map[string]struct {
 	says  string
 	spoil func(g *rules.Game)
@@ -73,7 +73,7 @@ var gameFaults = map[string]struct {
 		changed(func(v *rules.Variant) { v.MaxPlies = 39 })},
 }
 
-// changed returns a change of a game that changes its variants.
+// changed returns a function that makes a change to all variants of a game.
 func changed(change func(v *rules.Variant)) func(g *rules.Game) {
 	return func(g *rules.Game) {
 		g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) {
@@ -93,17 +93,17 @@ var (
 // state is a position of Brisca with a fault.
 type state struct {
 	brisca.State
-	fault uint8 // its place in stateFaults
+	fault uint8 // index in stateFaults
 	noise uint8
 }
 
-// sliceState is a state of the wrong shape.
+// sliceState is a state that is not a pointer to a struct.
 type sliceState struct {
 	state
 	_ []int
 }
 
-// spoiled returns a change of a game that gives its states a fault.
+// spoiled returns a function that gives the states of a game a fault.
 func spoiled(fault int) func(g *rules.Game) {
 	name := stateFaults[fault].name
 	return changed(func(v *rules.Variant) {
@@ -275,7 +275,7 @@ func (s *state) Redeal(seat int, r *rules.Rand) {
 	s.State.Redeal(seat, r)
 }
 
-// find returns what the kit says of Brisca after a change.
+// find returns the error of check for Brisca after a change.
 func find(change func(g *rules.Game)) error {
 	g := *brisca.Game
 	g.Options = append([]rules.Option(nil), g.Options...)
@@ -297,7 +297,7 @@ func find(change func(g *rules.Game)) error {
 	})
 }
 
-// The kit finds every fault, and its error says what is wrong.
+// TestKitFindsEveryFault checks that Run finds every fault and describes it.
 func TestKitFindsEveryFault(t *testing.T) {
 	says := func(t *testing.T, err error, want string) {
 		t.Helper()
@@ -315,7 +315,7 @@ func TestKitFindsEveryFault(t *testing.T) {
 	}
 }
 
-// A combination that a game refuses must be refused by its name.
+// TestVariantsWantGoodRefusals checks that errors about combinations of options must name the game.
 func TestVariantsWantGoodRefusals(t *testing.T) {
 	g := *brisca.Game
 	g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) { return nil, errBad }

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Where pieces go to and fro, positions that may not come back are many. The
-// state made from a view forbids them as well, and still does when both sides have
-// moved to and fro once more.
+// TestTebesFromViewForbids plays games with many sideways moves, in which many positions must not come back.
+// A state made from a view must forbid them too, also after both sides have moved sideways and back.
 func TestTebesFromViewForbids(t *testing.T) {
 	barred := 0
 	for n := range uint64(40) {
@@ -36,7 +35,7 @@ func TestTebesFromViewForbids(t *testing.T) {
 	}
 }
 
-// missing returns the legal moves of one state that are not those of another.
+// missing returns the legal moves of one state that are not legal in another.
 func missing(of, in *State) (moves []rules.Move) {
 	for _, m := range of.Legal(nil) {
 		if in.Check(m) != nil {
@@ -60,15 +59,15 @@ func sideways(s *State, r *rules.Rand) rules.Move {
 
 func reverse(m rules.Move) rules.Move { return m%maxSquares*maxSquares + m/maxSquares }
 
-// stillForbids goes on by sideways moves of two other pieces, and wants the
-// position that the move would bring back to be forbidden when they have come back.
+// stillForbids makes a sideways move of another piece, an answer, then m, and takes the answer back. The
+// other piece may not return then: that would bring back the position to which m alone would have led.
 func stillForbids(t *testing.T, s *State, m rules.Move, tried *int) {
 	t.Helper()
 	before := *s
 	for _, there := range s.Legal(nil) {
 		c := before
 		if c.Apply(there, nil); c.irreversiblePly != before.irreversiblePly || c.turn < 0 || there/maxSquares == m/maxSquares {
-			continue // not sideways, a capture, or the end
+			continue // not sideways, a capture, or the end of the game
 		}
 		for _, answer := range c.Legal(nil) {
 			d, home := c, reverse(there)

@@ -34,7 +34,7 @@ func TestTebesConformance(t *testing.T) {
 	})
 }
 
-// start returns a first position; the seed is 32 zero bytes.
+// start returns the first position for the seed of 32 zero bytes.
 func start(t *testing.T, options string) *State {
 	t.Helper()
 	given := map[string]string{}
@@ -47,7 +47,7 @@ func start(t *testing.T, options string) *State {
 	return v.Deal(&stream).(*State)
 }
 
-// position returns a position with pieces set out by rows; white is to move.
+// position returns a position with the given pieces, row by row. White is to move.
 func position(t *testing.T, options, pieces string) *State {
 	t.Helper()
 	s := start(t, options)
@@ -66,7 +66,7 @@ func position(t *testing.T, options, pieces string) *State {
 	return s
 }
 
-// play makes moves and gives the events of the last.
+// play makes moves and returns the events of the last one.
 func play(t *testing.T, s rules.State, moves string) string {
 	t.Helper()
 	var log rules.Log
@@ -80,7 +80,7 @@ func play(t *testing.T, s rules.State, moves string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(string(log.AppendEvents(nil, 0, "")), "\n"), "\n", "; ")
 }
 
-// legal returns the legal moves from a square: where they end.
+// legal returns the squares to which the piece on a square may move.
 func legal(s rules.State, from int) (ends []int) {
 	for _, m := range s.Legal(nil) {
 		if int(m)/maxSquares == from {
@@ -104,7 +104,7 @@ func TestTebesBoard(t *testing.T) {
 	}
 }
 
-// The worked example: the seed of 32 zero bytes.
+// TestTebesBoardRandom checks the worked example of SPEC.md for the seed of 32 zero bytes.
 func TestTebesBoardRandom(t *testing.T) {
 	var got []int
 	s := start(t, "board=random")
@@ -118,7 +118,8 @@ func TestTebesBoardRandom(t *testing.T) {
 	}
 }
 
-// A random board on which white cannot begin: row 2 is white and row 3 black.
+// TestTebesBoardNoFirstMove checks random boards on which white has no first move: row 2 is white and row 3
+// black.
 func TestTebesBoardNoFirstMove(t *testing.T) {
 	v := Rules{Size: 4, Random: true, Limit: defaultLimit}
 	lost := 0
@@ -164,7 +165,7 @@ func TestTebesMoves(t *testing.T) {
 	}
 }
 
-// Square 20 is white (3+2 is odd), 21 is black.
+// TestTebesCaptures checks captures. Square 20 is white (3+2 is odd) and square 21 black.
 func TestTebesCaptures(t *testing.T) {
 	for _, row := range []struct {
 		name, pieces string
@@ -194,7 +195,7 @@ func TestTebesEvents(t *testing.T) {
 		{"", "...... ..b.w. ...... ...... ...... w.b...", "10-5", "play 0 10-5; extra 0"},
 		{"", "..b..b ..b..w ...... ...... ...... w.b...", "11-5", "play 0 11-5; capture 0 5; extra 0"},
 		{"", "...... ..b.w. ...... ...... ...... w.b...", "10-9", "play 0 10-9"},
-		// The capture that ends the game leaves nothing to move once more for.
+		// A capture that ends the game brings no extra move.
 		{"", ".....b .....w ...... ...... ...... w.b...", "11-5", "play 0 11-5; capture 0 5"},
 	} {
 		s := start(t, row.options)
@@ -207,7 +208,8 @@ func TestTebesEvents(t *testing.T) {
 	}
 }
 
-// Who is to move, whose extra is to come, whether the move is the extra one.
+// TestTebesExtraMove checks who is to move, who still has an extra move, and whether the next move is an
+// extra move.
 func TestTebesExtraMove(t *testing.T) {
 	const pieces = "w..w.. b..... ...... ...... .....w ..bb.."
 	for _, row := range []struct {
@@ -216,7 +218,7 @@ func TestTebesExtraMove(t *testing.T) {
 		extra string
 	}{
 		{"", 0, "extra=bw bonus=no"},
-		{"3-4", 1, "extra=bw bonus=no"}, // the piece in the corner did not arrive
+		{"3-4", 1, "extra=bw bonus=no"}, // the piece in the corner did not arrive there
 		{"3-4 33-34 29-23", 1, "extra=bw bonus=no"},
 		{"3-4 33-35", 1, "extra=w bonus=yes"},                  // sideways into the corner
 		{"3-4 33-35 32-31", 0, "extra=w bonus=no"},             // any piece makes the extra move
@@ -264,8 +266,8 @@ func TestTebesEnd(t *testing.T) {
 	}
 }
 
-// With cycles=forbid the last move brings back an earlier position and is
-// refused where back is set; with cycles=allow all are legal.
+// TestTebesCycles checks a last move that brings back an earlier position. With cycles=forbid it is refused
+// if back is set; with cycles=allow it is legal.
 func TestTebesCycles(t *testing.T) {
 	const plain = "....b. b..... ...... ...... .....w w....."
 	for _, row := range []struct {
@@ -326,7 +328,8 @@ func TestTebesErrors(t *testing.T) {
 	}
 }
 
-// Playout is picking from the legal moves with the same draws, from any position.
+// TestTebesPlayout checks that Playout makes the same moves as choosing from Legal with the same random
+// numbers.
 func TestTebesPlayout(t *testing.T) {
 	r := rules.NewRand(1)
 	var space [rules.MaxMoves]rules.Move

@@ -12,24 +12,24 @@ import (
 	"github.com/timba-arena/timba/rules/rulestest"
 )
 
-// naive is Tebes told once more, square by square from the rules in words, with
-// every position of the game kept in a map.
+// naive implements Tebes a second time, square by square from the text of the rules, with a map of all
+// positions of the game.
 type naive struct {
 	size    int
 	colour  string // b and w by square
 	piece   []byte // b, w and . by square
 	mover   byte
-	pending string // whose extra move is still to come: letters of bw
+	pending string // letters of the seats that still have their extra move
 	extra   bool
-	seen    map[string]int // the ply of each position; nil: positions may come back
+	seen    map[string]int // ply of each position; nil if positions may come back
 	limit   int
 	plies   int
 	told    []string
 	outcome string // "w", "b" or "draw" when over
 
-	moves     []rules.Move // the legal ones
-	forbidden int          // moves that are not, for the position they bring back
-	forgotten int          // moves that are, for the position is forgotten
+	moves     []rules.Move // legal moves
+	forbidden int          // number of moves that are illegal because they bring back a position
+	forgotten int          // number of such moves that are legal because the position is too old
 }
 
 func other(side byte) byte {
@@ -39,13 +39,12 @@ func other(side byte) byte {
 	return 'w'
 }
 
-// position returns what must not come back.
+// position returns what must not come back, as text.
 func (n *naive) position() string {
 	return string(n.piece) + string(n.mover) + n.pending
 }
 
-// reaches reports whether the piece on one square can move to the other,
-// whatever comes of it.
+// reaches reports whether a piece can move from one square to another, if positions may come back.
 func (n *naive) reaches(from, to int) bool {
 	if n.piece[from] != n.mover || n.piece[to] == n.mover || from == to {
 		return false
@@ -73,7 +72,7 @@ func (n *naive) reaches(from, to int) bool {
 	return distance == 1
 }
 
-// corners of a side's opponent's back row.
+// corners returns the corners of the opponent's back row.
 func (n *naive) corners(side byte) [2]int {
 	if side == 'w' {
 		return [2]int{0, n.size - 1}
@@ -81,7 +80,7 @@ func (n *naive) corners(side byte) [2]int {
 	return [2]int{n.size * (n.size - 1), n.size*n.size - 1}
 }
 
-// after returns the position after a move that reaches. The end is not looked at yet.
+// after returns the position after a possible move, without checking for the end of the game.
 func (n *naive) after(from, to int) *naive {
 	next := *n
 	next.piece = slices.Clone(n.piece)
@@ -104,8 +103,7 @@ func (n *naive) after(from, to int) *naive {
 	return &next
 }
 
-// findMoves lists the legal moves. A position of more than memory moves ago is
-// forgotten.
+// findMoves lists the legal moves. Positions more than maxPast moves ago may come back.
 func (n *naive) findMoves() {
 	n.moves, n.forbidden, n.forgotten = nil, 0, 0
 	for from := range n.piece {
@@ -163,7 +161,7 @@ func (n *naive) Legal() (texts []string) {
 
 func (n *naive) Play(text string) { n.apply(n.moves[slices.Index(n.Legal(), text)]) }
 
-// NewEvents is the same to both seats: the second one that asks ends it.
+// NewEvents returns the same events to both seats. The second call deletes them.
 func (n *naive) NewEvents(seat int) []string {
 	told := n.told
 	if seat == 1 {
@@ -197,7 +195,7 @@ func (n *naive) Points() []float64 {
 	return map[string][]float64{"": {0, 0}, "w": {1, 0}, "b": {0, 1}, "draw": {0.5, 0.5}}[n.outcome]
 }
 
-// newNaive takes over a first position: the board from its view.
+// newNaive returns the first position of a state, whose board it takes from the view.
 func newNaive(s *State) *naive {
 	n := &naive{limit: int(s.rules.Limit), mover: 'w'}
 	if _, err := fmt.Sscanf(string(s.View(nil, 0)), "size=%d colours=%s pieces=%s me=w extra=%s", &n.size, &n.colour, &n.piece, &n.pending); err != nil {
@@ -213,7 +211,7 @@ func newNaive(s *State) *naive {
 	return n
 }
 
-// setUp thins out a position, so that corners, cycles and stuck sides are near.
+// setUp removes random pieces, so that corners, cycles and positions without moves are near.
 func setUp(s *State, r *rules.Rand) {
 	g := s.geometry()
 	for {
@@ -237,7 +235,7 @@ func setUp(s *State, r *rules.Rand) {
 	}
 }
 
-// A taste picks among the legal moves: it says how much a player likes one.
+// tastes has the players of the test: each function rates how much a player likes a move.
 var tastes = map[string]func(s *State, m rules.Move) int{
 	"any":      func(*State, rules.Move) int { return 1 },
 	"sideways": func(s *State, m rules.Move) int { return 1 + 30*sameRow(s, m) },
@@ -271,8 +269,8 @@ func choose(s *State, legal []rules.Move, r *rules.Rand, taste func(*State, rule
 	panic("unreachable")
 }
 
-// compare plays a game on both, of so many plies at most, and wants them to
-// agree on everything.
+// compare plays a game of at most the given number of plies in both implementations and returns the first
+// difference.
 func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
 	p, err := rulestest.NewPair(newVariant(Game, nil, s.rules), s, n, string(s.View(nil, white)))
 	for err == nil && n.plies < plies {
@@ -285,8 +283,7 @@ func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) 
 	return err
 }
 
-// tallies counts what the games have met, so that the comparison is known to
-// have met it.
+// tallies counts events in the games, so that the test can check that each happened.
 type tallies struct{ plies, forbidden, forgotten, far, bonus, stuck, draws, corners int }
 
 func (c *tallies) look(s *State, n *naive) {
@@ -315,8 +312,8 @@ func (c *tallies) look(s *State, n *naive) {
 	}
 }
 
-// Thousands of games, by all options and different players, from the first
-// position and from thinned out ones.
+// TestTebesNaive compares thousands of games, with all options and different players, from first positions
+// and from positions with fewer pieces.
 func TestTebesNaive(t *testing.T) {
 	var seen tallies
 	games, each := 0, 4
@@ -339,7 +336,7 @@ func TestTebesNaive(t *testing.T) {
 					setUp(&s, r)
 					s.turn = white
 				}
-				// Without a limit players might go to and fro for ever.
+				// Without a limit the players might move back and forth for ever.
 				if err := newNaive(&s).compare(&s, r, taste, 600, &seen); err != nil {
 					t.Fatalf("%+v, %s, game %d: %v", v, name, game, err)
 				}
@@ -352,8 +349,8 @@ func TestTebesNaive(t *testing.T) {
 	}
 }
 
-// Long games of sideways moves alone: positions come back after more moves than
-// are remembered, and those that are remembered do not.
+// TestTebesCyclesMemory plays long games of sideways moves. Positions older than those that are stored may
+// come back, the others may not.
 func TestTebesCyclesMemory(t *testing.T) {
 	taste := func(s *State, m rules.Move) int {
 		if sameRow(s, m) == 1 && s.pieceAt(s.geometry().cell[m%36]) == '.' {
@@ -372,8 +369,8 @@ func TestTebesCyclesMemory(t *testing.T) {
 	}
 }
 
-// FuzzPlay plays what bytes say against the naive implementation: one is for the words of the
-// options, one for the opening, one for the limit, and one for the seed.
+// FuzzPlay compares a game that the input determines with the naive implementation. The first four bytes
+// choose the options that are words, the opening, the limit and the seed.
 func FuzzPlay(f *testing.F) {
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
 		r := Rules{

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules/rulestest"
 )
 
-// naiveBoard returns the start from a seed, with the numbers that follow.
+// naiveBoard returns the start for a seed, and the source of the random numbers that follow.
 func naiveBoard(r Rules, seed rules.Seed) (*naive, func(uint64) int) {
 	size := int(r.Size)
 	n := &naive{size: size, mover: 'w', pending: "bw", limit: int(r.Limit)}
@@ -55,7 +55,7 @@ func (n *naive) copy() *naive {
 	return &next
 }
 
-// open returns the game after its opening, and how often it was drawn again.
+// open returns the game after its opening, and the number of openings that were rejected.
 func (n *naive) open(plies int, below func(uint64) int) (*naive, int) {
 	for try := range 100 {
 		next := n.copy()
@@ -83,7 +83,7 @@ func (n *naive) played(m rules.Move) *naive {
 	return next
 }
 
-// canWin: the player to move can win before the other moves.
+// canWin reports whether the side to move can win before the other side moves.
 func (n *naive) canWin() bool {
 	me := string(n.mover)
 	return slices.ContainsFunc(n.moves, func(m rules.Move) bool {
@@ -92,8 +92,8 @@ func (n *naive) canWin() bool {
 	})
 }
 
-// canEscape: the player to move has a move that does not lose, and after which the
-// other cannot win at once.
+// canEscape reports whether the side to move has a move that does not lose and after which the other side
+// cannot win at once.
 func (n *naive) canEscape() bool {
 	me := string(n.mover)
 	return slices.ContainsFunc(n.moves, func(m rules.Move) bool {
@@ -105,7 +105,7 @@ func (n *naive) canEscape() bool {
 	})
 }
 
-// Openings of all lengths on all boards, then the games from there.
+// TestTebesOpenings compares openings of all lengths on all boards, then the games from there.
 func TestTebesOpenings(t *testing.T) {
 	var seen tallies
 	redraws, none, seeds := 0, 0, 2
@@ -137,7 +137,8 @@ func TestTebesOpenings(t *testing.T) {
 	}
 }
 
-// Where white cannot begin no opening is good, and the game is over as it is without.
+// TestTebesOpeningsOfLostBoards checks that no opening is good if white has no first move, and that the game
+// is over as it is without an opening.
 func TestTebesOpeningsOfLostBoards(t *testing.T) {
 	v := Rules{Size: 4, Random: true, Limit: defaultLimit, Opening: 3}
 	lost := 0
@@ -158,7 +159,7 @@ func TestTebesOpeningsOfLostBoards(t *testing.T) {
 	}
 }
 
-// A game of which every opening was rejected goes on from the start.
+// TestTebesOpeningsRejected checks that a game whose openings were all rejected begins at the start.
 func TestTebesOpeningsRejected(t *testing.T) {
 	for plies := uint8(1); plies < 4; plies++ {
 		v := Rules{Size: 4, Limit: defaultLimit, Opening: plies}

@@ -21,7 +21,7 @@ func TestTeekoConformance(t *testing.T) {
 	})
 }
 
-// The worked example of the seed of 32 zero bytes.
+// TestTeekoStartZeroSeed checks the worked example of SPEC.md for the seed of 32 zero bytes.
 func TestTeekoStartZeroSeed(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))
 	stream := rules.NewStream(rules.Seed{})
@@ -35,7 +35,7 @@ func TestTeekoStartZeroSeed(t *testing.T) {
 	}
 }
 
-// diagram reads a board drawn in five rows.
+// diagram parses a board drawn in five rows.
 func diagram(rows string) (board [2]Board) {
 	for sq, c := range strings.ReplaceAll(rows, "/", "") {
 		if side := strings.IndexRune(letters, c); side >= 0 {
@@ -48,7 +48,8 @@ func diagram(rows string) (board [2]Board) {
 // upToFour yields every set of one to four squares.
 func upToFour(yield func(Board) bool) {
 	for k := range pieces {
-		// Rising numbers with k+1 bits: the lowest run moves its top bit up.
+		// b takes all numbers with k+1 bits in increasing order: the top bit of the lowest run of bits moves
+		// up.
 		for b := Board(1)<<(k+1) - 1; b <= everySquare; {
 			if !yield(b) {
 				return
@@ -59,8 +60,8 @@ func upToFour(yield func(Board) bool) {
 	}
 }
 
-// Which shapes win: 28 lines and 16 squares, 14 more squares in the advanced
-// game; every other set of four does not.
+// TestTeekoWinningShapes checks that 28 lines and 16 squares win, 14 more squares in the advanced game, and
+// no other set of four.
 func TestTeekoWinningShapes(t *testing.T) {
 	for _, c := range []struct {
 		rows               string
@@ -68,7 +69,7 @@ func TestTeekoWinningShapes(t *testing.T) {
 	}{
 		{"bbbb./...../...../...../.....", true, true},
 		{".bbbb/...../...../...../.....", true, true},
-		{"...bb/bb.../...../...../.....", false, false}, // no line goes round the edge
+		{"...bb/bb.../...../...../.....", false, false}, // a line does not continue at the other edge
 		{"bbb.b/...../...../...../.....", false, false},
 		{"...../..b../..b../..b../..b..", true, true},
 		{"b..../.b.../..b../...b./.....", true, true},
@@ -79,7 +80,7 @@ func TestTeekoWinningShapes(t *testing.T) {
 		{"b.b../...../b.b../...../.....", false, true},
 		{"...../b..b./...../...../b..b.", false, true},
 		{"b...b/...../...../...../b...b", false, true},
-		{"..b../.b.b./..b../...../.....", false, false}, // a square, but not along the board
+		{"..b../.b.b./..b../...../.....", false, false}, // a square that is not parallel to the board
 		{"bb.../...../bb.../...../.....", false, false},
 	} {
 		b := diagram(c.rows)[black]
@@ -106,8 +107,8 @@ func TestTeekoWinningShapes(t *testing.T) {
 	}
 }
 
-// A side to move always can: four squares and their neighbours are at least
-// nine, and there are eight pieces.
+// TestTeekoAlwaysAMove checks that a side can always move: four squares and their neighbors are at least nine
+// squares, and there are eight pieces.
 func TestTeekoAlwaysAMove(t *testing.T) {
 	least := squares
 	for b := range upToFour {
@@ -125,7 +126,7 @@ func TestTeekoAlwaysAMove(t *testing.T) {
 	}
 }
 
-// The end: after the mover's own move only, and the win before the limit.
+// TestTeekoEnd checks that only the side that has moved can win, and that a win counts at the limit.
 func TestTeekoEnd(t *testing.T) {
 	const far = "bbb../b..../...../...../wwww."
 	for _, c := range []struct {
@@ -164,7 +165,7 @@ func TestTeekoEnd(t *testing.T) {
 	}
 }
 
-// Without a limit a game that nobody wins ends at rules.MaxPlies.
+// TestTeekoNoLimit checks that a game without a limit ends at rules.MaxPlies.
 func TestTeekoNoLimit(t *testing.T) {
 	s := State{board: diagram("b..../b..../..b../b..../w.w.w"), lastPly: Rules{}.lastPly(), winner: noOne}
 	s.board[white] |= 1 << 4
@@ -179,7 +180,7 @@ func TestTeekoNoLimit(t *testing.T) {
 	}
 }
 
-// Refusals say what is wrong and what to do.
+// TestTeekoErrors checks that errors say what is wrong and what to do.
 func TestTeekoErrors(t *testing.T) {
 	moving := State{board: diagram("b.w../bb.../...../....w/b.w.w"), lastPly: 200, winner: noOne}
 	placing := State{board: diagram("bw.../...../...../...../....."), rules: Rules{Drop: true}, ply: 2, lastPly: 200, winner: noOne}
@@ -214,7 +215,7 @@ func TestTeekoErrors(t *testing.T) {
 	}
 }
 
-// Options out of range.
+// TestTeekoOptions checks options out of range.
 func TestTeekoOptions(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"start", "empty", `teeko: option start cannot be "empty": try random or drop`},

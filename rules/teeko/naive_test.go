@@ -14,19 +14,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is Teeko once more, written from the text of the rules with maps and
-// strings, for the other one to be compared with.
+// naive implements Teeko a second time, from the text of the rules, with maps and strings. rulestest.Pair
+// compares it with State.
 type naive struct {
 	drop, advanced bool
 	limit          int
 
 	board    map[place]string // "b" or "w"
 	ply      int
-	turn     int // -1 when the game is over
+	turn     int // -1 if the game is over
 	winner   string
 	told     []string
-	reshuffs int // how often the random start was shuffled again
-	redraws  int // how often an opening was drawn again
+	reshuffs int // number of random starts that were rejected
+	redraws  int // number of openings that were rejected
 	opened   int // plies of the opening
 }
 
@@ -85,12 +85,12 @@ func (g *naive) after(move string) *naive {
 	return next
 }
 
-// canWin: some move of the player to move wins.
+// canWin reports whether the side to move has a winning move.
 func (g *naive) canWin() bool {
 	return slices.ContainsFunc(g.Legal(), func(move string) bool { return g.after(move).winner != "" })
 }
 
-// canEscape: after some move of the player to move no move of the other wins.
+// canEscape reports whether the side to move has a move after which the other side has no winning move.
 func (g *naive) canEscape() bool {
 	return slices.ContainsFunc(g.Legal(), func(move string) bool { return !g.after(move).canWin() })
 }
@@ -117,7 +117,7 @@ func (g *naive) shuffle(below func(uint64) int) {
 	}
 }
 
-// won looks for a shape that begins at one of the side's pieces.
+// won reports whether a side has a winning shape.
 func (g *naive) won(side string) bool {
 	all := func(a place, steps ...place) bool {
 		for _, s := range steps {
@@ -219,7 +219,7 @@ func (g *naive) Points() []float64 {
 	return []float64{0, 0}
 }
 
-// NewEvents is the same to both seats: the second one that asks ends it.
+// NewEvents returns the same events to both seats. The second call deletes them.
 func (g *naive) NewEvents(seat int) []string {
 	told := g.told
 	if seat == 1 {
@@ -245,7 +245,7 @@ func wordRules(limit uint16) []Rules {
 	}
 }
 
-// Games in every combination of options, move by move.
+// TestTeekoAgainstNaive compares games in every combination of options, move by move.
 func TestTeekoAgainstNaive(t *testing.T) {
 	games := 10
 	if kit.Soak {
@@ -264,7 +264,7 @@ func TestTeekoAgainstNaive(t *testing.T) {
 	}
 }
 
-// Openings of all lengths, then the games from there.
+// TestTeekoOpenings compares openings of all lengths, then the games from there.
 func TestTeekoOpenings(t *testing.T) {
 	redraws, seeds := 0, 5
 	if kit.Soak {
@@ -285,7 +285,7 @@ func TestTeekoOpenings(t *testing.T) {
 	}
 }
 
-// A game of which every opening was rejected goes on from the start.
+// TestTeekoOpeningsRejected checks that a game whose openings were all rejected begins at the start.
 func TestTeekoOpeningsRejected(t *testing.T) {
 	for plies := uint8(1); plies < 10; plies++ {
 		for _, r := range wordRules(defaultLimit) {
@@ -299,8 +299,8 @@ func TestTeekoOpeningsRejected(t *testing.T) {
 	}
 }
 
-// The random start is shuffled again while somebody has won: about one seed in
-// 150 shows it.
+// TestTeekoStartIsNotWon checks that a random start with a winning shape is shuffled again, which happens for
+// about one seed in 150.
 func TestTeekoStartIsNotWon(t *testing.T) {
 	for _, r := range wordRules(defaultLimit)[:2] {
 		again := 0
@@ -313,7 +313,8 @@ func TestTeekoStartIsNotWon(t *testing.T) {
 	}
 }
 
-// Any texts as moves, with a checker that shrinks what it finds.
+// TestTeekoAgainstNaiveProperty tries arbitrary texts as moves, with a property checker that shrinks failing
+// games.
 func TestTeekoAgainstNaiveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.SampledFrom(wordRules(rapid.Uint16Range(0, 60).Draw(t, "limit"))).Draw(t, "rules")
@@ -331,8 +332,8 @@ func TestTeekoAgainstNaiveProperty(t *testing.T) {
 	})
 }
 
-// FuzzPlay plays what bytes say against the naive implementation: one is for the options, one for
-// the opening, one for the limit, and one for the seed.
+// FuzzPlay compares a game that the input determines with the naive implementation. The first four bytes
+// choose the options that are words, the opening, the limit and the seed.
 func FuzzPlay(f *testing.F) {
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
 		r := wordRules(uint16(head[2]))[head[0]%4]

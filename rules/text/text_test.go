@@ -35,7 +35,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Lines have all words in order, and are as wide as allowed; only a single word may be
+// TestWrap checks that lines have all words in order and are as wide as allowed. Only a single word may be
 // wider.
 func TestWrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +81,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A shell reads a quoted word as the original.
+// TestQuote checks that a shell reads a quoted word as the original.
 func TestQuote(t *testing.T) {
 	if got := Quote("my/bot.py"); got != "my/bot.py" {
 		t.Errorf("a plain word is quoted as %s", got)

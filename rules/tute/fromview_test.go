@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules/baraja/barajatest"
 )
 
-// words returns the cards of a set as the naive game has them.
+// words returns the cards of a set in the form that the naive game uses.
 func words(s baraja.Set) []string {
 	if s == 0 {
 		return nil
@@ -19,9 +19,8 @@ func words(s baraja.Set) []string {
 	return strings.Split(string(s.Text(nil)), ",")
 }
 
-// canBe reports by the naive rules whether a game without a stock and an exchange
-// has come to a position: every card since the last draw could be played, and
-// what is declared had to be.
+// canBe reports whether a game without a stock and an exchange can reach a position by the naive rules: every
+// card since the last draw was legal, and every declaration was mandatory.
 func canBe(s *State) bool {
 	players := int(s.Players)
 	g := &naive{Naive: &barajatest.Naive{Option: map[string]string{"followonly": "no"}, Seats: players, Trump: s.Trump.String()}}
@@ -73,8 +72,8 @@ func canBe(s *State) bool {
 	return true
 }
 
-// Near the end of a game of four, every arrangement of the hidden cards comes that
-// the naive rules leave possible, about as often as any other, and none else.
+// TestTuteFromViewReach checks, near the end of games of four, that all arrangements of the hidden cards that
+// the naive rules allow, and no others, are about equally likely.
 func TestTuteFromViewReach(t *testing.T) {
 	counted := 0
 	for n := uint64(0); counted < 40; n++ {
@@ -114,8 +113,8 @@ func TestTuteFromViewReach(t *testing.T) {
 	}
 }
 
-// arrangements lists, by trying all, how the cards that a seat does not see may
-// lie in the other hands.
+// arrangements lists all arrangements of the cards that a seat does not see in the other hands, by trying
+// all.
 func arrangements(s *State, seat int) (all [][baraja.TableSeats]baraja.Set) {
 	var free baraja.Set
 	c := *s
@@ -145,8 +144,8 @@ func arrangements(s *State, seat int) (all [][baraja.TableSeats]baraja.Set) {
 	return all
 }
 
-// What the engine takes for possible is so of every real position, and so is what hands have
-// shown that they lack.
+// TestTuteEveryPositionIsPossible checks that every real position is possible for the engine, and that hands
+// do not hold the cards that Lacks excludes.
 func TestTuteEveryPositionIsPossible(t *testing.T) {
 	r, lacks := rules.NewRand(1), 0
 	for _, v := range everyVariant(t) {
@@ -179,8 +178,8 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 	}
 }
 
-// With three seats the trump card lies on the table to the end, so that a seat may take it after it
-// has shown that it has no trump so high.
+// TestTuteFromViewTaken checks that with three seats, where the trump card lies on the table to the end, a
+// seat may take it after showing that it has no trump so high.
 func TestTuteFromViewTaken(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "3", "exchange": "yes"}))
 	o := rules.Observation{Seat: 2, Turn: 2, Ply: 33, Moves: []byte("10e"), View: []byte("hand=7c,10e,11b trump=2c stock=0 leader=1 trick=6e points=26,27,35 " +
@@ -191,7 +190,8 @@ func TestTuteFromViewTaken(t *testing.T) {
 	}
 }
 
-// Where a seat is choosing a song, those after it have not declared one yet, whoever looks.
+// TestTuteFromViewOrder checks that, while a seat is choosing a song, the seats after it have not declared
+// one in any redeal.
 func TestTuteFromViewOrder(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "2"}))
 	o := rules.Observation{Seat: 1, Turn: 0, Ply: 4, View: []byte("hand=5o,1c,7c,10c,11c,12c,12e,2b trump=2e stock=20 leader=0 trick=- points=21,0 " +

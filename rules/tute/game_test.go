@@ -17,8 +17,8 @@ func TestTuteConformance(t *testing.T) {
 	rulestest.Run(t, Game, rulestest.Options{CheckTotal: checkTotal})
 }
 
-// checkTotal: all cards and songs make the points, but for the trump card left
-// over with three seats; wins at once give the full points to each winner alone.
+// checkTotal checks that the points of all cards and songs were won, except for those of a trump card that
+// three seats never draw. Wins at once give full points to each winner and none to others.
 func checkTotal(v *rules.Variant, state rules.State) error {
 	s := state.(*State)
 	want, sum := 120, 0
@@ -47,19 +47,18 @@ func checkTotal(v *rules.Variant, state rules.State) error {
 	return nil
 }
 
-// resolve makes a variant from "key=value key=value".
+// resolve returns the variant for options in the form "key=value key=value".
 func resolve(options string) (*rules.Variant, error) {
 	return Game.Resolve(protocol.Pairs(strings.TrimSpace(options)).Map())
 }
 
-// scene is a position: hands by seat, separated by slashes and filled up to eight
-// with cards of copas and espadas that make no song, the trump card, the front
-// of the stock, and the moves made.
+// scene is a position, given by the hands, the trump card, the front of the stock, and the moves made. The
+// hands are separated by slashes and filled up to eight cards with copas and espadas that make no song.
 type scene struct {
 	options, hands, trump, stock, moves string
 }
 
-// read reads cards separated by spaces.
+// read parses cards separated by spaces.
 func read(t *testing.T, text string) (cards []baraja.Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
@@ -91,7 +90,7 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 	return append(pack, fill...)
 }
 
-// play makes the moves; the log holds what was told last.
+// play makes the moves. The log has the events of the last one.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(resolve(c.options))
@@ -107,7 +106,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	return s, log
 }
 
-// events returns what a seat was told last, but for its deal and the trump card.
+// events returns the events in the log that a seat sees, without the deal and the trump card.
 func events(log *rules.Log, seat int) string {
 	lines := strings.Split(strings.TrimSuffix(string(log.AppendEvents(nil, seat, "")), "\n"), "\n")
 	lines = slices.DeleteFunc(lines, func(s string) bool {
@@ -116,7 +115,7 @@ func events(log *rules.Log, seat int) string {
 	return strings.Join(lines, "; ")
 }
 
-// legal returns the legal moves.
+// legal returns the legal moves as text.
 func legal(s *State) string {
 	var text []byte
 	for _, m := range s.Legal(nil) {
@@ -141,7 +140,7 @@ func TestTuteDealOfZeroSeed(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Tute": number of seats, tricks and cards to draw.
+// TestTuteSeats checks the numbers of seats, tricks and cards to draw in SPEC.md, "Tute".
 func TestTuteSeats(t *testing.T) {
 	for _, test := range []struct{ players, stock, tricks int }{{2, 24, 20}, {3, 15, 13}, {4, 8, 10}} {
 		s, _ := scene{fmt.Sprint("players=", test.players), strings.Repeat("/", test.players-1), "4b", "", ""}.play(t)
@@ -338,8 +337,8 @@ func TestTuteMovesRefused(t *testing.T) {
 	}
 }
 
-// A seat that must choose keeps the choice in a redeal for the others, and what
-// was sung stays where it is.
+// TestTuteRedeal checks that a redeal for other seats leaves a seat its choice of a song, and leaves declared
+// pairs in their hands.
 func TestTuteRedeal(t *testing.T) {
 	s, _ := scene{"players=3", "12b 11b/12o 11o 12e 11e/", "4b", "", ""}.play(t)
 	r := rules.NewRand(1)
@@ -362,8 +361,8 @@ func TestTuteRedeal(t *testing.T) {
 
 func ranks(s *State) []int { return newVariant(Game, nil, s.rules).Ranks(s.Points()) }
 
-// A song that is not scored is chosen anew at each trick, so that a game can have more moves than cards,
-// exchanges and suits together, as this one of random moves has.
+// TestSongsChosenAgain checks that a song that is not scored can be chosen again at each trick. This random
+// game therefore has more moves than cards, exchanges and suits together.
 func TestSongsChosenAgain(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(resolve("players=4 exchange=yes"))
 	r := rules.NewRand(46827)

@@ -12,13 +12,12 @@ import (
 	"github.com/timba-arena/timba/rules/rulestest"
 )
 
-// naive is Tute a second time, from the text of the rules, slow and plain, to be
-// played move by move against State.
+// naive implements Tute a second time, slowly and plainly, from the text of the rules. rulestest.Pair
+// compares it with State.
 type naive struct {
 	*barajatest.Naive
-	// declared is the suit that each seat has declared in this trick, "-" where
-	// it has not; asked is the seats that have been asked; choosing is the suits
-	// that the seat on turn may choose from.
+	// declared has the suit that each seat has declared in this trick, or "-". asked is the number of seats
+	// that were asked for a song, and choosing has the suits from which the seat to move may choose.
 	declared []string
 	asked    int
 	choosing []string
@@ -54,7 +53,7 @@ func (g *naive) Legal() []string {
 	return append(barajatest.InPackOrder(g.playable(hand)), g.Swaps(hand)...)
 }
 
-// some returns the cards for which a test holds.
+// some returns the cards for which test returns true.
 func some(cards []string, test func(string) bool) (found []string) {
 	for _, card := range cards {
 		if test(card) {
@@ -64,7 +63,7 @@ func some(cards []string, test func(string) bool) (found []string) {
 	return found
 }
 
-// playable returns the six lines of the rules, one after the other.
+// playable follows the six lines of the rules, one after the other.
 func (g *naive) playable(hand []string) []string {
 	if len(g.Trick) == 0 { // line 1
 		return hand
@@ -126,7 +125,7 @@ func (g *naive) Play(text string) {
 	}
 }
 
-// song scores what the winner of a trick has declared, if it still can.
+// song scores the song of the winner of a trick, if it still can.
 func (g *naive) song(seat int) {
 	if suit := g.declared[seat]; suit != "-" && g.holds(seat, suit) {
 		g.Score[seat] += g.worthOf(suit)
@@ -135,7 +134,7 @@ func (g *naive) song(seat int) {
 	}
 }
 
-// startTrick is wins at once, then the songs.
+// startTrick checks for wins at once, then asks for songs.
 func (g *naive) startTrick() {
 	g.declared = slices.Repeat([]string{"-"}, g.Seats)
 	g.asked = 0
@@ -145,7 +144,7 @@ func (g *naive) startTrick() {
 	}
 }
 
-// ask goes on asking the seats for their songs.
+// ask asks the remaining seats for their songs.
 func (g *naive) ask() {
 	for g.asked < g.Seats {
 		seat := (g.Leader + g.asked) % g.Seats
@@ -169,7 +168,7 @@ func (g *naive) ask() {
 	}
 }
 
-// holds reports whether a seat has 12 and 11 of a suit.
+// holds reports whether a seat has the 12 and the 11 of a suit.
 func (g *naive) holds(seat int, suit string) bool {
 	return slices.Contains(g.Hands[seat], "12"+suit) && slices.Contains(g.Hands[seat], "11"+suit)
 }
@@ -194,7 +193,7 @@ func (g *naive) View(seat int) string {
 	return g.Naive.View(seat) + " declared=" + strings.Join(g.declared, ",") + " sung=" + barajatest.List(sung)
 }
 
-// newPair deals from the shuffled pack to both.
+// newPair deals the same shuffled pack to both implementations.
 func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
@@ -208,9 +207,9 @@ func everyVariant(t kit.T) []*rules.Variant {
 	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
 }
 
-// shuffled returns a pack to deal from. Two of three are arranged so that what is rare
-// happens: one seat is dealt, or draws early, most of the high trumps, or most
-// of the 12s or 11s, and the next seat most of the 11s.
+// shuffled returns a pack to deal from. Two packs of three are arranged so that rare events happen: one seat
+// is dealt, or soon draws, most of the high trumps, or most of the 12s or 11s, and the next seat most of the
+// 11s.
 func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
@@ -239,8 +238,7 @@ func cardsOf(ranks []int, suits ...baraja.Suit) (cards []baraja.Card) {
 	return cards
 }
 
-// stack puts cards where a seat gets them: into its deal, and a few of them into
-// the front of the stock.
+// stack moves cards to where a seat gets them: to its deal, and a few to the front of the stock.
 func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) {
 	for i, c := range cards {
 		at, to := slices.Index(pack, c), i*n+seat
@@ -253,7 +251,7 @@ func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) 
 	}
 }
 
-// Every option, thousands of games, and what is rare must have been met.
+// TestTuteAgainstNaive compares thousands of games with all options, in which every rare event must happen.
 func TestTuteAgainstNaive(t *testing.T) {
 	games := 12
 	if kit.Soak {
@@ -278,7 +276,7 @@ func TestTuteAgainstNaive(t *testing.T) {
 	}
 }
 
-// FuzzPlay plays what bytes say against the naive implementation.
+// FuzzPlay compares a game that the input determines with the naive implementation.
 func FuzzPlay(f *testing.F) {
 	variants := everyVariant(f)
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Clean(m).Run()) }
 
-// A program is built once, and all users can run it.
+// TestProgram checks that a program is built once and that all users can run it.
 func TestProgram(t *testing.T) {
 	path := Program(t, "misbehave")
 	if again := Program(t, "misbehave"); again != path {
@@ -30,8 +30,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Go's cache of results depends on the program's sources: with a new one of them, a test that
-// starts the program is run again.
+// TestProgramIsInput checks that Go runs a test that starts a program again if the program has a new source
+// file.
 func TestProgramIsInput(t *testing.T) {
 	kit.Slow(t)
 	root := t.TempDir()
@@ -43,7 +43,7 @@ func TestProgramIsInput(t *testing.T) {
 		"uses/uses.go":      "package uses\n",
 		"uses/uses_test.go": "package uses\n",
 	})
-	// The package of the module above is copied, for the name of its program.
+	// This copies the package of this module, because it has the name of its program.
 	code, err := os.ReadFile("binaries.go")
 	kit.Must(t, err)
 	copied := strings.NewReplacer("package binaries", "package uses", module, "example.org/m/", "cmd/timba", "prog").Replace(string(code))
@@ -76,7 +76,8 @@ func TestProgramIsInput(t *testing.T) {
 	}
 }
 
-// age makes new files and directories an hour old: Go keeps no result that depends on newer ones.
+// age makes new files and directories an hour old, because Go does not cache results that depend on newer
+// ones.
 func age(t *testing.T, root string) {
 	t.Helper()
 	aged++
