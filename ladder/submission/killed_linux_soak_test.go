@@ -76,7 +76,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	w.Store = s
-	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
+	if found, err := filepath.Glob(w.Dir.Bot("[^.]*")); err != nil || len(found) > 0 {
 		t.Errorf("there are bots already: %v, %v", found, err)
 	}
 	pending, err := s.Versions.ListPending(t.Context())
