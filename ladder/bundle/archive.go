@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// format is an archive format, recognized by content, not by file name.
+// format is an archive format, recognized by content and not by file name.
 type format string
 
 const (
@@ -28,13 +28,13 @@ const (
 	tarFormat format = "tar"
 )
 
-// useFormats is the hint for a file that is not such an archive.
+// useFormats is the hint for a file that is not a supported archive.
 const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
 // headSize is how many bytes of an archive formatOf needs.
 const headSize = 512
 
-// formatOf returns an archive's format from its first bytes.
+// formatOf returns the format of an archive from its first bytes.
 func formatOf(head []byte) (format, error) {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -59,7 +59,7 @@ func formatOf(head []byte) (format, error) {
 	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
-// formatIn returns the format of an archive in a file.
+// formatIn returns the format of the archive in a file.
 func formatIn(f io.ReaderAt) (format, error) {
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
@@ -69,22 +69,23 @@ func formatIn(f io.ReaderAt) (format, error) {
 	return formatOf(head[:n])
 }
 
-// Suffix returns what the name of a file in an archive's format ends with, such as ".zip".
+// Suffix returns the file name suffix for the format of an archive, such as ".zip".
 func Suffix(f io.ReaderAt) (string, error) {
 	kind, err := formatIn(f)
 	return "." + string(kind), err
 }
 
-// archiveNames end the names of archives.
+// archiveNames lists the suffixes of the names of archives.
 var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
 
-// IsArchive reports whether an upload is to be an archive, by its first bytes or else by its name. content is the
-// whole upload, with the bytes that were read. An upload that is cut off within its first bytes is an error.
+// IsArchive reports whether an upload is meant to be an archive, by its first bytes or by its name. The
+// caller must read on from content, which includes the bytes that IsArchive has read. It returns an error if
+// the upload is cut off within its first bytes.
 func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
 	in := bufio.NewReaderSize(r, headSize)
 	head, err := in.Peek(headSize)
 	if err != nil && err != io.EOF {
-		return in, false, CutOff(err) // in returns it no more: the next reader would take the beginning for the whole
+		return in, false, CutOff(err) // return it here, because in would not return it again
 	}
 	_, err = formatOf(head)
 	return in, err == nil || slices.Contains(archiveNames, strings.ToLower(path.Ext(name))), nil
@@ -95,22 +96,20 @@ type entry struct {
 	path string
 	dir  bool
 	exec bool
-	size int64
+	size int64 // of the archive
 }
 
-// reader visits the entries of an archive once, and stops with an error at the first
-// invalid one.
+// reader visits the entries of an archive once. It stops with an error at the first invalid one.
 type reader struct {
 	limits       Limits
 	size         int64 // of the archive
-	count        int   // entries so far
-	bytes        int64 // unpacked, of the entries so far
+	count        int   // number of entries so far
+	bytes        int64 // unpacked bytes of the entries so far
 	paths        paths
-	skippedPaths []string // paths that were left out
+	skippedPaths []string // paths that are not part of the bot
 }
 
-// visitor is called with each entry that is part of the bot and its content, which has
-// exactly entry.size bytes.
+// visitor is called with each entry that is part of the bot and its content, which has exactly e.size bytes.
 type visitor func(e entry, content io.Reader) error
 
 // visitAll visits all entries of an archive.
@@ -144,7 +143,7 @@ func damageError(err error) error {
 	return invalid("pack it again", "it is damaged: %w", err)
 }
 
-// visitTar visits the entries of a tar archive that may be compressed.
+// visitTar visits the entries of a tar archive, which may be compressed.
 func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	file := bufio.NewReaderSize(archive, 64<<10)
 	switch kind {
@@ -168,7 +167,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 		if inner, unknown := formatOf(head); unknown == nil && inner != tarFormat {
 			return invalid("pack the directory once: timba submit DIR does", "there is a .%s inside of the .%s", inner, kind)
 		}
-		if err == io.EOF { // a tar archive is never that short
+		if err == io.EOF { // every tar archive is longer than headSize
 			return invalid(useFormats, "what is compressed in it is no .tar")
 		}
 		if err != nil {
@@ -201,11 +200,11 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	}
 }
 
-// checkTarEntry checks a header.
+// checkTarEntry checks a header. skip is true if the entry is not part of the bot.
 func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		for key := range h.PAXRecords {
-			if key != "comment" { // git's: the commit
+			if key != "comment" { // git stores the commit there
 				return e, false, invalid("pack it with tar or timba submit", "a global header sets %s for all files", quote(key))
 			}
 		}
@@ -246,7 +245,7 @@ func notFileError(name, kind string) error {
 	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit counts an entry and checks its name and size. Junk is skipped.
+// admit counts an entry and checks its name and size. skip is true for junk and for the directory itself.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
@@ -275,16 +274,15 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 
 const makeSmaller = "leave out what the bot does not need when it plays"
 
-// stream reads the bytes of an uncompressed tar archive, headers included, and fails
-// when they are too many.
+// stream reads an uncompressed tar archive, including its headers. It fails if there are too many bytes.
 type stream struct {
 	source io.Reader
 	reader *reader
 	n      int64
 }
 
-// perEntry is how many bytes of a tar archive each file may take in addition to its
-// content: a header, one for attributes, one for a long name, and padding.
+// perEntry is how many bytes of a tar archive each file may need in addition to its content: a header, one
+// for attributes, one for a long name, and padding.
 const perEntry = 8 << 10
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -309,10 +307,10 @@ func (r *reader) checkRatio(unpacked int64) error {
 	return nil
 }
 
-// errTrailingData refuses an archive with more in its file than the archive.
+// errTrailingData refuses a file with data after the end of its archive.
 var errTrailingData = invalid("pack everything into one archive", "data follow its end")
 
-// gzipMembers reads a gzip file of one or more members, and refuses anything behind them.
+// gzipMembers reads a gzip file of one or more members. It refuses data after the last one.
 type gzipMembers struct {
 	source *bufio.Reader
 	*gzip.Reader
@@ -349,8 +347,8 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readRest reads to the end of the stream, so that its checksum is verified. Only zeros
-// may follow the end of the archive: a second archive would not be unpacked.
+// readRest reads to the end of the stream, so that its checksum is verified. Only zeros may follow the end of
+// the archive: a second archive would not be unpacked.
 func (s *stream) readRest() error {
 	buf := make([]byte, 32<<10)
 	for {

@@ -1,6 +1,5 @@
-// Package bundle has the archives in which bots are uploaded: Pack makes an archive
-// of a directory, Receive stores an upload, and Unpack makes a directory of it.
-// Receive and Unpack accept archives from strangers.
+// Package bundle handles the archives in which bots are uploaded: Pack makes an archive of a directory,
+// Receive stores an upload, and Unpack extracts it. Receive and Unpack accept archives from strangers.
 package bundle
 
 import (
@@ -12,31 +11,31 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits are the limits of an archive.
+// Limits limits an archive.
 type Limits struct {
 	UploadSize   int64 // bytes of the archive
 	UnpackedSize int64 // bytes of all files together
-	Files        int   // files and directories
-	Depth        int   // names in a path
+	Files        int   // number of files and directories
+	Depth        int   // number of names in a path
 	PathSize     int   // bytes of a path
-	Ratio        int64 // unpacked bytes per byte of the archive, above RatioFree
+	Ratio        int64 // unpacked bytes per byte of the archive, if it unpacks to more than RatioFree
 }
 
-// RatioFree is how many bytes any archive may unpack to, however small it is: short
-// files can be packed very well.
+// RatioFree is how many bytes any archive may unpack to, however small it is. Short files can be compressed
+// very well.
 const RatioFree = 1 << 20
 
 // Default has the default limits.
 var Default = Limits{UploadSize: 16 << 20, UnpackedSize: 64 << 20, Files: 2000, Depth: 16, PathSize: 200, Ratio: 200}
 
-// LimitsOf returns the limits that an operator has configured.
+// LimitsOf returns the limits that follow from those in the configuration.
 func LimitsOf(l ladder.Limits) Limits {
 	limits := Default
 	limits.UploadSize, limits.UnpackedSize = int64(l.Upload), 4*int64(l.Upload)
 	return limits
 }
 
-// What a bot may be when it is built.
+// Limits of a built bot.
 const (
 	MaxBuilt      = 256 << 20 // bytes of all files
 	MaxBuiltFiles = 10_000    // files and directories
@@ -44,12 +43,12 @@ const (
 
 // BotFile is one file of a bot.
 type BotFile struct {
-	Path string // in the bot's directory, with slashes
+	Path string // relative to the bot's directory, with slashes
 	Size int64
 	Exec bool
 }
 
-// mode returns the permissions of the file when it is unpacked.
+// mode returns the permissions of the unpacked file.
 func (f BotFile) mode() fs.FileMode {
 	if f.Exec {
 		return 0o755
@@ -59,11 +58,11 @@ func (f BotFile) mode() fs.FileMode {
 
 // Tree is the content of an archive.
 type Tree struct {
-	Files        []BotFile // by path
-	Dirs         []string  // by path, "." left out
-	Bytes        int64
-	Top          string   // the single top directory, which was stripped; "" for none
-	SkippedPaths []string // paths that were left out
+	Files        []BotFile // sorted by path
+	Dirs         []string  // sorted paths, without "."
+	Bytes        int64     // of all files
+	Top          string    // the single top directory, which was stripped; "" if there is none
+	SkippedPaths []string  // paths that are not part of the bot
 }
 
 func invalid(hint, format string, args ...any) error {
@@ -74,13 +73,13 @@ func tooLarge(hint, format string, args ...any) error {
 	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
 }
 
-// archiveError returns an error that says first that it is of the archive.
+// archiveError adds "archive: " to the text of e.
 func archiveError(e *ladder.Error) error {
 	e.Text = phrase.New("archive: %s", e.Text)
 	return e
 }
 
-// quote returns a name of any bytes and length, quoted and shortened.
+// quote returns name quoted, in ASCII and shortened.
 func quote(name string) string {
 	const most = 120
 	if len(name) > most {
@@ -89,7 +88,7 @@ func quote(name string) string {
 	return strconv.QuoteToASCII(name)
 }
 
-// FormatSize returns a number of bytes for people, such as "16 MiB".
+// FormatSize formats a number of bytes for people, such as "16 MiB".
 func FormatSize(n int64) string {
 	switch {
 	case n >= 10<<30:

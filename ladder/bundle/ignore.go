@@ -10,12 +10,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// IgnoreFile is the name of the file in a bot's directory that lists what not to
-// upload, in the format of a .gitignore.
+// IgnoreFile is the name of the file that lists what not to upload from a bot's directory, in the format of
+// .gitignore.
 const IgnoreFile = ".timbaignore"
 
-// defaultIgnore has the files of editors and tools; a line of IgnoreFile that begins
-// with "!" includes some of them again.
+// defaultIgnore lists files of editors and tools that are not uploaded. A line of IgnoreFile that begins with
+// "!" can include some of them.
 const defaultIgnore = `
 /` + IgnoreFile + `
 *~
@@ -32,17 +32,16 @@ const defaultIgnore = `
 .tox/
 `
 
-// ignore is a list of patterns; the last one that matches a path counts.
+// ignore is a list of patterns. The last one that matches a path decides.
 type ignore []pattern
 
 type pattern struct {
 	glob    string
-	negated bool // what matches is included
+	negated bool // matching paths are included
 	dir     bool // matches directories only
 }
 
-// readIgnore returns defaultIgnore, followed by the patterns in a directory's
-// IgnoreFile.
+// readIgnore returns the patterns of defaultIgnore, followed by those in the IgnoreFile of a directory.
 func readIgnore(directory string) (ignore, error) {
 	list, err := parseIgnore([]byte(defaultIgnore))
 	if err != nil {
@@ -59,7 +58,7 @@ func readIgnore(directory string) (ignore, error) {
 	return append(list, own...), err
 }
 
-// parseIgnore reads lines as git does.
+// parseIgnore parses the lines of an IgnoreFile as git does.
 func parseIgnore(data []byte) (ignore, error) {
 	var list ignore
 	n := 0
@@ -90,8 +89,8 @@ func parseIgnore(data []byte) (ignore, error) {
 	return list, nil
 }
 
-// excludes reports whether a path is left out. It does not look at the directories
-// above: the caller skips those that are left out.
+// excludes reports whether a path is not uploaded. It ignores the directories above the path: the caller
+// skips excluded directories.
 func (list ignore) excludes(p string, dir bool) bool {
 	out := false
 	for _, i := range list {

@@ -11,19 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A name must mean the same file on every system that authors use, so it must be
-// valid on Linux, macOS and Windows.
+// A name must mean the same file on Linux, macOS and Windows, so it must be valid on all three.
 
-// reserved has the names of devices on Windows, with any extension.
+// reserved lists the names of devices on Windows. They are reserved with any extension.
 var reserved = []string{
 	"con", "prn", "aux", "nul", "conin$", "conout$",
 	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "com¹", "com²", "com³",
 	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "lpt¹", "lpt²", "lpt³",
 }
 
-// Junk is never part of a bot: directories of version control and Python, and files
-// of desktops. The directories that a bot's hash ignores must be among them, or
-// some files of a bot would not be in its hash.
+// Junk is never part of a bot: directories of version control and Python, and files of desktops. It must include the
+// directories that the hash of a bot ignores; otherwise some files of a bot would not be in its hash.
 var (
 	junkDirs  = []string{".git", ".hg", ".svn", ".bzr", "_darcs", "CVS", "__pycache__", "__MACOSX"}
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -41,8 +39,8 @@ func isJunk(p string, dir bool) bool {
 	return !dir && slices.Contains(junkFiles, names[last])
 }
 
-// cleanName checks the name of an entry and returns it as a path in the bot's directory;
-// "." is the directory itself.
+// cleanName checks the name of an entry and returns it as a path relative to the bot's directory, which is
+// ".".
 func (l Limits) cleanName(name string) (string, error) {
 	if len(name) > l.PathSize {
 		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.PathSize)
@@ -80,7 +78,7 @@ func (l Limits) cleanName(name string) (string, error) {
 	return path.Join(append([]string{"."}, names...)...), nil
 }
 
-// cleanPart checks one name of a path.
+// cleanPart checks one part of a path.
 func cleanPart(part, name string) error {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch i := strings.IndexAny(part, `<>:"|?*`); {
@@ -96,17 +94,16 @@ func cleanPart(part, name string) error {
 	return nil
 }
 
-// fold returns the same text for names that are the same file on some system.
+// fold returns the same text for all names that are the same file on some system.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths has the files and directories of a tree, including directories that are
-// only named in the paths of others.
+// paths has the files and directories of a tree, including directories that are only named in other paths.
 type paths struct {
-	entries map[string]entry // by fold; of each its path, and whether it is a directory
+	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds a path and the directories above it, and returns an error if it conflicts
-// with an earlier one.
+// add adds a path and the directories above it. It returns an error if the path conflicts with an earlier
+// one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}
@@ -124,7 +121,7 @@ func (ps *paths) add(p string, dir bool) error {
 		case old.dir != isDir:
 			return invalid("pack it again from the directory", "%s is both a file and a directory", quote(q))
 		default:
-			return nil // known, and so are the directories above it
+			return nil // the directories above it are known as well
 		}
 	}
 	return nil

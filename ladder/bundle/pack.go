@@ -19,15 +19,14 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Archive is an archive to upload.
+// Archive is a packed bot, ready to be uploaded.
 type Archive struct {
-	Data []byte // .tar.gz
+	Data []byte // a .tar.gz
 	Tree
 }
 
-// Pack returns an archive of a bot's directory; the same files make the same bytes.
-// It leaves out junk and what IgnoreFile lists, and returns an error for what the
-// server would refuse.
+// Pack returns an archive of a bot's directory. The same files always give the same bytes. It leaves out junk
+// and what IgnoreFile lists, and returns an error for what the server would refuse.
 func Pack(dir string, l Limits) (*Archive, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -68,7 +67,7 @@ type packer struct {
 	specialFiles []string // neither files nor directories nor links
 }
 
-// add adds a file or directory, or leaves it out.
+// add adds a file or directory, or skips it.
 func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
@@ -136,7 +135,7 @@ func (p *packer) check() error {
 
 const leaveOut = "name what the bot does not need in " + IgnoreFile
 
-// listSome returns the beginning of a list of names.
+// listSome joins the first names of a list, and says how many more there are.
 func listSome(names []string) string {
 	const most = 5
 	var quoted []string
@@ -149,7 +148,7 @@ func listSome(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// largest returns the largest files as text.
+// largest lists the largest files.
 func (p *packer) largest() string {
 	files := slices.Clone(p.Files)
 	slices.SortStableFunc(files, func(a, b BotFile) int { return cmp.Compare(b.Size, a.Size) })
@@ -160,7 +159,7 @@ func (p *packer) largest() string {
 	return strings.Join(names, ", ")
 }
 
-// fullest returns the top-level directories with the most files as text.
+// fullest lists the top-level directories with the most files.
 func (p *packer) fullest() string {
 	count := map[string]int{}
 	for _, f := range p.Files {
@@ -179,7 +178,7 @@ func (p *packer) fullest() string {
 	return listSome(tops[:min(3, len(tops))])
 }
 
-// pack makes the archive, directories first, each entry in the simplest format.
+// pack makes the archive, with the directories first and each entry in the simplest format.
 func (p *packer) pack() ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -200,12 +199,13 @@ func (p *packer) pack() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// executable reports whether a file of a bot is to be executable.
+// executable reports whether a file must be executable in the archive. On Windows, whose files have no
+// executable bit, scripts and ELF files are.
 func executable(path string, info fs.FileInfo) (bool, error) {
 	if runtime.GOOS != "windows" {
 		return info.Mode()&0o111 != 0, nil
 	}
-	f, err := os.Open(path) // files have no executable bit there
+	f, err := os.Open(path) // without an executable bit, look at the content
 	if err != nil {
 		return false, err
 	}

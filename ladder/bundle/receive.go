@@ -20,16 +20,15 @@ import (
 type ReceivedArchive struct {
 	SHA256 string // in hexadecimal
 	Size   int64
-	Path   string // of its temporary file, until Keep or Discard
+	Path   string // of its temporary file, until Store or Discard
 	dir    datadir.Dir
 }
 
-// Receive writes an upload to a temporary file in a data directory, unchanged. An
-// upload that is too large, cut off or, by its first bytes, not an archive is an
-// error and leaves nothing behind. The caller must Keep or Discard the upload.
+// Receive writes an upload to a temporary file in a data directory. It returns an error, and leaves no file,
+// if the upload is too large, cut off, or not an archive by its first bytes. The caller must Store or Discard
+// the upload.
 //
-// Errors of the sender have the codes Invalid and TooLarge, those of the machine
-// Unavailable.
+// Errors of the sender have the codes Invalid and TooLarge, those of the machine Unavailable.
 func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	for _, d := range []string{dir.Temp(), dir.Bundles()} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -52,8 +51,8 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	return u, nil
 }
 
-// Store moves an upload to its path in the data directory and syncs it to the disk. It
-// replaces an earlier upload with the same content.
+// Store moves an upload to its path in the data directory and syncs that directory. It replaces an earlier
+// upload with the same content.
 func (u *ReceivedArchive) Store() error {
 	kept, err := u.dir.Bundle(u.SHA256)
 	if err == nil {
@@ -68,7 +67,7 @@ func (u *ReceivedArchive) Store() error {
 	return nil
 }
 
-// Discard removes an upload that is not stored. After Keep it does nothing.
+// Discard removes an upload that is not stored. After Store it does nothing.
 func (u *ReceivedArchive) Discard() { os.Remove(u.Path) }
 
 // receive copies an upload into its file.
@@ -84,7 +83,7 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, sum), in)
 	switch {
-	case errors.As(err, new(*fs.PathError)): // of this disk, not of the sender
+	case errors.As(err, new(*fs.PathError)): // an error of the disk, not of the sender
 		return unavailable(err)
 	case n > l.UploadSize:
 		return tooLarge(makeSmaller, "it is larger than the limit of %s", FormatSize(l.UploadSize))
@@ -103,7 +102,7 @@ func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }
 
-// unavailable returns an error of the machine.
+// unavailable returns an error of the machine, with the code Unavailable.
 func unavailable(err error) error {
 	text := phrase.New("the upload cannot be stored")
 	if errors.Is(err, syscall.ENOSPC) {

@@ -12,15 +12,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack unpacks an archive into a new directory: a .zip, .tar.gz, .tar.zst or .tar,
-// recognized by its content. The directory must not exist before, and does not
-// exist after an error. Files have the mode 0644 or 0755 and belong to the caller; a
-// single top directory, as in archives of GitHub, is stripped.
+// Unpack extracts an archive into a new directory. The archive is a .zip, .tar.gz, .tar.zst or .tar,
+// recognized by its content. The directory must not exist, and does not exist after an error. Files have the
+// mode 0644 or 0755 and belong to the caller. A single top directory, as in archives of GitHub, is stripped.
 //
-// The archive is read twice. The first pass checks all of it, so that nothing is
-// written of an invalid archive.
+// Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is
+// written.
 //
-// An error of the archive is a *ladder.Error; others are internal.
+// An error of the archive is a *ladder.Error; any other error is internal.
 func Unpack(file, into string, l Limits) (Tree, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -38,7 +37,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	return tree, nil
 }
 
-// wrap adds the package's name to an internal error.
+// wrap adds the name of the package to an internal error.
 func wrap(err error) error {
 	if ladder.CodeOf(err) != "" {
 		return err
@@ -46,7 +45,7 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
-// List checks an archive and returns its tree, as Unpack does.
+// List checks an archive and returns its tree, with the errors of Unpack.
 func List(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
@@ -85,7 +84,7 @@ func (t *Tree) sort() {
 	slices.Sort(t.SkippedPaths)
 }
 
-// strip removes the top directory from all paths, if everything is in a single one.
+// strip removes the top directory from all paths if everything is in a single one.
 func (t *Tree) strip() {
 	top, _, ok := strings.Cut(t.Files[0].Path, "/")
 	if !ok {
@@ -113,7 +112,7 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write unpacks an archive that List has checked.
+// write extracts an archive that List has checked.
 func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {

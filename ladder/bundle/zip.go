@@ -50,13 +50,12 @@ func (r *reader) tooManyError() error {
 		"it lists more than %d files and directories", r.limits.Files)
 }
 
-// readZipList reads the list of files at the end of the archive (the central directory),
-// which is kept in memory and may be as long as the archive.
+// readZipList reads the list of files at the end of the archive (the central directory). The list is held in
+// memory and may be as long as the archive, so its size is limited first.
 func (r *reader) readZipList(f *os.File) (*zip.Reader, error) {
 	const end = 68 << 10 // the end of the list, and what is read to find it
 	const perFile = 46 + 128
-	// A section reader, since a false offset may be negative: that is the archive's
-	// fault.
+	// A section reader returns no *fs.PathError for a negative offset, which is the archive's fault.
 	budget := &budget{io.NewSectionReader(f, 0, r.size), end + int64(r.limits.Files)*int64(perFile+r.limits.PathSize)}
 	z, err := zip.NewReader(budget, r.size)
 	switch {
@@ -69,8 +68,7 @@ func (r *reader) readZipList(f *os.File) (*zip.Reader, error) {
 	return z, r.checkZipEnd(f, len(z.Comment))
 }
 
-// checkZipEnd refuses an archive with data behind its end record, which has a comment of
-// so many bytes.
+// checkZipEnd refuses an archive with data after its end record, which has a comment of that many bytes.
 func (r *reader) checkZipEnd(f *os.File, comment int) error {
 	const length = 22 // of the record without its comment
 	sign := make([]byte, 4)
@@ -85,7 +83,7 @@ func (r *reader) checkZipEnd(f *os.File, comment int) error {
 
 var errBudget = errors.New("too much to read")
 
-// budget is a reader that fails after left bytes.
+// budget is a reader that fails after the remaining bytes.
 type budget struct {
 	source    io.ReaderAt
 	remaining int64
@@ -98,7 +96,7 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 	return b.source.ReadAt(p, off)
 }
 
-// checkZipEntry checks one entry of the list.
+// checkZipEntry checks one entry of the list. skip is true if the entry is not part of the bot.
 func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	mode := f.Mode()
 	if f.UncompressedSize64 > uint64(r.limits.UnpackedSize) {
@@ -131,7 +129,7 @@ func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	return e, false, r.paths.add(e.path, e.dir)
 }
 
-// zipTarget returns the target of a link, as far as it can be read.
+// zipTarget returns the target of a link, or "" if it cannot be read.
 func zipTarget(f *zip.File) string {
 	content, err := f.Open()
 	if err != nil {
@@ -142,8 +140,8 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// checkOverlap refuses files that share bytes of the archive: with these a small
-// archive can unpack to very much.
+// checkOverlap refuses files that share bytes of the archive, with which a small archive can unpack to very
+// much.
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const least = 30 // bytes of a file's header before its data
 	type span struct {
@@ -170,8 +168,8 @@ func (r *reader) checkOverlap(files []*zip.File) error {
 	return nil
 }
 
-// visitZipContent visits a file; its content must have the size and the checksum in the
-// list. The package zip checks both, but takes a checksum of 0 for none.
+// visitZipContent visits a file whose content must have the size and the checksum in the list. Package zip
+// checks both, but accepts any content if the checksum is 0.
 func visitZipContent(f *zip.File, e entry, v visitor) error {
 	if e.dir {
 		return v(e, nil)

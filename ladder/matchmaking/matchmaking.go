@@ -1,9 +1,9 @@
-// Package matchmaking chooses the next match of a ladder: the most urgent version
-// against opponents near in Elo and seldom met. The rule is published in
-// docs/ratings.md, section "Who plays whom"; its constants are here.
+// Package matchmaking chooses the next match of a ladder: the most urgent version, and opponents that are
+// near in Elo and that it has seldom met. docs/ratings.md, section "Who plays whom", explains the rule; its
+// constants are here.
 //
-// A Pool keeps a ladder in memory and chooses. It stores nothing and reads nothing itself: the
-// caller tells it what changes, and passes the randomness.
+// Begin with Pool, which has the players of a ladder in memory and chooses. The caller reports every change
+// to it and passes the randomness; a Pool stores nothing.
 package matchmaking
 
 import (
@@ -13,24 +13,23 @@ import (
 )
 
 const (
-	// halfUrgencyMatches is the number of matches after which a version is half as urgent
-	// as a newcomer.
+	// halfUrgencyMatches is the number of matches after which a version is half as urgent as a newcomer.
 	halfUrgencyMatches = 10
-	// uncertaintyElo is by how many Elo an opponent counts as farther away whose Elo is
-	// known as well as from one match, that is with the uncertainty 1 of package
-	// rating; for others times the root of theirs.
+	// uncertaintyElo is the distance in Elo that is added for an opponent with the uncertainty 1 of package
+	// rating, whose Elo is known as well as after one match. For others it is multiplied by the square root
+	// of their uncertainty.
 	uncertaintyElo = 100
-	// meetingsElo is by how many Elo an opponent counts as farther away that was met as
-	// often as the average one.
+	// meetingsElo is the distance in Elo that is added for an opponent that the player has met as often as
+	// the average one.
 	meetingsElo = 75
-	// sameOwnerElo is the same for a bot of the same owner.
+	// sameOwnerElo is the distance in Elo that is added for an opponent of the same owner.
 	sameOwnerElo = 400
-	// chanceElo is the end of the random Elo added to each opponent's distance.
+	// chanceElo is the upper end of the random distance in Elo that is added for each opponent.
 	chanceElo = 200
 )
 
-// Figures are the constants of the rule, for people; docs/ratings.md explains them. All but
-// HalfUrgent, which is a number of matches, are Elo.
+// Figures has the constants of the rule, to show to people. All are in Elo except HalfUrgencyMatches, which
+// is a number of matches. docs/ratings.md explains them.
 type Figures struct{ HalfUrgencyMatches, UncertaintyElo, MeetingsElo, SameOwnerElo, ChanceElo int }
 
 // Constants returns the constants of the rule.
@@ -43,43 +42,45 @@ type Candidate struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot
 	Elo   float64
-	// Uncertainty of the Elo as in package rating, 0 for the anchor.
+	// Uncertainty is the uncertainty of Elo, as in package rating. It is 0 for the anchor.
 	Uncertainty float64
-	Matches     int // finished ones that moved its Elo
-	LastOrder   int // matches that the ladder had finished after its last one, or when it came
-	OpenMatches int // matches that it is playing now
-	// Remote says that the version plays only while it is connected: the caller leaves out
-	// those that are not.
+	Matches     int // finished ones that changed its Elo
+	LastOrder   int // number of matches that the ladder had finished at its last one, or when it joined
+	OpenMatches int // matches that it plays now; a Pool counts them
+	// Remote means that the version plays only while it is connected. Constraints.CanPlay must return false
+	// otherwise.
 	Remote bool
-	// House says that it is a house bot: it makes way for others.
+	// House means that it is a house bot, which is less urgent than other players.
 	House bool
 }
 
-// newness is one part of a player's urgency. It is 1 before the first match, and falls with each match. The other part
-// is the number of matches since the player's last one, divided by the number of players.
+// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each
+// match. The other part is the number of matches since the player's last one, divided by the number of
+// players.
 //
-// Newness never exceeds 1. So a player who has waited for as many matches as there are players goes before everybody
-// who has just played or just arrived, and nobody waits for more than twice that many matches.
+// Newness never exceeds 1. Therefore a player that has waited for as many matches as there are players comes
+// before all that have just played or joined, and nobody waits for more than twice that many matches.
 func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
 
-// uncertaintyDistance returns by how many Elo a player counts as farther away for its uncertainty.
+// uncertaintyDistance returns the distance in Elo that is added for the uncertainty of p.
 func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often a player has met the average other.
+// averageMeetings returns how often p has met another player on average.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
-// Constraints is what a match is wanted of.
+// Constraints limits which players Pool.Next may choose.
 type Constraints struct {
-	// CanPlay reports whether a player can play now; nil: all can. It must not use the pool, and is not
-	// asked for more players than the choice needs.
+	// CanPlay reports whether a player can play now. If it is nil, all can. It must not call the pool. It is
+	// called for no more players than necessary.
 	CanPlay func(*Candidate) bool
-	// IsIdle reports whether a match among such players alone is not wanted now; nil: none is idle.
+	// IsIdle reports whether a player is idle. A match of only idle players is not chosen. If it is nil, no
+	// player is idle.
 	IsIdle func(*Candidate) bool
 }
 
@@ -87,9 +88,9 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match by slot. The players of the ladder are those of the pool,
-// whether they may play or not. It returns none when too few may play, or all are idle. Where unknown is
-// not 0, the meetings of that version have to be learned first.
+// Next chooses the versions of the next match, by slot. It returns nil slots if too few players can play, or
+// if all of them are idle. If unknown is not 0, the caller must first call SetMeetings for that version, and
+// then Next again.
 func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +115,8 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 	return nil, 0
 }
 
-// mostUrgent returns the most urgent player who may play, drawn among equals; nil for none. Of a large ladder thousands
-// may be equal, as those that have not played, and are not asked one by one whether they may.
+// mostUrgent returns the most urgent player that can play, or nil. It draws among equally urgent ones. On a
+// large ladder thousands of newcomers may be equally urgent, so it draws first and only then asks CanPlay.
 func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
 	urgency := func(player *Candidate) (u float64) {
@@ -144,7 +145,7 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 		}
 		equals[k] = equals[n-1]
 	}
-	drawn := 0 // among equals, of the less urgent
+	drawn := 0 // number of equals so far, among the less urgent
 	for i := range p.players {
 		player := &p.players[i]
 		u := urgency(player)
@@ -161,8 +162,9 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the best player for those seated: nearest to the first of them, with the extra Elo for
-// old acquaintances and some chance. The last one is not idle if all before it are. nil when nobody is left.
+// nextOpponent returns the nearest opponent for the seated players, or nil. The distance is that to the first
+// of them, with additions for uncertainty, chance and earlier meetings. If all seated players are idle, the
+// last opponent is not.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, least := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }
@@ -186,8 +188,8 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns by how many Elo a player counts as farther away for having met
-// those seated, or for having the same owner.
+// reluctance returns the distance in Elo that is added because player has met those seated, or has the same
+// owner.
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))

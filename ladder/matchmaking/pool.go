@@ -7,33 +7,35 @@ import (
 	"sync"
 )
 
-// maxMeetings is how many counts of meetings a pool keeps, some 50 bytes each. Of more all are forgotten.
+// maxMeetings limits the number of counts of meetings in a pool, at some 50 bytes each. If there are more,
+// all are forgotten.
 const maxMeetings = 2_000_000
 
-// Pool is a ladder that is kept in memory from match to match: it is told what changes, and chooses.
-// Its methods may be called from any goroutine.
+// Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
+// change. Its methods are safe for concurrent use.
 type Pool struct {
 	mu              sync.Mutex
-	sides           []int       // by slot
-	finishedMatches int         // matches
+	sides           []int // by slot
+	finishedMatches int
 	players         []Candidate // in the order of their IDs
 
-	openMatches  map[int64][]int64       // the versions of the matches that are not over, by slot
-	meetings     map[int64]map[int64]int // how often versions have met others, in open matches, too; nil: not known
-	meetingCount int
+	openMatches  map[int64][]int64       // versions by slot, of the matches that are not over
+	meetings     map[int64]map[int64]int // how often a version has met others, including open matches; nil if not known
+	meetingCount int                     // number of counts in meetings
 
-	equalBuffer []*Candidate // for first, which needs room for some of the players
+	equalBuffer []*Candidate // reused by mostUrgent
 }
 
-// NewPool returns a pool of a ladder that has finished so many matches. sides has the side of each
-// slot: partners do not meet. Matches that are not over are opened then; Busy is theirs.
+// NewPool returns a pool of a ladder that has finished that many matches. sides has the side of each slot;
+// slots of one side are partners, which do not meet. The caller then calls Open for the matches that are not
+// over. NewPool uses players and sets their OpenMatches.
 func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
 	p.setPlayers(players)
 	return p
 }
 
-// Update puts players in, in place of those with the same ID, and takes others out.
+// Update adds the players of in, which replace those with the same ID, and removes the versions of out.
 func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +56,7 @@ func (p *Pool) setPlayers(players []Candidate) {
 	}
 }
 
-// player returns a player, nil for a version that is none.
+// player returns the player with the ID version, or nil.
 func (p *Pool) player(version int64) *Candidate {
 	i, found := slices.BinarySearchFunc(p.players, version, func(p Candidate, id int64) int { return cmp.Compare(p.ID, id) })
 	if !found {
@@ -63,7 +65,7 @@ func (p *Pool) player(version int64) *Candidate {
 	return &p.players[i]
 }
 
-// countOpen counts a match of versions that begins, or with -1 one that is over.
+// countOpen adds matches to the open matches of versions: 1 for a match that starts, -1 for one that is over.
 func (p *Pool) countOpen(versions []int64, matches int) {
 	for _, v := range versions {
 		if player := p.player(v); player != nil {
@@ -72,7 +74,7 @@ func (p *Pool) countOpen(versions []int64, matches int) {
 	}
 }
 
-// Open adds a match that is not over.
+// Open adds a match that is not over. versions has the version of each slot.
 func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +83,7 @@ func (p *Pool) Open(match int64, versions []int64) {
 	p.countMeetings(versions, 1)
 }
 
-// Close takes a match out that is over.
+// Close removes a match that is over and has no result.
 func (p *Pool) Close(match int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,15 +96,15 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerResult is what a match has made of a version.
+// PlayerResult is the rating of a version after a match.
 type PlayerResult struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
 }
 
-// Finish closes a match with its result: its versions by slot, and its place among those of the
-// ladder, from 1.
+// Finish closes a match with its result. order is the number of the match among the finished ones of the
+// ladder, from 1; moved has the result of each slot.
 func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +120,8 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings counts the meetings in a match, by slot, of the versions whose meetings are known.
+// countMeetings adds matches to the counts of the meetings in a match. versions has the version of each slot;
+// those with unknown meetings are skipped.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
 		met := p.meetings[v]
@@ -131,7 +134,7 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents counts the opponents of a slot.
+// countOpponents adds matches to met for each opponent of a slot.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {
@@ -143,7 +146,8 @@ func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches
 	}
 }
 
-// SetMeetings tells how often a version has met others as opponents, by their IDs, in finished matches.
+// SetMeetings sets how often a version has met each opponent in finished matches, by ID. The pool takes over
+// met.
 func (p *Pool) SetMeetings(version int64, met map[int64]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,20 +170,20 @@ func (p *Pool) setMeetings(version int64, met map[int64]int) {
 	p.meetings[version] = met
 }
 
-// Meetings returns how often a version has met others as opponents, by their IDs, matches that are not over
-// included; nil where that has to be learned.
+// Meetings returns how often a version has met each opponent, by ID, including open matches. It is nil if
+// SetMeetings has to be called first.
 func (p *Pool) Meetings(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.meetings[version])
 }
 
-// Contains reports whether a player is such; of none it looks at more than it has to.
-func (p *Pool) Contains(such func(*Candidate) bool) bool {
+// Contains reports whether any player satisfies pred. It stops at the first.
+func (p *Pool) Contains(pred func(*Candidate) bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.players {
-		if such(&p.players[i]) {
+		if pred(&p.players[i]) {
 			return true
 		}
 	}

@@ -1,11 +1,9 @@
-// Package rating computes what a finished match changes on its ladder: the Elo and the
-// sums of the versions that played it, and the counts of their pairs. It is pure
-// computation: the same matches in the same order give the same bits on every machine,
-// so ratings can be computed again from the matches and compared exactly. Begin with
+// Package rating computes how a finished match changes its ladder: the Elo and the totals of the versions
+// that played, and the counts of each pair of opponents. The same matches in the same order give the same
+// bits on every machine, so ratings can be computed again from the matches and compared exactly. Begin with
 // Formula.Outcome.
 //
-// docs/ratings.md has the formulas for bot authors, the reasons, and the simulations
-// behind the constants.
+// docs/ratings.md has the formulas, the reasons, and the simulations behind the constants.
 package rating
 
 import (
@@ -16,19 +14,18 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// ExpectedScore returns the expected score of a player that is diff Elo stronger.
+// ExpectedScore returns the expected score of a player that is diff Elo stronger than its opponent.
 func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo * diff) }
 
-// Player is a version before a match. A version without matches on the ladder has
-// the Elo of its predecessor there, or Formula.Start, and in either case the uncertainty
-// Formula.Newcomer; later it has those of its last change.
+// Player is the rating of a version before a match. A version without matches on the ladder has the Elo of
+// its predecessor, or else Formula.Start, and the uncertainty Formula.Newcomer.
 type Player struct {
 	Elo         float64
 	Uncertainty float64
-	Fixed       bool // the anchor: its Elo never moves and is not uncertain
+	Fixed       bool // the anchor: its Elo never changes and is certain
 }
 
-// variance returns the uncertainty of the player's Elo.
+// variance returns the uncertainty of the player's Elo, which is 0 if it is fixed.
 func (p Player) variance() float64 {
 	if p.Fixed {
 		return 0
@@ -36,12 +33,12 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// matchChanges returns how a finished match changes the rating of each player. The caller sets Match, Ladder, Version and
-// Number of the changes.
+// matchChanges returns how a finished match changes the rating of each player. The caller sets Match, Ladder,
+// Version and Number of the changes.
 //
-// sides[i] is the side of players[i]; members of a team have one side, and a team's Elo is their mean. Each deal has
-// one duel for every two players of different sides, as A and B. share is the information in the deals divided by
-// that in all deals of the match: with 0 no rating changes.
+// sides[i] is the side of players[i]. The members of a team have the same side, and the Elo of a team is
+// their mean. Each deal has one duel for every two players of different sides. share is the information in
+// the deals as a fraction of that in a whole match; if it is 0, no rating changes.
 func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
 	teams, scores := teamsOf(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))
@@ -66,21 +63,21 @@ func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal,
 	return moves
 }
 
-// result is a match from the view of one side.
+// result is a match as one side sees it.
 type result struct {
 	formula  *Formula
-	score    float64   // mean over the opposing sides
-	leads    []float64 // in Elo, over each of them
-	share    float64   // of what a whole match tells
-	variance float64   // of the lead, over that of what this match tells
+	score    float64   // mean score against the other sides
+	leads    []float64 // Elo minus the Elo of each other side
+	share    float64   // information in the match, as a fraction of a whole match
+	variance float64   // of the lead, divided by the variance of the lead that this match shows
 
 	expectedScore float64
-	// steepness is the slope of the expected score between the leads before and
-	// after, and information that after; 1 is the slope of an even score.
+	// steepness is the slope of the expected score between the leads before and after, and information is the
+	// slope at the leads after. Both are fractions of the slope at an even score.
 	steepness, information float64
 }
 
-// expectedAt returns the mean expected score with all leads increased by shift.
+// expectedAt returns the mean expected score if all leads were increased by shift.
 func (r *result) expectedAt(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -89,7 +86,7 @@ func (r *result) expectedAt(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope returns the slope of at, as a fraction of that at an even score.
+// slope returns the slope of expectedAt, as a fraction of the slope at an even score.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -99,9 +96,8 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve finds the most likely leads after the match: shifted by y from those
-// before, where y = full × variance × (score - expected score at y). The right
-// side falls with y, so y is between 0 and the right side at 0.
+// solve finds the most likely leads after the match. They are shifted by y, where y = full * variance *
+// (score - expected score at y). The right side decreases with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.Full * r.variance
@@ -122,7 +118,7 @@ func (r *result) solve() {
 	}
 }
 
-// memberChange returns the change of one member of the side: After = Before + K × (Score - Expected).
+// memberChange returns the change of one member of the side: After = Before + K * (Score - Expected).
 func (r *result) memberChange(p Player, members int) ladder.Change {
 	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {
@@ -142,8 +138,8 @@ func (r *result) memberChange(p Player, members int) ladder.Change {
 type team struct {
 	side     int
 	slots    []int
-	elo      float64 // the mean of its members'
-	variance float64 // of that mean, in the unit of uncertainties
+	elo      float64 // mean of its members
+	variance float64 // of elo, in the unit of Formula
 }
 
 // teamsOf returns the teams in the order of their first slots.
@@ -168,8 +164,8 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 	return teams
 }
 
-// meanScores returns the mean score of each side against each other over the deals
-// and the pairs of their members.
+// meanScores returns the mean score of each side against each other side, over all deals and pairs of
+// members.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {
@@ -187,9 +183,9 @@ func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	return scores
 }
 
-// exp returns e to the power of x, for x at most 0. math.Exp has an implementation
-// for each processor, and they differ in the last bit; this one has only sums,
-// products and quotients, each rounded separately, which are the same everywhere.
+// exp returns e to the power of x, for x <= 0. math.Exp has an implementation for each processor, and they
+// differ in the last bit. This one uses only sums, products and quotients, each rounded separately, which are
+// the same everywhere.
 func exp(x float64) float64 {
 	if x < -700 {
 		return 0

@@ -11,32 +11,31 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Formula has all constants of the ratings. Ratings that were computed by different formulas, or by different
-// programs, cannot be compared: Fingerprint tells them apart.
+// Formula has all constants of the ratings. Ratings from different formulas or programs cannot be compared;
+// Fingerprint tells them apart.
 //
-// The rating of a version is an Elo and an uncertainty. Every match changes both. The uncertainty has the unit "variance
-// of the Elo that a single match gives": at 1 the Elo is known as well as after one match against an opponent whose
-// Elo is certain; at 1/4, as well as after four.
+// The rating of a version is an Elo and an uncertainty, and every match changes both. The unit of uncertainty
+// is the variance of the Elo that a single match gives. At 1 the Elo is known as well as after one match
+// against an opponent whose Elo is certain; at 1/4, as well as after four.
 type Formula struct {
 	Start  float64 `json:"start"`  // the Elo of a bot without a predecessor
-	Anchor float64 `json:"anchor"` // the Elo of the anchor, which never changes
-	// Newcomer is the uncertainty of a version before its first match on a
-	// ladder, with a predecessor or without.
+	Anchor float64 `json:"anchor"` // the fixed Elo of the anchor
+	// Newcomer is the uncertainty of a version before its first match on a ladder.
 	Newcomer float64 `json:"newcomer"`
-	// Forget is added to the uncertainty after every whole match, so that the Elo of
-	// an old version can still follow when those of its opponents change.
+	// Forget is added to the uncertainty after every whole match, so that the Elo of an old version still
+	// changes when its opponents do.
 	Forget float64 `json:"forget"`
-	// PerElo is the steepness of the curve of expected scores, in units of the logistic function.
+	// PerElo is the steepness of the curve of expected scores: the argument of the logistic function per Elo.
 	PerElo float64 `json:"per_elo"`
-	// Full is the Elo per unit of score near an even score: 4 / PerElo, from the slope of the curve there.
+	// Full is 4 / PerElo: the Elo per unit of score near an even score, from the slope of the curve there.
 	Full float64 `json:"full"`
 
-	Person Glicko  `json:"person"` // the rating of a person before the first game
-	Scale  float64 `json:"scale"`  // Elo per unit of Glicko-2's μ and φ, for people
-	Tau    float64 `json:"tau"`    // how much the volatilities of people change
+	Person Glicko  `json:"person"` // rating of a person before the first game
+	Scale  float64 `json:"scale"`  // Elo per unit of Glicko-2's mu and phi, for people
+	Tau    float64 `json:"tau"`    // limits how much the volatilities of people change
 }
 
-// Current is the formula of this program.
+// Current is the formula that this program uses.
 var Current = Formula{
 	Start: 1000, Anchor: 1000, Newcomer: 30, Forget: 0.0003, PerElo: math.Ln10 / 400, Full: 694.8711,
 	Person: Glicko{Rating: 1500, Deviation: 350, Volatility: 0.06}, Scale: 173.7178, Tau: 0.5,
@@ -51,8 +50,9 @@ func (f Formula) String() string {
 	return string(data)
 }
 
-// Fingerprint returns the constants and a hash of what this program computes from them for some example matches. It
-// changes with every constant, and with the computation as far as the examples show it.
+// Fingerprint returns the constants and a hash of what this program computes from them for some example
+// matches. It differs for every other set of constants, and for other computations that give different
+// examples.
 func (f Formula) Fingerprint() string {
 	h := sha256.New()
 	write := func(numbers ...float64) {
@@ -88,10 +88,10 @@ func (f Formula) Fingerprint() string {
 	return fmt.Sprintf("%s %x", f, h.Sum(nil)[:8])
 }
 
-// exampleDeals is the number of deals of an example match.
+// exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of an example match: with different results, faults, and deals that were played before.
+// exampleGames returns the games of an example match, with different results, faults and repeated deals.
 // Every fifth match ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {

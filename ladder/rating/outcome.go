@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Entry is what matches move of a version on a ladder.
+// Entry has the values of a version on a ladder that matches change.
 type Entry struct {
 	VersionID int64
 	Player
@@ -20,8 +20,8 @@ type Entry struct {
 	Faults int
 }
 
-// NewEntry returns the entry of a version new on a ladder: the anchor with its fixed Elo, others with the Elo
-// of their predecessor there, nil for none.
+// NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's
+// version before it, or nil. The anchor has its fixed Elo.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -33,29 +33,27 @@ func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entr
 	return e
 }
 
-// PairChange is what a match adds to the counts of two opponents, A < B.
+// PairChange is what a match adds to the counts of two opponents, with A < B.
 type PairChange struct {
-	A, B                  int64        // versions
-	Deals, Score, Squares float64      // of A, as in stats.Pair
-	Games                 rules.Record // of A: a win is a game in which it was ahead of B
+	A, B                  int64        // IDs of the versions
+	Deals, Score, Squares float64      // seen from A, as in stats.Pair
+	Games                 rules.Record // seen from A: a win is a game in which A ranked before B
 }
 
-// Outcome is what a match moves.
+// Outcome has everything that a match changes on its ladder.
 type Outcome struct {
-	Entries  []Entry         // after it, by slot
+	Entries  []Entry         // after the match, by slot
 	Changes  []ladder.Change // by slot
 	Pairs    []PairChange
-	Distinct int // deals that count
+	Distinct int // number of deals that count
 }
 
-// Outcome returns what a finished match moves. before has the entries of its versions by slot; games are
-// all of its games in any order.
+// Outcome computes what a finished match changes. before has the entry of each slot. games are all games of
+// the match in any order.
 //
-// A deal does not count when each of its games repeats an earlier one. The deals that count tell as much
-// less than a whole match as they are fewer; where there are none, the match moves
-// no rating. Of a match that ended early those deals
-// count whose games were all played, and that of the game that was lost, by the games
-// that it has.
+// A deal does not count if each of its games repeats an earlier one. If fewer deals count, the match changes
+// ratings accordingly less; if none does, it changes no rating. If the match ended early, only complete deals
+// count, and the deal of the game whose connection was lost, by its finished games.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
@@ -69,7 +67,7 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	deals := markedDeals(all, distinctDeals(whole, games))
 	out := Outcome{Distinct: len(deals)}
 	if len(deals) == 0 {
-		deals = markedDeals(all, whole) // the score is told, though nothing follows from it
+		deals = markedDeals(all, whole) // the changes have a score even if they change nothing
 	}
 	if slices.ContainsFunc(deals, func(d stats.Deal) bool { return len(d) == 0 }) {
 		return Outcome{}, errors.New("rating: a deal has no games")
@@ -99,9 +97,8 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// wholeDeals tells of each deal whether it is a whole one: all are in a match that did not
-// end early, in others those of which all games were played, or one was lost with a
-// connection.
+// wholeDeals returns which deals count as whole. These are all deals, unless the match ended early. Then they
+// are the deals with all rotations, and the deal with a game whose connection was lost.
 func wholeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
@@ -128,7 +125,7 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinctDeals returns which of the marked deals count: not those of which all games repeat earlier ones.
+// distinctDeals returns which marked deals have a game that does not repeat an earlier one.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
@@ -142,9 +139,8 @@ func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	return out
 }
 
-// CheckComplete returns an error unless games, in the order of deals and rotations, are those
-// of a match: each deal in each rotation. A match that ended early lacks some of them, and
-// has one that was lost with a connection.
+// CheckComplete returns an error unless games has each deal of a match in each rotation, in order. A match
+// that ended early may lack some games, if one of those that it has was lost with a connection.
 func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	want := deals * rotations
 	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
@@ -161,7 +157,7 @@ func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	return nil
 }
 
-// checkGame refuses a game that cannot be one of the match.
+// checkGame returns an error if a game cannot belong to the match.
 func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
@@ -177,7 +173,7 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings moves the Elo of each version.
+// moveRatings sets the changes and the entries after the match.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
@@ -193,7 +189,7 @@ func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides [
 	}
 }
 
-// countGame adds a game to the sums of each version.
+// countGame adds a game to the totals of each version.
 func (o *Outcome) countGame(v *rules.Variant, g ladder.FinishedGame) {
 	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
@@ -204,7 +200,7 @@ func (o *Outcome) countGame(v *rules.Variant, g ladder.FinishedGame) {
 	}
 }
 
-// seatValues returns what the seats of a game have.
+// seatValues returns the slot, rank and points of each seat of a game.
 func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	for _, s := range g.Seats {
 		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
@@ -212,7 +208,7 @@ func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	return slots, ranks, points
 }
 
-// addPairs counts the deals and the games of every two opponents.
+// addPairs adds the counts of deals and games for every two opponents.
 func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.FinishedGame) {
 	for _, p := range pairCounts(deals, sides) {
 		met := meetingRecord(games, p.A, p.B)
@@ -228,8 +224,8 @@ func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, game
 	}
 }
 
-// meetingRecord returns the record of a slot against one of another side. All seats of a slot are of
-// the same side and have the same rank.
+// meetingRecord returns the record of slot a against slot b, which is of another side. All seats of a slot
+// are of the same side and have the same rank.
 func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank

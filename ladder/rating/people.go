@@ -7,16 +7,17 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013. The
-// comments below use the paper's numbers of steps and names of values. Each game is a rating period for its players.
+// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system",
+// 2013. The comments below use the step numbers and names of that paper. Each game is a rating period for its
+// players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
-	Deviation  float64 `json:"deviation"` // within twice as much the rating is right with a probability of 95 %
+	Deviation  float64 `json:"deviation"` // the true rating is within twice the deviation with a probability of 95 %
 	Volatility float64 `json:"volatility"`
 }
 
-// People returns the ratings of the people of a game after it, by seat, from those before it and the ranks: each
-// has played against each of the other sides.
+// People returns the ratings of people after a game, by seat, from their ratings before it and the ranks. A
+// game counts as a result against each player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {
@@ -32,13 +33,14 @@ func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko
 	return after
 }
 
-// duel is a result against one other.
+// duel is a result against one opponent.
 type duel struct {
-	opponent Glicko // before the period
+	opponent Glicko // rating before the game
 	score    float64
 }
 
-// afterPeriod returns the rating after a period with at least one result. Each product is rounded separately, as in exp.
+// afterPeriod returns the rating after a period with at least one result. Each product is rounded separately,
+// as in exp.
 func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
@@ -55,8 +57,8 @@ func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
-// volatility returns the volatility after a period, step 5. The paper's A and x are the logarithms of the squares of
-// the old and the new volatility; here t is their difference.
+// volatility returns the volatility after a period (step 5). The paper's A and x are the logarithms of the
+// squares of the old and the new volatility; here t is their difference.
 func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {
@@ -72,7 +74,7 @@ func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 		end *= 2
 	}
 	low := 0.0
-	for range 64 { // rest falls
+	for range 64 { // rest decreases
 		if middle := (low + end) / 2; rest(middle) > 0 == (end > 0) {
 			low = middle
 		} else {
@@ -82,7 +84,7 @@ func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	return p.Volatility * power(low/2)
 }
 
-// power returns e to the power of x, as exp does.
+// power returns e to the power of x, with the precision of exp.
 func power(x float64) float64 {
 	if x > 0 {
 		return 1 / exp(-x)

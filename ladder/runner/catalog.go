@@ -17,15 +17,15 @@ const maxKnownVersions = 100_000
 
 // catalog knows what versions need, and decides which machine can play a version now.
 type catalog struct {
-	store      Store
-	programs   Programs
-	host       Host
-	remotes    Remotes
-	limits     Limits
-	backoffs   backoffs
-	versions   map[int64]knownVersion // a cache
-	reportedAt time.Time              // when reportUnplayable last ran
-	unreported map[int64]phrase.Text  // needs that no machine met then, by version, if the owner is not told yet
+	store          Store
+	programs       Programs
+	host           Host
+	remotes        Remotes
+	limits         Limits
+	backoffs       backoffs
+	versions       map[int64]knownVersion // a cache
+	reportedAt     time.Time              // when reportUnplayable last ran
+	pendingReports map[int64]phrase.Text  // needs that no machine met then, by version, if the owner is not told yet
 }
 
 // knownVersion is a version and whether its build exists. Without a build this machine has to build the
@@ -149,14 +149,14 @@ func (r *Runner) reportUnplayable(ctx context.Context) {
 	if len(machines) == 0 {
 		return
 	}
-	before := c.unreported
-	c.reportedAt, c.unreported = now, map[int64]phrase.Text{}
+	before := c.pendingReports
+	c.reportedAt, c.pendingReports = now, map[int64]phrase.Text{}
 	unplayable := 0
 	for id, v := range c.versions {
 		switch text := c.needsMissingEverywhere(machines, v); {
 		case text.Equal(v.Unplayable):
 		case !text.IsZero() && !text.Equal(before[id]):
-			c.unreported[id] = text
+			c.pendingReports[id] = text
 		default:
 			r.setUnplayable(ctx, v, text)
 		}
@@ -169,7 +169,7 @@ func (r *Runner) reportUnplayable(ctx context.Context) {
 
 // nextReportTime returns when reportUnplayable has to run again, or zero if there is nothing to report.
 func (c *catalog) nextReportTime() (next time.Time) {
-	if len(c.unreported) > 0 {
+	if len(c.pendingReports) > 0 {
 		next = c.reportedAt.Add(reportDelay)
 	}
 	return next

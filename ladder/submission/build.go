@@ -19,23 +19,23 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// botBuild is a bot while it is made ready.
+// botBuild is a bot that is being built.
 type botBuild struct {
-	dir      string // where it stands
-	hash     string // of the files as they were uploaded
+	dir      string // the current directory of its files
+	hash     string // of the uploaded files
 	tree     bundle.Tree
 	manifest program.Manifest
-	hold     *trees.Hold // of the build of these files that was there; nil if it is made now
+	hold     *trees.Hold // of an existing build of the same files; nil if there is none
 }
 
-// release ends the use of the build that was there.
+// release ends the use of the existing build. m may be nil.
 func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
 	}
 }
 
-// unbundle unpacks an upload into a directory below work, which is the caller's.
+// unbundle unpacks an upload into a directory in work.
 func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	file, err := p.Dir.Bundle(sum)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	return m, nil
 }
 
-// build reads the manifest and runs what it says.
+// build is the stage that reads the manifest and builds the bot.
 func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
 		return summary, err
@@ -81,7 +81,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	return summary, err
 }
 
-// label returns a manifest's version, which may be anything, as a short line.
+// label returns the version in a manifest, which can be any text, as a short line.
 func label(version string, t *transcript) string {
 	const most = 40
 	line := firstLine(t.clean(version))
@@ -91,8 +91,8 @@ func label(version string, t *transcript) string {
 	return line
 }
 
-// gamesOf returns the games that a manifest claims, those that there are, each once, and others.
-// Both are nil where it claims all.
+// gamesOf returns the existing games that a manifest claims, each once, and the unknown ones. Both are nil if
+// the manifest claims all games.
 func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	for _, name := range m.Games {
 		if _, err := games.Find(name); err != nil {
@@ -104,7 +104,8 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	return claimed, unknown
 }
 
-// readManifest reads what the bot's directory says of the bot.
+// readManifest reads the manifest in the bot's directory. It refuses a bot whose manifest claims only unknown
+// games.
 func (m *botBuild) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
@@ -121,10 +122,10 @@ func (m *botBuild) readManifest() error {
 	return nil
 }
 
-// buildBot builds a bot, unless it stands built under its hash. It then stands in
-// m.dir, in the directory of bots until release or below work. It moves between its build and its
-// check, so that a bot which keeps the path of its build fails there and not when
-// it is live.
+// buildBot builds a bot, or uses an existing build of the same files. Afterwards m.dir is the directory of
+// the built bot: either that of the existing build, until release, or a directory in work. A new build is
+// moved to another directory before its check, so that a bot that stores the path of its build fails there
+// and not when it is live.
 func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, work string) (summary phrase.Text, err error) {
 	h, err := p.builds.Get(m.hash)
 	if err == nil {
@@ -173,7 +174,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	return newRefusal("%s: %w", words[0], err)
 }
 
-// checkBuilt refuses what is too large to be kept.
+// checkBuilt refuses a built bot that is too large to be stored.
 func checkBuilt(dir string) error {
 	bytes, files, err := trees.Size(dir)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// newBuilds returns the built bots of a data directory.
+// newBuilds returns the store of built bots in a data directory.
 func newBuilds(dir datadir.Dir, now func() time.Time) *trees.Store {
 	return trees.NewStore(dir.Bots(), trees.Options{IsKey: datadir.IsHash, Now: now})
 }
@@ -23,8 +23,8 @@ func buildLimits(rules ladder.Storage) trees.Limits {
 	return trees.Limits{Bytes: int64(rules.Room), Age: maxUnused}
 }
 
-// neededBuilds returns a function that reports whether a version that plays or is on its way, or a match that waits or runs,
-// needs a build.
+// neededBuilds returns a function that reports whether a build is needed by a version that plays or is on its
+// way, or by a match that waits or runs.
 func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, error) {
 	hashes, err := s.Versions.NeededBuilds(ctx)
 	return func(hash string) bool {
@@ -33,8 +33,8 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 	}, err
 }
 
-// SurplusBuilds returns the builds that SweepBuilds would remove at a time if nobody used a build, those that were not
-// used for the longest time first.
+// SurplusBuilds returns the builds that SweepBuilds would remove at the time now if no build were in use, the
+// least recently used ones first.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {
@@ -44,8 +44,8 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 	return buildLimits(rules).Surplus(list, now, needed), buildsError(err)
 }
 
-// SweepBuilds removes builds by the rules of the configuration. Those that a version or a match needs, or that somebody
-// has resolved and may still use, stay. A removed build is made again from its upload when it is resolved.
+// SweepBuilds removes the builds that exceed the configured limits. It leaves those that a version or a match
+// needs, and those that are in use. Resolve makes a removed build again from its upload.
 func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
 	needed, err := neededBuilds(ctx, p.Store)
 	if err != nil {

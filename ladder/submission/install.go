@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// install puts a bot among the built bots, unless another version with the same files is there.
+// install moves a bot to the built bots, unless a build of the same files is there.
 func (s *submission) install(ctx context.Context) error {
 	h, err := s.builds.Add(ctx, s.hash, func(_ context.Context, path string) error { return s.move(path) })
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *submission) install(ctx context.Context) error {
 	return nil
 }
 
-// move moves the bot to a path that does not exist. Its files are read-only there; directories are not, so that the
-// server's user can delete them.
+// move moves the bot to a path that does not exist, and makes its files read-only. Directories stay writable,
+// so that the user of the server can delete them.
 func (m *botBuild) move(path string) error {
 	if err := readOnly(m.dir); err != nil {
 		return err
@@ -34,8 +34,7 @@ func (m *botBuild) move(path string) error {
 	return os.Rename(m.dir, path)
 }
 
-// readOnly takes everybody's right to write away from files, lets everybody read
-// them, and puts them on the disk.
+// readOnly makes the files in dir readable for everybody and writable for nobody, and syncs them to the disk.
 func readOnly(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -63,10 +62,9 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// Resolve returns a version as a program that can be started, in its sandbox. A bot of the house is
-// part of this program; others stand in the data directory, and are made again from
-// their upload when they are gone. They stay there until the context has ended. An error
-// is a failure of our own.
+// Resolve returns a version as a program that can be started, in its sandbox. It makes a missing build again
+// from its upload. The build cannot be removed until ctx ends. An error is a failure of the server, never of
+// the bot.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
@@ -82,7 +80,7 @@ func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contest
 	return p.bot(p.Dir.Bot(v.Hash), v)
 }
 
-// bot returns a version that stands in a directory.
+// bot returns a version whose built files are in dir.
 func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	command, err := p.command(dir, v.Command)
 	if err != nil {
@@ -91,9 +89,9 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore makes the directory of a version, which is none of the house, again from its upload, when it is gone. What
-// comes out has the same hash, or it is an error. The directory stays until the context
-// has ended.
+// Restore makes the build of a version again from its upload if it is missing. The version must not be one of
+// a house bot. It is an error if the files have another hash than before. The build cannot be removed until
+// ctx ends.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
 	if err != nil {
@@ -103,7 +101,7 @@ func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// restore makes the directory of a version at a path.
+// restore makes the build of a version at path.
 func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) error {
 	work, err := p.Dir.MkdirTemp(fmt.Sprintf("restore-%d-", v.ID))
 	if err != nil {
@@ -125,7 +123,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	if _, err := p.buildBot(ctx, m, &transcript{}, work); err != nil {
 		return err
 	}
-	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // it was built on another machine before
+	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // the previous build was made on another machine
 		if err := p.Store.Versions.SetNeeds(ctx, v.Hash, needs); err != nil {
 			return err
 		}
@@ -133,7 +131,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	return m.move(path)
 }
 
-// command returns what starts a bot in its directory.
+// command returns the command that starts a bot in dir.
 func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	if err := p.checkCommand(dir, run); err != nil {
 		return nil, err
@@ -145,7 +143,7 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	return command, nil
 }
 
-// checkCommand refuses a command that leads out of the bot's directory; see program.Allowed.
+// checkCommand refuses a command that leads out of the bot's directory; see package program.
 func (p *Pipeline) checkCommand(dir string, command []string) error {
 	if err := program.CheckCommandWord(dir, string(p.Dir), command[0]); err != nil {
 		return newRefusal("%s", err)

@@ -10,15 +10,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// elfArch has the architectures of ELF files, as GOARCH.
+// elfArch maps the architectures of ELF files to those of GOARCH.
 var elfArch = map[elf.Machine]string{
 	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm",
 	elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64",
 }
 
-// needsOf returns what a bot needs whose built files are in a directory: the machine of the
-// program that its command starts, or the interpreters that lead to it. It sees the beginning
-// alone: what a script starts by itself is not known, and what cannot be started needs nothing.
+// needsOf returns what the command of a bot needs: the architecture of the program that it starts, and the
+// interpreters that lead to it. dir has the built files. It does not know what a script starts later. A
+// command that cannot be started needs nothing.
 func needsOf(dir string, command []string) (n ladder.Needs) {
 	words := command[:1]
 	for range interpreter.MaxDepth {
@@ -31,7 +31,7 @@ func needsOf(dir string, command []string) (n ladder.Needs) {
 			rel, err := filepath.Rel(dir, path)
 			if !strings.Contains(word, "/") || err != nil || !filepath.IsLocal(rel) {
 				if name := filepath.Base(word); !interpreter.IsStarter(name) && !slices.Contains(n.Interpreters, name) {
-					n.Interpreters = append(n.Interpreters, name) // every machine has the others
+					n.Interpreters = append(n.Interpreters, name) // every machine has the starters
 				}
 				continue
 			}
@@ -46,7 +46,7 @@ func needsOf(dir string, command []string) (n ladder.Needs) {
 	return n
 }
 
-// archOf returns the architecture of an ELF file; "" of any other.
+// archOf returns the architecture of an ELF file, and "" for any other file.
 func archOf(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package submission takes a version of a bot from its upload to the ladders:
-// unpack, build, check, trial, live. Each stage has a log for the bot's owner.
-// What fails leaves the version before it playing.
+// Package submission takes a version of a bot from its upload to the ladders, in the stages unpack, build,
+// check and trial. Begin with Pipeline.Run. Each stage has a log for the owner of the bot. If a stage fails,
+// the previous version of the bot continues to play.
 //
-// What runs stands in the data directory under its hash, and can be made again from
-// the upload at any time.
+// Built bots are in the data directory under the hash of their files, and can be made again from the upload
+// at any time.
 package submission
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// How long the stages may take: check and trial by the bot's own time.
+// Time limits of the stages. For check and trial they limit the time that the bot itself uses.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -38,26 +38,26 @@ const (
 	TrialTime  = 10 * time.Minute
 )
 
-// Pipeline is what takes versions through their stages. Its methods may be called
-// from any goroutine, Run for one version from one at a time.
+// Pipeline takes versions through their stages. Its methods are safe for concurrent use, but Run must not be
+// called twice at the same time for one version.
 type Pipeline struct {
 	Store  *store.Store
 	Dir    datadir.Dir
 	Config *config.Config
-	Check  check.Options       // Defaults, but for the clock, which is that of the ladders
+	Check  check.Options       // of the stage check; the clock is replaced by that of a ladder
 	Room   ladder.MemoryBudget // the memory that bots and builds share
-	Level  sandbox.Level       // that this machine's sandbox has
+	Level  sandbox.Level       // sandbox level of this machine
 	Log    *slog.Logger
 
-	Now func() time.Time // the clock
+	Now func() time.Time // the clock; time.Now unless a test replaces it
 
 	builds     *trees.Store
 	timeout    func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	checkClock referee.Clock // the longest that a bot is checked by
+	checkClock referee.Clock // upper limit for the clock of the stage check
 }
 
-// New returns a pipeline over a store whose directory is absolute, with the limits, ladders and sandbox of a
-// configuration.
+// New returns a pipeline for a store with an absolute directory. The limits, ladders and sandbox are those of
+// c.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
@@ -68,8 +68,7 @@ func New(s *store.Store, c *config.Config) *Pipeline {
 	return p
 }
 
-// level returns at which level bots and builds run: the best one of this machine, None where the
-// sandbox is off, which no configuration file can say.
+// level returns the sandbox level for bots and builds: that of this machine, or none if the sandbox is off.
 func (p *Pipeline) level() sandbox.Level {
 	if p.Config.Sandbox == sandbox.LevelNone {
 		return sandbox.LevelNone
@@ -77,8 +76,8 @@ func (p *Pipeline) level() sandbox.Level {
 	return p.Level
 }
 
-// Sandbox returns that of submitted bots in a match, where they are stopped between their turns if that can be; nil
-// for none.
+// Sandbox returns the sandbox of submitted bots in a match, or nil if the sandbox is off. At the full level
+// bots are stopped between their turns.
 func (p *Pipeline) Sandbox() *match.Sandbox {
 	if p.level() == sandbox.LevelNone {
 		return nil
@@ -86,7 +85,7 @@ func (p *Pipeline) Sandbox() *match.Sandbox {
 	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.LevelFull}
 }
 
-// buildLimit returns that of a build, which takes no more than all bots together have.
+// buildLimit returns the limits of a build. They never exceed the memory of all bots together.
 func (p *Pipeline) buildLimit() sandbox.Limit {
 	limit := sandbox.BuildLimit
 	if most := p.Room.Total; most > 0 && limit.MaxMemory(p.Level) > most {
@@ -95,8 +94,8 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 	return limit
 }
 
-// MaxMemory returns the most that one version can use on its way: its build, its check or
-// a match of its trial, whose rotations are played one after the other.
+// MaxMemory returns the largest memory, in bytes, that the stages of one version can use. The trial plays one
+// rotation after the other.
 func (p *Pipeline) MaxMemory() (most int64, err error) {
 	most = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
 	for _, t := range p.trialLaddersOf(ladder.Version{}) {
@@ -111,8 +110,8 @@ func (p *Pipeline) MaxMemory() (most int64, err error) {
 	return most, nil
 }
 
-// checkRoom returns an error if a match of a trial has no room: that of a game without a ladder may be larger than those
-// that there are.
+// checkRoom returns an error if a match of a trial does not fit into the memory. This can happen for a game
+// that has no ladder.
 func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
@@ -135,25 +134,25 @@ func newRefusal(format string, args ...any) error {
 	return &refusal{phrase.New(format, args...)}
 }
 
-// submission is a version on its way.
+// submission is a version on its way through the stages.
 type submission struct {
 	*Pipeline
 	version   ladder.Version
 	core      int
-	work      string        // a directory that is gone at the end
-	ownTime   match.OwnTime // of the trial
+	work      string        // temporary directory
+	ownTime   match.OwnTime // time that the bot used in the trial
 	timeLimit time.Duration // for the stage that runs
-	quick     bool          // the check is a short one
+	quick     bool          // run the short form of the check
 	*botBuild
 }
 
-// stage is one step. run writes to the log and gives a line that sums it up; its
-// error is a *refusal when the bot is to blame.
+// stage is one stage. run writes to the log and returns a line that sums the stage up. Its error is a
+// *refusal if the bot is to blame.
 type stage struct {
 	name      string
 	state     ladder.VersionState
-	timeLimit time.Duration
-	byOwnTime bool // of the bot's own time, by yield
+	timeLimit time.Duration // of the current stage
+	byOwnTime bool          // timeLimit limits the time that the bot itself uses; run enforces it with checkOwnTime
 	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
@@ -174,13 +173,12 @@ func (p *Pipeline) stages() []stage {
 	}
 }
 
-// Run takes a version through its stages, from the first one, wherever it was
-// left: it is live or has failed at the end, and its owner knows why. Bots run on
-// a core, or on any with cores.Any. A version that is not on its way is
-// left alone.
+// Run takes a version through all stages, from the first one. Afterwards the version is live, or it has
+// failed and its owner is told why. Bots run on core, which may be cores.Any. Run does nothing for a version
+// that is already live or failed.
 //
-// An error is the context's, or a failure of our own: then the version is still on
-// its way, and Run is to be called again.
+// If ctx ends or the server fails, Run returns an error. The version is then still on its way, and Run must
+// be called again.
 func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -194,7 +192,7 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	}
 	s := &submission{Pipeline: p, version: v, core: core}
 	defer func() { s.release() }()
-	err = p.Store.Versions.SetState(ctx, v.ID, ladder.Queued) // the stages of an earlier try are gone
+	err = p.Store.Versions.SetState(ctx, v.ID, ladder.Queued) // removes the stages of an earlier run
 	if ladder.CodeOf(err) == ladder.Conflict {
 		return nil // it is live, or has failed
 	}
@@ -216,8 +214,7 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage and keeps what became of it; on is false when the version has
-// failed.
+// processStage runs a stage and stores its outcome. on is false if the version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -231,7 +228,7 @@ func (s *submission) processStage(ctx context.Context, st stage) (on bool, err e
 	began := time.Now()
 	summary, err := s.runStage(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
-		return false, ctx.Err() // begins again
+		return false, ctx.Err() // the version starts again later
 	}
 	var no *refusal
 	ours := err != nil && !errors.As(err, &no)
@@ -253,13 +250,13 @@ func (s *submission) processStage(ctx context.Context, st stage) (on bool, err e
 	return false, s.Store.Versions.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
 }
 
-// transcript returns an empty log, which hides the server's directories.
+// transcript returns an empty log that hides the directories of the server.
 func (s *submission) transcript() *transcript {
 	const slash = string(filepath.Separator)
 	return &transcript{secrets: []string{s.work + slash, string(s.Dir) + slash}}
 }
 
-// runStage runs a stage in its time.
+// runStage runs a stage within its time limit.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx
@@ -275,12 +272,13 @@ func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (s
 	return summary, err
 }
 
-// overtimeError refuses a bot whose stage takes longer than it may.
+// overtimeError returns the refusal of a bot whose stage takes too long.
 func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime refuses one that has taken so much time of its own in a stage, if that is too much.
+// checkOwnTime returns a refusal if own, the time that the bot itself has used, exceeds the limit of the
+// stage.
 func (s *submission) checkOwnTime(own time.Duration) error {
 	if own > s.timeLimit {
 		return s.overtimeError()
@@ -288,7 +286,7 @@ func (s *submission) checkOwnTime(own time.Duration) error {
 	return nil
 }
 
-// shortTime returns a time for people.
+// shortTime formats a time for people, such as "5 min".
 func shortTime(d time.Duration) string {
 	switch {
 	case d >= time.Minute && d%time.Minute == 0:
@@ -299,7 +297,7 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// unpack unpacks the upload.
+// unpack is the stage that unpacks the upload.
 func (s *submission) unpack(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if s.botBuild, err = s.unbundle(s.version.Bundle, s.work); err != nil {
 		if ladder.CodeOf(err) != "" {
@@ -328,5 +326,5 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (summary phras
 	return phrase.New("%d files, %s", len(t.Files), bundle.FormatSize(t.Bytes)), nil
 }
 
-// maxListed is how many files a log lists.
+// maxListed limits how many files a log lists.
 const maxListed = 200

@@ -8,15 +8,15 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// MaxLog is how many bytes of a stage's log are kept: the first and the last half.
+// MaxLog limits the log of a stage, in bytes. Of a longer log the first and the last half are stored.
 const MaxLog = 64 << 10
 
-// transcript is the log of a stage while it is written. It keeps what a bot or a
-// compiler has printed as plain text, whatever they print.
+// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain
+// text.
 type transcript struct {
 	head, tail []byte
-	lostBytes  int
-	secrets    []string // paths of the server
+	lostBytes  int      // number of bytes that were cut between head and tail
+	secrets    []string // paths of the server that String removes
 }
 
 func (t *transcript) Write(p []byte) (int, error) {
@@ -30,7 +30,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the log, cut off in the middle when it is too long.
+// String returns the log, without its middle if it is too long.
 func (t *transcript) String() string {
 	head, tail := t.head, t.tail
 	if t.lostBytes == 0 {
@@ -46,7 +46,7 @@ func (t *transcript) String() string {
 	return t.clean(string(head)) + fmt.Sprintf("\n[%d bytes are left out here]\n\n", lost) + t.clean(string(tail))
 }
 
-// clean returns plain text from anything: UTF-8 that shows, lines and tabs.
+// clean returns text as printable UTF-8 with lines and tabs, without the secrets.
 func (t *transcript) clean(text string) string {
 	text = string(datadir.HideBotPaths([]byte(text)))
 	for _, s := range t.secrets {
@@ -55,10 +55,10 @@ func (t *transcript) clean(text string) string {
 	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// maxSummary is how long a line is that sums a stage up.
+// maxSummary limits the length of the line that sums a stage up, in bytes.
 const maxSummary = 800
 
-// firstLine returns the beginning of a text, on one line.
+// firstLine returns the first line of a text, shortened to maxSummary.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSummary {
@@ -67,7 +67,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// listSome returns the beginning of a list.
+// listSome joins the first words of a list, and says how many more there are.
 func listSome(words []string, most int) string {
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n)

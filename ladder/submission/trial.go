@@ -21,22 +21,21 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// TrialDeals is how many deals a bot plays against @random on each ladder, each in
-// all rotations.
+// TrialDeals is how many deals a bot plays against @random on each ladder, each in all rotations.
 const TrialDeals = 1
 
-// check runs the conformance kit, as timba check does, in the sandbox and with the
-// ladders' time for a move.
+// check is the stage that runs the conformance kit, as timba check does, in the sandbox and with the clock of
+// the ladders.
 func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
 		return summary, err
 	}
 	if bot.Sandbox != nil {
-		bot.Sandbox.Freeze = false // as at home
+		bot.Sandbox.Freeze = false // as timba check does on the author's machine
 	}
 	o := s.Check
-	o.Clock, o.RetryUnsandboxed, o.OnServer = s.clock(), false, true // a stranger's bot never runs without the sandbox
+	o.Clock, o.RetryUnsandboxed, o.OnServer = s.clock(), false, true // never run a submitted bot without the sandbox
 	o.OnCheck = func(c check.Check) { c.WriteLine(log) }
 	o.Yield, o.Quick = s.checkOwnTime, o.Quick || s.quick
 	quick := ""
@@ -72,8 +71,8 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("passes all %d checks", len(report.Checks)), nil
 }
 
-// clock returns the one that bots are checked by: of the ladders that this one would be
-// on, that with the shortest time for a move.
+// clock returns the clock for the check: among those of the ladders that the bot would play on, the one with
+// the shortest time for a move.
 func (s *submission) clock() referee.Clock {
 	clock := s.checkClock
 	for _, t := range s.trialLadders() {
@@ -86,8 +85,8 @@ func (s *submission) clock() referee.Clock {
 
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialLaddersOf returns the ladders that a version would be on, and one for each game that it claims beside
-// those: it plays a match of each.
+// trialLaddersOf returns the ladders that a version would play on, and a default one for each other game that
+// it claims. The trial has a match on each.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	covered := map[string]bool{}
 	for _, l := range p.Config.Ladders {
@@ -104,7 +103,7 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial plays the bot against @random.
+// trial is the stage that plays the bot against @random.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -140,7 +139,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays a match of so many deals. The same files get the same deals.
+// playMatch plays a match on a ladder, calls done with each game, and returns the number of games. The same
+// files always get the same deals.
 func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Contestant, deals int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
@@ -180,16 +180,17 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 	return tally.Games, nil
 }
 
-// seed returns that of all matches of the bot on its way.
+// seed returns the seed of all matches before the bot is live. It depends only on the uploaded files.
 func (s *submission) seed() rules.Seed { return sha256.Sum256([]byte("trial " + s.hash)) }
 
-// errHouse is a failure of our own: a bot of the house with a fault.
+// errHouse is the error for a house bot with a fault, which is a failure of the server.
 var errHouse = errors.New("the house bot failed")
 
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// refuseFirstFault refuses a bot for its first fault in a game of a trial.
+// refuseFirstFault returns a refusal if the bot has a fault in a game of a trial. It writes the fault and
+// advice to log.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || f.HouseFailed() })

@@ -16,39 +16,39 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// TryoutDeals is how many deals a bot plays in its tryout, each in both rotations.
+// TryoutDeals is how many deals a bot plays in its try-out, each in both rotations.
 const TryoutDeals = 5
 
-// TryoutCheckTime is how long the check of a tryout may take, by the bot's own time.
+// TryoutCheckTime limits the time that the bot itself may use in the check of a try-out.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a bot of one file that its author tests before it is submitted. It is built as a submission is, with the
-// same limits, and plays a match on the first ladder of a game. Nothing of it is kept.
+// Tryout is a bot of one file that its author tests before it is submitted. It is built like a submission,
+// with the same limits, and plays a match on the first ladder of a game. Nothing is stored.
 type Tryout struct {
-	File     string // its name tells the language
-	Text     string
+	File     string // file name, whose suffix determines the language
+	Text     string // content of the file
 	Game     string
 	Opponent ladder.Version
 	OnBuilt  func()                                   // called before the first game
-	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game, in which the bot is number 0
+	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game, in which the tested bot has the index 0
 	OnCheck  func(TryoutCheck)                        // called after the games
 }
 
-// TryoutCheck is what the conformance kit finds.
+// TryoutCheck is the outcome of the conformance kit.
 type TryoutCheck struct {
 	OK      bool
 	Summary phrase.Text
 	Log     string
 }
 
-// TryoutFault is a fault of the bot with what to change.
+// TryoutFault is a fault of the tested bot, with advice on what to change.
 type TryoutFault struct {
 	referee.Fault
 	Description phrase.Text
 	Advice      []phrase.Text
 }
 
-// TryoutMemory returns the memory that a tryout can use.
+// TryoutMemory returns the memory, in bytes, that a try-out against a version can use.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
 	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
@@ -66,8 +66,8 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	return need, nil
 }
 
-// RunTryout builds a bot and plays its games, on a core. It returns what the build said. An error that is the bot's has the
-// code Invalid; others are the context's, or a failure of our own.
+// RunTryout builds a bot, plays its games and checks it, on core. It returns the log of the build and the
+// games. An error of the bot has the code Invalid; any other error is that of ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (said string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (said stri
 	return log.String(), err
 }
 
-// checkTryout runs the conformance kit on the bot of a tryout.
+// checkTryout runs the conformance kit on the bot of a try-out.
 func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
@@ -117,7 +117,7 @@ func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	return nil
 }
 
-// buildTryout builds a bot that nothing is known of in the store.
+// buildTryout builds the bot of a try-out, which is not in the store.
 func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.Text, error) {
 	if err := s.readManifest(); err != nil {
 		return phrase.Text{}, err
@@ -125,7 +125,7 @@ func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.T
 	return s.buildBot(ctx, s.botBuild, log, s.work)
 }
 
-// playTryout plays the games of a tryout.
+// playTryout plays the games of a try-out.
 func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) error {
 	s.version = ladder.Version{Bot: t.File, Command: s.manifest.Run, Hash: s.hash, Language: s.manifest.Language(), Games: []string{t.Game}}
 	if t.Opponent.Bot == t.File {
