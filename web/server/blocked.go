@@ -7,12 +7,12 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// blockedInterval is how often the store is asked who is blocked: a command may have done that
-// beside the server, which nobody tells the server.
+// blockedInterval is how often the server looks for blocked people in the store. A command can block people
+// next to the running server, which gets no event then.
 const blockedInterval = 500 * time.Millisecond
 
-// monitorBlocked ends what people have going on whom others than this server have blocked, until
-// the context ends. wake looks at the matches anew.
+// monitorBlocked publishes an event for each person whom another process has blocked, so that everything this
+// person does ends, and calls wake for the runner. It runs until ctx ends.
 func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.People.BlockedTimes(ctx)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
 	}
 	return runEvery(ctx, time.Tick(blockedInterval), func() {
 		now, err := s.Store.People.BlockedTimes(ctx)
-		if err != nil { // the disk may be full, which the runner says
+		if err != nil { // the disk may be full; the runner reports that
 			return
 		}
 		news := false

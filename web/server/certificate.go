@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// CheckDomain returns an error unless a certificate can be for a name.
+// CheckDomain returns an error unless the server can obtain a certificate for a domain name.
 func CheckDomain(name string) error {
 	ascii, err := idna.Lookup.ToASCII(name)
 	if err != nil || ascii != name || !strings.Contains(name, ".") || strings.HasSuffix(name, ".") || net.ParseIP(name) != nil {
@@ -28,7 +28,7 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// openDomain opens what obtains certificates, and the address that sends visitors to https.
+// openDomain makes the certificate manager, and listens on the address that redirects visitors to https.
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
@@ -41,13 +41,14 @@ func (s *Server) openDomain() error {
 	return nil
 }
 
-// enableTLS makes a server one for https, and returns the server of the address for http.
+// enableTLS makes web a server for https, and returns the server for the address of http.
 func (s *Server) enableTLS(web *http.Server) (plain *http.Server) {
 	web.TLSConfig = s.manager.TLSConfig()
 	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.redirectToHTTPS)), s.Log)
 }
 
-// certificateManager returns what obtains the certificate of a domain, and renews it when a third of its time is left.
+// certificateManager returns a manager that obtains the certificate of a domain, and renews it when a third
+// of its time is left.
 func certificateManager(c config.Certificate, domain, dir string) (*autocert.Manager, error) {
 	client := &acme.Client{DirectoryURL: c.Directory}
 	if c.Root != "" {
@@ -71,7 +72,8 @@ func certificateManager(c config.Certificate, domain, dir string) (*autocert.Man
 	return &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(dir), HostPolicy: own, Client: client}, nil
 }
 
-// redirectToHTTPS sends visitors to the same page by https. It refuses what may carry a secret.
+// redirectToHTTPS sends visitors to the same page by https. It refuses methods with a body, which may carry a
+// secret.
 func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "use "+s.URL(), http.StatusBadRequest)
@@ -80,15 +82,15 @@ func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.URL()+r.URL.RequestURI(), http.StatusMovedPermanently)
 }
 
-// How often the server looks at its certificate, and tries again to obtain its first one. ACME servers allow
-// few tries an hour.
+// Intervals between checks of the certificate, and between attempts to obtain the first one. ACME servers
+// allow few attempts in an hour.
 const (
 	certificateInterval = time.Hour
 	certificateRetry    = 15 * time.Minute
 )
 
-// monitorCertificate obtains the certificate before the first visitor needs it, and logs each that is new, until
-// the context ends. It may be in the middle of a try then.
+// monitorCertificate obtains the certificate before the first visitor needs it, and logs each new one, until
+// ctx ends. If ctx ends during an attempt, it returns after the attempt.
 func (s *Server) monitorCertificate(ctx context.Context) {
 	hello := &tls.ClientHelloInfo{ServerName: s.HTTP.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 	var last *x509.Certificate
@@ -114,7 +116,7 @@ func (s *Server) monitorCertificate(ctx context.Context) {
 	}
 }
 
-// loopbackOnly serves requests of this machine alone.
+// loopbackOnly restricts a handler to requests from this machine.
 func loopbackOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// pipeline returns the stages of submissions.
+// pipeline returns the pipeline that runs the stages of submissions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
 	p.Log = s.Log
@@ -27,14 +27,14 @@ func (s *Server) pipeline() *submission.Pipeline {
 	return p
 }
 
-// Cluster is how other machines reach the server's NATS. The zero value: not at all.
+// Cluster says how workers on other machines reach the server's NATS. With the zero value they cannot.
 type Cluster struct {
-	Listen           string // address; "" for none
-	Certificate, Key string // files of that address in PEM; "": the server makes its own
-	URL, Creds       string // of a NATS cluster that exists, instead
+	Listen           string // address of the server's own NATS; "" for none
+	Certificate, Key string // files in PEM for that address; if "", the server makes its own
+	URL, Creds       string // of an existing NATS cluster, in place of the server's own
 }
 
-// openHub starts what matches are handed to other machines with; nil where there are none.
+// openHub opens the dispatcher that hands matches to other machines. It returns nil if the server has no Cluster.
 func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
@@ -72,7 +72,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 	return hub, err
 }
 
-// localMachine returns the machine of this process.
+// localMachine describes the machine of this process.
 func (s *Server) localMachine() attempt.WorkerInfo {
 	return attempt.WorkerInfo{
 		Version: s.Version, Protocol: cluster.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,
@@ -80,10 +80,10 @@ func (s *Server) localMachine() attempt.WorkerInfo {
 	}
 }
 
-// host answers the questions of the runner about this machine.
+// host answers the runner's questions about this machine.
 type host struct {
 	dir          string              // for temporary files
-	sandbox      *match.Sandbox      // of bots; nil if they have none
+	sandbox      *match.Sandbox      // of bots; nil if they run without one
 	hub          *cluster.Dispatcher // of other machines; nil if there are none
 	interpreters map[string]bool
 }
@@ -91,7 +91,8 @@ type host struct {
 // Interpreters returns the versions of the interpreters that machines report.
 func (h *host) Interpreters() map[string]string { return interpreter.Versions() }
 
-// HasInterpreter reports whether an interpreter is installed. It looks once for each, and is for one goroutine.
+// HasInterpreter reports whether an interpreter is installed. It caches the answer and must not be called
+// concurrently.
 func (h *host) HasInterpreter(name string) bool {
 	found, known := h.interpreters[name]
 	if !known {
@@ -101,7 +102,7 @@ func (h *host) HasInterpreter(name string) bool {
 	return found
 }
 
-// Check returns an error if this machine cannot play, or nothing can be handed to other machines.
+// Check returns an error if this machine cannot play, or if jobs cannot reach other machines.
 func (h *host) Check(ctx context.Context) error {
 	if h.hub != nil && h.hub.Err() != nil {
 		return h.hub.Err()

@@ -2,5 +2,5 @@
 
 package server
 
-// outliveLimits does nothing: these systems have no limit on the size of files.
+// outliveLimits does nothing, as these systems have no limit on file sizes.
 func outliveLimits() {}

@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// outliveLimits makes a write beyond the limit on file sizes fail like one to a full disk,
-// instead of ending the process. It catches SIGXFSZ: child processes would inherit an ignored
-// signal.
+// outliveLimits makes a write beyond the limit on file sizes fail like a write to a full disk. Without it,
+// SIGXFSZ would end the process. It catches the signal, because child processes would inherit an ignored one.
 func outliveLimits() { signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) }

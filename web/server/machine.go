@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Cores returns one core for each of n workers; 0: one for each core of this machine.
+// Cores returns one core for each of n workers. If n is 0, it returns all cores that this machine can use.
 func Cores(n int) ([]int, error) {
 	all := cores.All()
 	for len(all) < runtime.NumCPU() && !bindsCores() {
@@ -33,8 +33,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the level of this machine's sandbox. The error for a level below the
-// required one contains what is missing.
+// RequireLevel returns the level of this machine's sandbox. If it is below least, the error says what is
+// missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -50,19 +50,21 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 		report.Level, least, strings.Join(lacks, "; "))
 }
 
-// serverMemory is what the server itself is left, or half of the memory where that is less.
+// serverMemory is the memory that BotMemory leaves to the server itself, in bytes, unless that is more than
+// half of the machine's.
 const serverMemory = 512 << 20
 
-// BotMemory returns the memory that all bots have together on a machine, if nobody says how much.
+// BotMemory returns the default memory of all bots together on a machine with the given memory, in bytes.
 func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory) }
 
-// minBotMemory is the least that a server leaves a bot by itself: interpreters need some.
+// minBotMemory is the least memory to which lowerBotMemory reduces the limit of a bot, as interpreters need
+// some.
 const minBotMemory = 128 << 20
 
-// lowerBotMemory lowers what a bot may use until the bots of every ladder fit into the room, where the
-// configuration allows that, and says so.
+// lowerBotMemory lowers the memory limit of a bot until a match of every ladder fits into the room, if the
+// configuration allows that. It returns a notice if it has changed the limit.
 func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
-	beside := room.Bot - int64(c.Limits.Memory) // what a bot has beside its memory
+	beside := room.Bot - int64(c.Limits.Memory) // what a bot uses in addition to its memory limit
 	least := int64(c.Limits.Memory)
 	for _, l := range c.Ladders {
 		v, err := l.Variant()
@@ -80,9 +82,9 @@ func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string,
 	return notice, nil
 }
 
-// memoryOf returns the memory that bots have, by the configuration or as much as the
-// machine can give, and a notice if a bot has less of it than usual. A ladder whose matches
-// never fit into it is refused.
+// memoryOf returns the memory that bots may use, from the configuration or as much as the machine can give.
+// If a bot gets less memory than usual, it also returns a notice. A ladder whose matches cannot fit is an
+// error.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)
@@ -110,15 +112,15 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, 
 	return room, notice, nil
 }
 
-// The memory of people's games: so much of what all bots have, as far as matches of all ladders fit
-// into the rest, and at least that of some house bots.
+// The memory of people's games: a playShare-th part of the memory of all bots, less if matches of the ladders
+// need it, but at least that of some house bots.
 const (
 	playShare     = 8
 	minPlayMemory = 4 * ladder.HouseMemory
 )
 
-// reservePlayMemory returns the memory of people's games, and takes it off the room of matches; 0: as much
-// as they want.
+// reservePlayMemory takes the memory of people's games from the room of matches and returns it, in bytes. 0
+// means no limit.
 func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
@@ -134,7 +136,7 @@ func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	return memory
 }
 
-// memoryAdvice says what to change for a match of some bots to fit.
+// memoryAdvice says what to change so that a match of some bots fits into the memory.
 func memoryAdvice(room ladder.MemoryBudget, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}

@@ -24,11 +24,12 @@ import (
 // machinesInterval is how often a server writes its list of machines.
 const machinesInterval = 5 * time.Second
 
-// machinesMaxAge is the age of a list that no server keeps up any more.
+// machinesMaxAge is the age from which on a list counts as one whose server no longer runs.
 const machinesMaxAge = 6 * machinesInterval
 
-// machines returns the machines that are there, and those with credentials that are not. Of a NATS cluster that
-// exists the server does not know whose are valid.
+// machines returns a function that lists the connected machines, and those with credentials that are not
+// connected. With an existing NATS cluster, the server does not know the valid credentials, and lists only
+// connected machines.
 func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	return func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {
@@ -42,19 +43,19 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	}
 }
 
-// withoutRemoved leaves out the machines whose credentials were removed: their connections end some seconds later.
+// withoutRemoved omits machines whose credentials were removed, as their connections end some seconds later.
 func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.Machine {
 	return slices.DeleteFunc(list, func(m ladder.Machine) bool { return !m.Local && added[m.Name].IsZero() })
 }
 
-// machineList is what Dir.Machines has: the machines at a time, with all that admins see.
+// machineList is the content of the file Dir.Machines: the machines at a time, with the details for admins.
 type machineList struct {
 	WrittenAt time.Time      `json:"at"`
 	Machines  []wire.Machine `json:"machines"`
 }
 
-// maintainMachineList writes the list of machines into the data directory until the context ends, and
-// deletes it then. It is for timba admin workers alone: what fails is tried again.
+// maintainMachineList writes the list of machines into the data directory until ctx ends, and then deletes
+// it. Only timba admin workers reads it, so a failed write is logged and tried again.
 func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
 	runEvery(ctx, time.Tick(machinesInterval), func() {
 		if err := writeMachines(s.Dir, time.Now(), machines); err != nil {
@@ -84,8 +85,8 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 	return renameio.WriteFile(dir.Machines(), data, 0o600)
 }
 
-// ReadMachines returns the machines of a data directory: those that its server has written, or, while
-// none runs, those that have credentials. runs reports whether one does.
+// ReadMachines returns the machines of a data directory: the list that its running server has written, or, if
+// no server runs, those with credentials. runs reports whether a server runs.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
 	added, err := cluster.ReadAddTimes(dir.Fleet())
 	if err != nil {
@@ -102,7 +103,7 @@ func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs boo
 			return nil, false, fmt.Errorf("data: %s is not a list of machines: a server writes it again", dir.Machines())
 		}
 		if now.Sub(written.WrittenAt) < machinesMaxAge {
-			return slices.DeleteFunc(written.Machines, func(m wire.Machine) bool { // removed since then
+			return slices.DeleteFunc(written.Machines, func(m wire.Machine) bool { // removed since the list was written
 				return m.Operator != nil && !m.Operator.AddedAt.IsZero() && added[m.Name].IsZero()
 			}), true, nil
 		}

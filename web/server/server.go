@@ -1,5 +1,5 @@
-// Package server serves a competition from one directory: its HTTP API, its site, the stages of
-// submissions and the matches.
+// Package server serves a competition from one data directory: its HTTP API, its site, the stages of
+// submissions and the matches. Begin with Open and Serve.
 package server
 
 import (
@@ -47,54 +47,54 @@ import (
 
 // Options are what the operator of a server decides.
 type Options struct {
-	Dir     datadir.Dir // the data directory, absolute
+	Dir     datadir.Dir // data directory, an absolute path
 	HTTP    HTTP
 	Config  *config.Config
 	Level   sandbox.Level // of this machine's sandbox
-	Cores   []int         // one for each worker
-	Grace   time.Duration // for running matches at the end
-	Cluster Cluster       // where other machines play
+	Cores   []int         // one core for each worker
+	Grace   time.Duration // time for running matches when the server stops
+	Cluster Cluster       // how other machines connect
 	Log     *slog.Logger
 	Version string // of this program
-	// Database is how the database is opened: its clock and, for tests, NoSync.
+	// Database are the options of the database: its clock and, for tests, NoSync.
 	Database store.Options
-	// Background runs beside the server, unless it is nil. Its error stops the server.
+	// Background, unless nil, runs next to the server. Its error stops the server.
 	Background func(context.Context) error
 }
 
 // HTTP says where the server answers requests.
 type HTTP struct {
-	Listen string // address; port 0 for a free one
-	// Domain is the domain for which the server obtains a certificate. If it is empty, the server speaks plain HTTP.
+	Listen string // address; port 0 means a free port
+	// Domain is the domain for which the server obtains a certificate. If it is empty, the server speaks
+	// plain HTTP.
 	Domain string
-	// Proxies are the addresses whose header X-Forwarded-For is trusted.
+	// Proxies are the addresses of proxies whose header X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
-	// Pace is how fast uploads and downloads have to be. If it is zero, it is middleware.DefaultPace.
+	// Pace is the least speed of uploads and downloads. If it is zero, it is middleware.DefaultPace.
 	Pace middleware.Pace
 }
 
-// Server is a server of a competition.
+// Server is the server of a competition.
 type Server struct {
 	Options
 	Store *store.Store
 	Live  *live.Hub
-	// Token is the admin's token on the first start, "" later. It is also in the file
-	// Dir.AdminToken.
+	// Token is the admin's token on the first start, "" later. The file Dir.AdminToken has it too.
 	Token string
-	// Notice says what the server has changed for this machine, "" for nothing.
+	// Notice says what the server has changed to fit this machine, "" if it has changed nothing.
 	Notice       string
 	room         ladder.MemoryBudget
 	tables       *play.Tables
 	tryouts      *tryout.Tryouts
-	dayStarts    <-chan time.Time // when days begin; tests replace it
+	dayStarts    <-chan time.Time // receives when the store should be tidied; tests replace it
 	listener     net.Listener
-	httpListener net.Listener      // for http beside https; nil without a domain
+	httpListener net.Listener      // redirects from http to https; nil without a domain
 	manager      *autocert.Manager // of the certificate
 	remotes      *remote.Registry
 }
 
-// Open locks and prepares the data directory, listens, and updates the database to the
-// configuration.
+// Open locks and prepares the data directory, listens, and updates the database from the configuration. The
+// caller must close the server.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{Options: o, dayStarts: time.Tick(storageInterval)}
 	err := s.open()
@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL returns the address of the server for other machines, where they reach it.
+// URL returns the address of the server for other machines.
 func (s *Server) URL() string {
 	address := s.listener.Addr().(*net.TCPAddr)
 	switch {
@@ -121,7 +121,7 @@ func (s *Server) URL() string {
 	return "https://" + net.JoinHostPort(s.HTTP.Domain, strconv.Itoa(address.Port))
 }
 
-// LocalURL returns the address of the server on its own machine.
+// LocalURL returns the address of the server for its own machine.
 func (s *Server) LocalURL() string {
 	if address := s.listener.Addr().(*net.TCPAddr); s.HTTP.Domain == "" && address.IP.IsUnspecified() {
 		return fmt.Sprintf("http://127.0.0.1:%d", address.Port)
@@ -129,22 +129,22 @@ func (s *Server) LocalURL() string {
 	return s.URL()
 }
 
-// IsUnencrypted reports whether others reach the server over a network without TLS.
+// IsUnencrypted reports whether other machines reach the server without TLS.
 func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
 }
 
-// reachableIP returns the address at which other machines reach a server that listens on ip: where that is any
-// address of this machine, the one that it has on its way out.
+// reachableIP returns the address at which other machines reach a server that listens on ip. If ip stands for
+// all addresses of this machine, it is the one that outgoing connections use.
 func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
 	}
-	if out, err := net.Dial("udp", "192.0.2.1:9"); err == nil { // which sends nothing
+	if out, err := net.Dial("udp", "192.0.2.1:9"); err == nil { // sends nothing
 		defer out.Close()
 		return out.LocalAddr().(*net.UDPAddr).IP
 	}
-	all, _ := net.InterfaceAddrs() // none: only this machine reaches it
+	all, _ := net.InterfaceAddrs() // if there are none, only this machine reaches the server
 	for _, a := range all {
 		if a, ok := a.(*net.IPNet); ok && a.IP.IsGlobalUnicast() {
 			return a.IP
@@ -182,14 +182,14 @@ func (s *Server) open() error {
 	return nil
 }
 
-// onLoopback reports whether only this machine reaches the server: it knows of no proxy for others.
+// onLoopback reports whether only this machine can reach the server, that is, it listens on a loopback
+// address and has no proxy.
 func (s *Server) onLoopback() bool {
 	address, ok := s.listener.Addr().(*net.TCPAddr)
 	return ok && address.IP.IsLoopback() && len(s.HTTP.Proxies) == 0 && s.HTTP.Domain == ""
 }
 
-// writeNew writes a file that only its owner can read, completely or not at all, unless it
-// exists.
+// writeNew writes a file that only its owner can read, completely or not at all, unless the file exists.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -197,7 +197,7 @@ func writeNew(path string, data []byte) error {
 	return renameio.WriteFile(path, data, 0o600)
 }
 
-// dataError returns an error on the data directory with what to try.
+// dataError returns an error about the data directory that says what to try.
 func dataError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -208,7 +208,8 @@ func dataError(err error) error {
 	return fmt.Errorf("data: %w", err)
 }
 
-// listenError returns an error on an address with what to try. setting is what changes the address.
+// listenError returns an error about an address that says what to try. setting is the flag or key that sets
+// the address.
 func listenError(address, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -219,7 +220,7 @@ func listenError(address, setting string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// Serve runs until the context ends or the HTTP server fails.
+// Serve runs the server until ctx ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
 	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
@@ -260,11 +261,11 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
-	playing, played := context.WithCancel(context.WithoutCancel(ctx)) // matches have a grace
+	playing, played := context.WithCancel(context.WithoutCancel(ctx)) // matches have time to finish
 	group.Go(func() error {
 		defer played()
 		defer s.remotes.Close()
-		defer s.Store.Events().Close() // who waits for something hears that nothing comes
+		defer s.Store.Events().Close() // wakes all that wait for an event
 		return r.Run(ctx)
 	})
 	group.Go(func() error { return s.remotes.Run(ctx) })
@@ -275,7 +276,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.maintainMachineList(playing, seen) })
 	group.Go(func() error { return s.monitorBlocked(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
-	defer sum.report() // when all has ended
+	defer sum.report() // after everything else has ended
 	group.Go(func() error { return runEvery(ctx, time.Tick(summaryInterval), sum.report) })
 	if s.Background != nil {
 		group.Go(func() error { return s.Background(ctx) })
@@ -285,7 +286,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// runEvery calls a function at once and with each tick, until the context ends.
+// runEvery calls do at once and after each tick, until ctx ends.
 func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	for {
 		do()
@@ -297,7 +298,7 @@ func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	}
 }
 
-// serveWeb serves until the server is stopped, and downloads for a grace longer.
+// serveWeb serves until the server is stopped. Downloads may then continue for Grace.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {
 		plain := s.enableTLS(web)
@@ -328,7 +329,7 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// handler returns the handler of all addresses: the API and the site.
+// handler returns the handler of all addresses: the API, the site and the WebSocket of remote bots.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.IsGone}),
@@ -391,11 +392,11 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Dispatcher, 
 	return runner.New(o)
 }
 
-// minDiskSpace is the free disk space in bytes that the server needs to resume after a failure.
+// minDiskSpace is the free disk space, in bytes, that the server needs to resume after a failure.
 const minDiskSpace = 1 << 20
 
-// CheckMachine returns an error unless this machine can play: the disk has room for a file in a
-// directory, and a program starts in a sandbox, unless that is nil.
+// CheckMachine returns an error unless this machine can play: dir is on a disk with free space, and, if bots
+// is not nil, a program can start in that sandbox.
 func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {
@@ -429,7 +430,7 @@ func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	return nil
 }
 
-// Close closes what is open. It may follow a failed Open.
+// Close closes the server. It may be called after a failed Open.
 func (s *Server) Close() error {
 	var errs []error
 	for _, l := range []net.Listener{s.listener, s.httpListener} {

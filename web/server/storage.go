@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/ladder/submission"
 )
 
-// storageInterval is the time between two looks at what is to be moved or removed.
+// storageInterval is the time between two runs of maintainStorage.
 const storageInterval = 24 * time.Hour
 
-// maintainStorage moves old documents into files and removes builds that nobody needs, at once and whenever a
-// day begins, until the context ends. What fails is tried again the next time: nothing depends on it.
+// maintainStorage moves old documents into files and removes unused builds, at once and then every day, until
+// ctx ends. Nothing depends on it, so a failure is logged and tried again the next time.
 func (s *Server) maintainStorage(ctx context.Context, p *submission.Pipeline) error {
 	return runEvery(ctx, s.dayStarts, func() {
-		// One part that fails does not hold up the other.
+		// A failure of one part must not prevent the other.
 		if err := errors.Join(s.moveDocuments(ctx), s.sweepBuilds(ctx, p)); err != nil && ctx.Err() == nil {
 			s.Log.Error("what is stored cannot be tidied", "error", err)
 		}

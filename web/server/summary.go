@@ -11,17 +11,18 @@ import (
 // summaryInterval is the time between two summaries in the log.
 const summaryInterval = time.Minute
 
-// summary logs what the metrics count.
+// summary writes what the metrics have counted into the log.
 type summary struct {
 	metrics prometheus.Gatherer
 	log     *slog.Logger
-	last    map[string]float64 // at the last report, by summed
+	last    map[string]float64 // values at the last report, by name in summaryNames
 }
 
-// summaryNames has the names of a summary in their order; the last two are of requests with a status of 4xx and of 5xx.
+// summaryNames are the names in a summary, in order. "refused" and "failed" are requests with a status of 4xx
+// and 5xx.
 var summaryNames = []string{"matches", "games", "faults", "requests", "refused", "failed"}
 
-// summaryMetrics has what is summed, by the metric that counts it.
+// summaryMetrics has the name in a summary for each metric.
 var summaryMetrics = map[string]string{
 	"timba_matches_finished_total": "matches",
 	"timba_games_total":            "games",
@@ -29,7 +30,7 @@ var summaryMetrics = map[string]string{
 	"timba_http_requests_total":    "requests",
 }
 
-// report logs what was counted since the last report, unless that is nothing.
+// report logs what was counted since the last report, unless everything is 0.
 func (s *summary) report() {
 	families, err := s.metrics.Gather()
 	if err != nil {
