@@ -26,21 +26,21 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// browserNames are those under which Chromium is found; the first is without the parts that draw a desktop,
-// and takes half of the time.
+// browserNames are the program names of Chromium. The first one has no parts that draw a desktop, and takes
+// half the time.
 var browserNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 
 // shared is the browser of all tests of a package.
 var shared struct {
 	sync.Mutex
-	ctx  context.Context // nil before the first test that needs it
+	ctx  context.Context // nil before the first test that needs the browser
 	stop func() error
 }
 
-// M are the tests of a package, which share one browser: Run closes it after the last one.
+// M are the tests of a package, which share one browser.
 type M struct{ Tests interface{ Run() int } }
 
-// Run runs the tests and returns their exit code.
+// Run runs the tests, closes the browser, and returns the exit code.
 func (m M) Run() int {
 	code := m.Tests.Run()
 	shared.Lock()
@@ -55,8 +55,8 @@ func (m M) Run() int {
 	return code
 }
 
-// Start returns a context of the package's browser for a test and its parts, with cookies and
-// storage of its own. The first test starts Chromium. Without one the test is skipped.
+// Start returns a browser context with cookies and storage of its own, for t and its subtests. The first call
+// launches Chromium; if Chromium is not installed, Start skips the test.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	kit.Slow(t)
@@ -109,22 +109,22 @@ func launch(path string) error {
 	return nil
 }
 
-// Tab is a tab of the browser, and all that its pages complained of or asked for.
+// Tab is a tab of the browser. It records console messages and requests of its pages.
 type Tab struct {
 	T   *testing.T
 	Ctx context.Context
-	// Home is what addresses of requests may begin with: the page itself, or its server.
+	// Home is the prefix of the addresses that pages may request: the page itself, or its server.
 	Home string
 
-	fail context.CancelCauseFunc // ends all that waits
+	fail context.CancelCauseFunc // ends all waits
 
 	mu       sync.Mutex
 	noise    []string
 	requests []string
 }
 
-// Open opens an address in a new tab of the browser that Start has returned. Its server, or else the address itself,
-// is the Home of the tab.
+// Open opens an address in a new tab of a browser context from Start. The tab's Home is the server of the
+// address, or else the address itself.
 func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Helper()
 	home := kit.Get[*url.URL](t)(url.Parse(address))
@@ -135,7 +135,7 @@ func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Cleanup(cancel)
 	ctx, fail := context.WithCancelCause(ctx)
 	if end, ok := t.Deadline(); ok {
-		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // time to say what did not come
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // leaves time to report what is missing
 		t.Cleanup(cancel)
 	}
 	b := &Tab{T: t, Ctx: ctx, Home: home.String(), fail: fail}
@@ -146,7 +146,7 @@ func Open(t *testing.T, browser context.Context, address string) *Tab {
 	return b
 }
 
-// Browse starts a server, see New, and opens an address of it.
+// Browse starts a server as New does, and opens one of its addresses in a new tab.
 func Browse(t *testing.T, toml, path string) (*World, *Tab) {
 	t.Helper()
 	browser := Start(t)
@@ -173,8 +173,8 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// RequireQuiet checks that the pages said nothing in the console and asked for nothing but what begins
-// with Home and data in themselves.
+// RequireQuiet requires that the pages wrote nothing to the console, and requested only addresses below Home
+// and data URLs.
 func (b *Tab) RequireQuiet() {
 	b.T.Helper()
 	b.mu.Lock()
@@ -196,15 +196,14 @@ func (b *Tab) RequireQuiet() {
 	}
 }
 
-// ClearConsole forgets what the pages have said in the console, such as the status 404 of a page that a
-// test has opened on purpose.
+// ClearConsole forgets the console messages so far, for example that of a status 404 which the test expects.
 func (b *Tab) ClearConsole() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noise = nil
 }
 
-// Requests returns the addresses that the pages have asked for.
+// Requests returns the addresses that the pages have requested.
 func (b *Tab) Requests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -217,7 +216,7 @@ func (b *Tab) Go(url string) {
 	b.Run(chromedp.Navigate(url))
 }
 
-// Run runs actions.
+// Run runs actions of chromedp.
 func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
 	if err := chromedp.Do(b.Ctx, actions...); err != nil {
@@ -225,7 +224,7 @@ func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Call runs a command of the protocol.
+// Call runs a command of the DevTools protocol.
 func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	b.T.Helper()
 	result, err := chromedp.Call(b.Ctx, command, params)
@@ -235,7 +234,7 @@ func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// Eval returns the value of an expression; that of a promise when it is fulfilled.
+// Eval returns the value of a JavaScript expression. If it is a promise, Eval waits for its result.
 func Eval[T any](b *Tab, expression string) T {
 	b.T.Helper()
 	value, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -253,9 +252,9 @@ func (b *Tab) Press(keys ...string) {
 	}
 }
 
-// Click clicks on the middle of what a selector finds first, when that is shown and nothing covers it.
-// The click is made where the element is found, in one step: a mouse may come too late on a page that
-// moves.
+// Click waits until the first element that matches a selector is visible and not covered, and clicks on its
+// middle. It finds and clicks the element in one step, as a page that moves could otherwise change in
+// between.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
 	kit.Until(b.T, selector+" can be clicked", func() bool {
@@ -268,16 +267,16 @@ func (b *Tab) Click(selector string) {
 			const x = box.left + box.width / 2, y = box.top + box.height / 2;
 			return (%s)(wanted, x, y);
 		})()`, selector, ClickAt), func(p *runtime.EvaluateParams) { p.UserGesture = new(true) }))
-		return err == nil && clicked || b.Ctx.Err() != nil // else the page that was asked is gone
+		return err == nil && clicked || b.Ctx.Err() != nil // on other errors the page has been replaced: try again
 	})
 	if err := b.Ctx.Err(); err != nil {
 		b.T.Fatalf("clicking on %s: %v", selector, err)
 	}
 }
 
-// ClickAt is a function of JavaScript that clicks at a point of the window, as a mouse does: what is there
-// gets the focus, and the click. It returns false, and does nothing, if that is not the wanted element, nor in
-// it or its label.
+// ClickAt is a JavaScript function that clicks at a point of the window as a mouse does: the element there
+// gets the focus and the click. If the point is not in the wanted element or its label, it returns false and
+// does nothing.
 const ClickAt = `(wanted, x, y) => {
 	const e = document.elementFromPoint(x, y);
 	if (!wanted.contains(e) && e?.closest('label')?.control !== wanted) return false;
@@ -287,15 +286,15 @@ const ClickAt = `(wanted, x, y) => {
 	return true;
 }`
 
-// Wait waits until a selector finds something, also on the page to which this one is about to give
-// way. Only an error of the server or the deadline of the test run ends the wait.
+// Wait waits until an element matches a selector, also on a page that replaces the current one. It gives up
+// only after an error of the server or at the deadline of the test run.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
 	var found bool
 	var err error
 	wait := func() bool {
 		found, err = b.await(selector)
-		return err == nil || b.Ctx.Err() != nil // else the page that was asked is gone
+		return err == nil || b.Ctx.Err() != nil // on other errors the page has been replaced: try again
 	}
 	kit.Until(b.T, selector+" comes", wait)
 	if err != nil || !found {
@@ -322,26 +321,26 @@ func (b *Tab) Attribute(selector, name string) string {
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.getAttribute(%q) ?? ''`, selector, name))
 }
 
-// Attributes returns an attribute of all that a selector finds.
+// Attributes returns an attribute of each element that a selector matches.
 func (b *Tab) Attributes(selector, name string) []string {
 	b.T.Helper()
 	return Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.getAttribute(%q))`, selector, name))
 }
 
-// Count returns how many elements a selector finds.
+// Count returns how many elements a selector matches.
 func (b *Tab) Count(selector string) int {
 	b.T.Helper()
 	return Eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// Text returns the text of what a selector finds first.
+// Text returns the text of the first element that a selector matches.
 func (b *Tab) Text(selector string) string {
 	b.T.Helper()
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
 }
 
-// Look sets the size of the window and whether the system prefers dark colours. Nothing moves: a
-// page that has changed its colours can be examined at once.
+// Look sets the size of the window and whether the system prefers dark colors. It disables animations, so
+// that a page can be examined right after a change.
 func (b *Tab) Look(width, height int64, dark bool) {
 	b.T.Helper()
 	scheme := "light"
@@ -354,7 +353,7 @@ func (b *Tab) Look(width, height int64, dark bool) {
 	}})
 }
 
-// Picture writes a picture of the whole page into a directory; "" writes none.
+// Picture writes a screenshot of the whole page into dir. If dir is "", it writes none.
 func (b *Tab) Picture(dir, name string) {
 	b.T.Helper()
 	if dir == "" {
@@ -368,7 +367,7 @@ func (b *Tab) Picture(dir, name string) {
 // AxeVersion is the version of axe-core that examines pages. script/interpreters installs it.
 const AxeVersion = "4.14.1"
 
-// axe returns the source of axe-core, which script/interpreters keeps outside of the tree.
+// axe returns the source of axe-core, which script/interpreters stores in the user's cache directory.
 func axe(t *testing.T) string {
 	t.Helper()
 	cache := kit.Get[string](t)(os.UserCacheDir())
@@ -391,8 +390,8 @@ type finding struct {
 	}
 }
 
-// RequireAccessible has axe-core examine the page, by the rules for WCAG 2.2 AA and its best practices.
-// What it finds serious, critical or moderate fails the test.
+// RequireAccessible examines the page with axe-core, by the rules of WCAG 2.2 AA and its best practices. The
+// test fails for findings that are moderate, serious or critical.
 func (b *Tab) RequireAccessible() {
 	b.T.Helper()
 	if !Eval[bool](b, "typeof axe === 'object'") {

@@ -27,20 +27,21 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// StaticWorld is a competition that is served and not played: it has what a test puts into it. Its pages move with that.
+// StaticWorld is a served competition in which nothing is played. It has the matches that a test adds, and
+// its pages update when the test adds some.
 type StaticWorld struct {
 	World
 	Ladder   *laddertest.World
 	Store    *store.Store
-	Ada      ladder.Person // an account without a bot
+	Ada      ladder.Person // account of a person without a bot
 	AdaToken string
 }
 
-// Hash stands for the hash of an upload or a program.
+// Hash stands in place of the hash of an upload or a program.
 var Hash = strings.Repeat("5a", 32)
 
-// NewStaticWorld serves a competition with the ladders and the house bots of a World. configure changes
-// the options of the site, unless it is nil.
+// NewStaticWorld serves a competition with the ladders and house bots of a World. configure, unless nil,
+// changes the options of the site.
 func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	t.Helper()
 	s := &StaticWorld{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
@@ -85,7 +86,7 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	return text
 }
 
-// MakeLive makes a version of a bot of ada live.
+// MakeLive adds a version to a bot of Ada and makes it live.
 func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
@@ -100,15 +101,15 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	return s.Ladder.MakeLive(v.ID, b)
 }
 
-// Player plays as a bot; log is its stderr.
+// Player plays as a bot. log is its stderr.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
-// House returns a house bot as a player, by its name without @.
+// House returns a player that plays as the house bot with a name, which has no @.
 func House(name string) Player {
 	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
 }
 
-// Illegal answers each turn with a move, and writes a text to its log.
+// Illegal returns a player that answers each turn with the same move and writes a text to its log.
 func Illegal(move, text string) Player {
 	return func(lines io.Reader, answers, log io.Writer) error {
 		io.WriteString(log, text)
@@ -127,8 +128,8 @@ func Illegal(move, text string) Player {
 	}
 }
 
-// Play plays a match on a ladder between versions and keeps it. Versions without a player are
-// played by @random.
+// Play plays a match on a ladder between versions and stores it. Versions without a player are played by
+// @random.
 func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()
@@ -171,7 +172,7 @@ func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player
 	return m
 }
 
-// PlayEach plays so many matches of house bots on each ladder.
+// PlayEach plays a number of matches of house bots on each ladder.
 func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {
@@ -188,7 +189,7 @@ func (s *StaticWorld) PlayEach(matches int) {
 	}
 }
 
-// LastFinished returns the last finished match of a ladder, and its games.
+// LastFinished returns the last finished match of a ladder and its games.
 func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
@@ -198,7 +199,7 @@ func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.FinishedGa
 	return list[0], games
 }
 
-// Version returns the live version of a bot.
+// Version returns the ID of the live version of a bot.
 func (s *StaticWorld) Version(bot string) int64 {
 	s.T.Helper()
 	b := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), bot))

@@ -1,6 +1,6 @@
-// Package webtest is for tests of pages. Start and Open open them in a real Chromium: a Tab sees what
-// a page says in the console and asks for, and has axe-core examine it. New is a real server whose
-// house bots play; a package that uses it has a TestMain that calls Main.
+// Package webtest helps to test pages. Start and Open open pages in a real Chromium; a Tab records what a
+// page writes to the console and requests, and examines it with axe-core. New starts a real server whose
+// house bots play. A package that uses it needs a TestMain that calls Main.
 package webtest
 
 import (
@@ -36,7 +36,7 @@ func Main(m *testing.M) {
 	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// Ladders are those of a World: short matches between house bots.
+// Ladders are the ladders of a World: short matches between house bots.
 const Ladders = limits + `
 [[ladder]]
 name = "brisca"
@@ -63,8 +63,7 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
 `
 
-// Calm is a ladder on which nothing is played before a second bot comes, which leaves the machine to
-// the test.
+// Calm is a ladder with a single house bot, so that nothing is played before a test adds another bot.
 const Calm = limits + `
 [[ladder]]
 name = "brisca"
@@ -75,7 +74,8 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
-// Quiet is Calm on a ladder of another game than Held plays, with time for a test that holds a bot.
+// Quiet is like Calm for another game than ConnectHeldBot plays, with a clock that is long enough for a test
+// that holds a bot.
 var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
 
 const limits = `
@@ -88,19 +88,18 @@ requests = 100000
 type World struct {
 	T         testing.TB
 	Server    *server.Server
-	URL       string // of the server, without a slash at its end
-	Token     string // the admin's
+	URL       string // of the server, without a slash at the end
+	Token     string // of the admin
 	limits    bundle.Limits
 	log       *kit.Output // warnings and errors
-	fullLog   *kit.Output
+	fullLog   *kit.Output // all messages
 	options   server.Options
-	stop      func()               // ends the server
-	setTarget func(address string) // where URL leads to
+	stop      func()               // stops the server
+	setTarget func(address string) // sets the server to which URL leads
 }
 
-// New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
-// ladder has so many finished matches. The server plays on until the end of the test, which make
-// check leaves out.
+// New starts a server with ladders in TOML, or with Ladders if toml is "", and waits until each ladder has a
+// number of finished matches. The server plays until the end of the test. The test is skipped in make check.
 func New(t testing.TB, toml string, matches int) *World {
 	t.Helper()
 	kit.Slow(t)
@@ -133,7 +132,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	return w
 }
 
-// serve serves until stop is called.
+// serve serves in the background until stop is called.
 func (w *World) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -150,8 +149,8 @@ func (w *World) serve() {
 	}
 }
 
-// Stop stops the server, until Restart starts it again with the same data. Its address is another
-// one then, but after Keep.
+// Stop stops the server. Restart starts it again with the same data. Its address then differs, unless
+// FixAddress was called.
 func (w *World) Stop() {
 	w.setTarget("")
 	w.stop()
@@ -168,7 +167,7 @@ func (w *World) Restart() {
 	w.serve()
 }
 
-// SetPace restarts the server with a pace of uploads and downloads.
+// SetPace restarts the server with a least speed of uploads and downloads.
 func (w *World) SetPace(p middleware.Pace) {
 	w.T.Helper()
 	w.Stop()
@@ -176,7 +175,7 @@ func (w *World) SetPace(p middleware.Pace) {
 	w.Restart()
 }
 
-// FixAddress makes URL an address that stays through Stop and Restart.
+// FixAddress makes URL an address that does not change at a Restart.
 func (w *World) FixAddress() {
 	w.T.Helper()
 	var address string
@@ -185,8 +184,8 @@ func (w *World) FixAddress() {
 	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
-// ConnectHeldBot connects a remote bot that waits before its fourth move in a game until free is called, and
-// asks for a match of it on no ladder. It returns the match once that waits.
+// ConnectHeldBot connects a remote bot that stops before its fourth move of a game until free is called, and
+// requests an unrated match with it. It returns the ID of the match once the bot has stopped.
 func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -239,7 +238,7 @@ func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()
 	return m.ID, free
 }
 
-// await waits until each ladder has so many finished matches.
+// await waits until each ladder has a number of finished matches.
 func (w *World) await(finished <-chan events.Event, matches int) {
 	w.T.Helper()
 	for {
@@ -255,13 +254,13 @@ func (w *World) await(finished <-chan events.Event, matches int) {
 	}
 }
 
-// Must ends the test unless err is nil.
+// Must ends the test if err is not nil.
 func (w *World) Must(err error) {
 	w.T.Helper()
 	kit.Must(w.T, err)
 }
 
-// Log returns all that the server has logged, the requests included.
+// Log returns everything that the server has logged, including requests.
 func (w *World) Log() string { return w.fullLog.String() }
 
 // Archive packs a bot's directory as an upload.
@@ -278,19 +277,19 @@ type Answer struct {
 	Body   string
 }
 
-// Client returns a browser without a screen: it keeps cookies and follows no redirects.
+// Client returns a client that stores cookies and follows no redirects.
 func (w *World) Client() *http.Client {
 	jar := kit.Get[*cookiejar.Jar](w.T)(cookiejar.New(nil))
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Get fetches an address, with headers as pairs of a name and a value.
+// Get fetches an address. headers are pairs of a name and a value.
 func (w *World) Get(c *http.Client, path string, headers ...string) Answer {
 	w.T.Helper()
 	return w.do(c, http.MethodGet, path, "", headers)
 }
 
-// Post sends a form, as one of a page of the server.
+// Post sends a form like a page of the server.
 func (w *World) Post(c *http.Client, path, form string, headers ...string) Answer {
 	w.T.Helper()
 	return w.do(c, http.MethodPost, path, form, append([]string{"Content-Type", "application/x-www-form-urlencoded", "Origin", w.URL}, headers...))
