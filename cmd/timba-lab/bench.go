@@ -13,12 +13,12 @@ import (
 	"github.com/timba-arena/timba/lab/bench"
 )
 
-// measurement is what a command measures; its flags set the fields.
+// measurement is the type behind a measuring command. The command's flags set its fields.
 type measurement interface {
 	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
 }
 
-// measure completes a command that measures and prints the report.
+// measure completes a command that runs a measurement and prints the report.
 func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
 		return m.Run(cmd.Context(), cmd.ErrOrStderr())

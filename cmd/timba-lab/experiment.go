@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// experimentFlags are the flags of an experiment, as users write them.
+// experimentFlags are the flags of an experiment as the user writes them.
 type experimentFlags struct {
 	experiment.Options
 	seed        string
@@ -138,10 +138,10 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	return err
 }
 
-// progress shows how much each model has learned, after its name, and then how many games are played.
+// progress shows the training of each model, under the model's name, and then the number of games played.
 type progress struct {
 	cmd   *cobra.Command
-	model string // "" for games
+	model string // "" while games are played
 	bar   *cli.ProgressLine
 }
 
@@ -156,7 +156,7 @@ func (p *progress) set(model, unit string, done, all int) {
 	p.bar.Set(done, all)
 }
 
-// end removes what is shown.
+// end clears the line that is shown.
 func (p *progress) end() {
 	if p.bar != nil {
 		p.bar.Clear()

@@ -1,5 +1,5 @@
-// Timba-lab trains bots, plays the experiments of the studies again, serves the games to learners in
-// other languages, and measures timba.
+// Timba-lab trains bots, repeats the experiments of the studies behind the house bots, serves the games to
+// learning programs in other languages, and measures timba.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 func main() { cli.Main(newRoot) }
 
 func newRoot() *cobra.Command {
-	bot := cli.NewBot() // matches start house bots from the program that plays them
+	bot := cli.NewBot() // matches start house bots as this command of their own program
 	bot.Hidden = true
 	return cli.Root(&cobra.Command{
 		Use:   "timba-lab",

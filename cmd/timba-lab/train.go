@@ -34,7 +34,7 @@ func newTrain() *cobra.Command {
 	return cmd
 }
 
-// training is a run of a method, with the flags that are no settings.
+// training is a run of a training method, with the flags that are not settings of the method.
 type training struct {
 	method   *run.Method
 	settings run.TrainingSettings

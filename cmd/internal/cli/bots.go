@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// NewBot returns the command that runs a house bot. A match starts house bots as the command bot of the
-// program that it runs in.
+// NewBot returns the command bot, which runs a house bot. A match starts each of its house bots as the
+// command bot of its own program.
 func NewBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.List() {
@@ -45,12 +45,12 @@ func houseBots(prefix string) (names []string) {
 	return names
 }
 
-// Resolver returns a resolver of BOT arguments that runs builds at a sandbox level.
+// Resolver returns a resolver for BOT arguments. It runs builds of bots at a sandbox level.
 func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
 	return program.Resolver{Log: cmd.ErrOrStderr(), Level: level}
 }
 
-// CompleteGame completes a game as the first argument.
+// CompleteGame completes the first argument as the name of a game.
 func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -62,7 +62,7 @@ func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteBots completes a game as the first argument, then house bots and files.
+// CompleteBots completes the first argument as the name of a game, and later ones as house bots or files.
 func CompleteBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return CompleteGame(cmd, args, word)

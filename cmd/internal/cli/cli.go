@@ -1,7 +1,7 @@
-// Package cli has what the programs timba and timba-lab share: how they start and end, their flags and
-// errors, and how they print results.
+// Package cli has what the programs timba and timba-lab share: their start and end, flags, errors, and the
+// output of results.
 //
-// A program calls Main with a function that returns its Root. Most commands are made by Result.
+// A program calls Main with a function that returns its Root. Result makes most commands.
 package cli
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// The exit statuses of every command.
+// Exit statuses of all commands.
 const (
 	ExitGood      = 0
 	ExitFault     = 1
@@ -33,7 +33,8 @@ const (
 	ExitNoVerdict = startbot.ExitNoVerdict
 )
 
-// Statuses has what each exit status means. docs/matches.md and the help of the programs say it in the same words.
+// Statuses has the meaning of each exit status. docs/matches.md and the help of the programs use the same
+// words.
 var Statuses = []string{
 	ExitGood:      "success; with `--sprt`: H1 is accepted, also if a bot had a fault",
 	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted",
@@ -41,7 +42,7 @@ var Statuses = []string{
 	ExitNoVerdict: "interrupted; with `--sprt`: no verdict",
 }
 
-// StatusHelp has the exit statuses for the help of a command.
+// StatusHelp returns the exit statuses for the help of a command.
 func StatusHelp() string {
 	var b strings.Builder
 	b.WriteString("Exit status:")
@@ -51,7 +52,8 @@ func StatusHelp() string {
 	return b.String()
 }
 
-// These end a command with their exit status and without a message.
+// These errors end a command without a message: ErrFault with ExitFault, ErrNoVerdict with ExitNoVerdict, and
+// ErrReported, whose message is on stderr already, with ExitError.
 var (
 	ErrFault     = errors.New("a bot's fault")
 	ErrNoVerdict = errors.New("no verdict")
@@ -63,7 +65,7 @@ func Main(newRoot func() *cobra.Command) {
 	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run runs a command line until it ends or a signal comes, and returns its exit status.
+// Run runs a command line until it ends or a signal arrives, and returns the exit status.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), startbot.EndSignals()...)
 	defer stop()
@@ -71,7 +73,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return RunUntil(ctx, root, args, stdin, stdout, stderr)
 }
 
-// RunUntil runs a command line until it ends or the context does, and returns its exit status.
+// RunUntil runs a command line until it or ctx ends, and returns the exit status.
 func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
 	if screen.Terminal(stdout) == nil {
@@ -104,7 +106,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	}
 }
 
-// Root completes a program's command, which runs one of its subcommands.
+// Root completes the top command of a program, which has subcommands.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
 	cmd.Version = Version()
@@ -117,7 +119,7 @@ func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Group completes a command that only has subcommands: it prints its help.
+// Group completes a command that only has subcommands. Without a subcommand it prints its help.
 func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args = UnknownCommand
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
@@ -125,8 +127,8 @@ func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand is the Args of a command with subcommands and no arguments. Its error suggests
-// similar subcommands.
+// UnknownCommand is the Args of a command with subcommands and no arguments. Its error suggests similar
+// subcommands.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -139,12 +141,12 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
 }
 
-// Version returns the version of timba and of Go.
+// Version returns the versions of timba and of Go.
 func Version() string {
 	return referee.Version() + " " + runtime.Version()
 }
 
-// Self returns the command that started this program, for suggested commands.
+// Self returns the shell command that started this program, for use in suggestions.
 func Self() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && strings.Contains(os.Args[0], "go-build") {
 		return "go run ." + strings.TrimPrefix(info.Path, info.Main.Path)

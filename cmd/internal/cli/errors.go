@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Message returns an error as people read it: without the names of system calls, escaped where
-// it would control the terminal, and without the bulk of very long words.
+// Message returns an error in words for people. It omits the names of system calls, escapes characters that
+// would control the terminal, and shortens very long words.
 func Message(err error) string {
 	text := wire.ErrorText(err)
 	eachError(err, func(err error) {
@@ -29,7 +29,7 @@ func Message(err error) string {
 	return text
 }
 
-// eachError calls do with an error and all that it wraps.
+// eachError calls do with an error and all errors that it wraps.
 func eachError(err error, do func(error)) {
 	do(err)
 	switch e := err.(type) {
@@ -46,7 +46,7 @@ func eachError(err error, do func(error)) {
 
 const missing = "does not exist"
 
-// fileErrors are the errors of the file system that have words of their own.
+// fileErrors are the file system errors for which timba has its own words.
 var fileErrors = []struct {
 	err    error
 	reason string
@@ -63,8 +63,7 @@ var fileErrors = []struct {
 	{syscall.EINVAL, "cannot be the name of a file"},
 }
 
-// pathError returns the path of an error of the file system, and what is wrong with it; "" for
-// other errors.
+// pathError returns the path of a file system error and a reason in words. For other errors the reason is "".
 func pathError(err error) (path, why string) {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -84,12 +83,12 @@ func pathError(err error) (path, why string) {
 
 var escaped = regexp.MustCompile(`\\x[0-9a-f]{2}|\\u[0-9a-f]{4}`)
 
-// longWord is the number of bytes from which a word of a message is shortened.
+// longWord is the length in bytes above which a word of a message is shortened.
 const longWord = 400
 
 var words = regexp.MustCompile(`[^ \n]+`)
 
-// shorten returns a text with the middle of very long words left out.
+// shorten cuts the middle out of very long words.
 func shorten(text string) string {
 	return words.ReplaceAllStringFunc(text, func(word string) string {
 		if len(word) <= longWord {

@@ -16,9 +16,8 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// checkUsage makes a command and those below it say in timba's words what is wrong with their flags and
-// arguments. Cobra looks for it, but for empty ones: to leave them out would mean something else. A
-// command whose Args say nothing takes no argument.
+// checkUsage makes a command and its subcommands report wrong flags and arguments in timba's words. It also
+// rejects empty flags and arguments, which Cobra accepts. A command without Args takes no arguments.
 func checkUsage(cmd *cobra.Command) {
 	arguments := cmd.Args
 	switch {
@@ -43,7 +42,7 @@ func checkUsage(cmd *cobra.Command) {
 	}
 }
 
-// cobraMessages are cobra's messages on usage, and timba's words for them.
+// cobraMessages are Cobra's messages about usage, each with timba's words for it.
 var cobraMessages = []struct {
 	cobra *regexp.Regexp
 	words string
@@ -56,7 +55,7 @@ var cobraMessages = []struct {
 	{regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[([^] ]+).*$`), "--$2 is missing: the flags $1 go together"},
 }
 
-// usageError returns an error of cobra in timba's words, and others as they are.
+// usageError returns an error of Cobra in timba's words. It returns other errors unchanged.
 func usageError(cmd *cobra.Command, err error) error {
 	for _, m := range cobraMessages {
 		if m.cobra.MatchString(err.Error()) {
@@ -66,7 +65,7 @@ func usageError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// checkEmpty returns an error about an argument or a flag that is given and has no text.
+// checkEmpty returns an error if an argument or a flag is given with an empty value.
 func checkEmpty(cmd *cobra.Command, args []string) (err error) {
 	if i := slices.Index(args, ""); i >= 0 {
 		return fmt.Errorf("%s: argument %d is empty: %s", commandName(cmd), i+1, tryUsage(cmd))
@@ -117,7 +116,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// similarFlags returns the flags of a command whose names are like a mistyped one, as cobra tells of commands.
+// similarFlags returns the flags of a command with names similar to a mistyped one, as Cobra does for
+// commands.
 func similarFlags(cmd *cobra.Command, name string) []string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -126,7 +126,7 @@ func similarFlags(cmd *cobra.Command, name string) []string {
 	return flags.SuggestionsFor(name)
 }
 
-// tryValue says what a flag takes.
+// tryValue suggests values for a flag.
 func tryValue(f *pflag.Flag) string {
 	if n, ok := f.Value.(interface{ Allowed() string }); ok && n.Allowed() != "" {
 		return "try " + n.Allowed()
@@ -150,20 +150,20 @@ func tryValue(f *pflag.Flag) string {
 	return fmt.Sprintf("try --%s %s, %s", f.Name, name, usage)
 }
 
-// number is the value of a flag: a number or a time in a range.
+// number is the value of a flag for a number or a time in a range.
 type number[T int | int64 | float64 | time.Duration] struct {
 	target   *T
 	min, max T
 }
 
-// NumberFlag adds a flag with a number, or a time, from least to most. The default may be another; one below
-// the least stands for a flag that is not set, and help does not show it.
+// NumberFlag adds a flag for a number or a time from least to most. The default value may be outside of that
+// range. If it is below least, it means "not set", and help does not show it.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
 	*to = value
 	addNumber(cmd, &number[T]{to, least, most}, name, value < least, usage)
 }
 
-// addNumber adds a flag. If it is unset, help shows no default.
+// addNumber adds a flag. If unset is true, help shows no default.
 func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage string) {
 	cmd.Flags().Var(v, name, usage)
 	if unset {
@@ -171,19 +171,19 @@ func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage
 	}
 }
 
-// CountFlag adds a flag with a whole number of at least 1; 0 is the default where it was left out.
+// CountFlag adds a flag for a whole number of at least 1. If the default value is 0, help does not show it.
 func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, usage string) {
 	NumberFlag(cmd, to, name, value, 1, T(math.MaxInt), usage)
 }
 
-// MsFlag adds a flag with milliseconds, at most a day: the longest clock.
+// MsFlag adds a flag for milliseconds, at most those of a day, which is the longest clock.
 func MsFlag(cmd *cobra.Command, to *time.Duration, name string, value, least int, usage string) {
 	*to = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}
 	addNumber(cmd, &milliseconds{n, to}, name, value < least, usage)
 }
 
-// milliseconds is the value of a flag: a number of milliseconds, which sets a time.
+// milliseconds is the value of a flag for a number of milliseconds. It sets a time.
 type milliseconds struct {
 	number[int]
 	time *time.Duration
@@ -195,13 +195,13 @@ func (m *milliseconds) Set(s string) error {
 	return err
 }
 
-// SizeFlag adds a flag with a size of memory or of files; 0 is the default where it was left out.
+// SizeFlag adds a flag for a size of memory or files. A default value of 0 means "not set".
 func SizeFlag(cmd *cobra.Command, to *size.Bytes, name string, value size.Bytes, usage string) {
 	*to = value
 	cmd.Flags().Var(sizeValue{to}, name, usage)
 }
 
-// sizeValue is the value of a flag with a size.
+// sizeValue is the value of a flag for a size.
 type sizeValue struct{ *size.Bytes }
 
 func (b sizeValue) Set(s string) (err error) {
@@ -211,7 +211,7 @@ func (b sizeValue) Set(s string) (err error) {
 
 func (b sizeValue) Type() string { return "size" }
 
-// Allowed returns what the flag takes, for people.
+// Allowed describes the values that the flag accepts.
 func (b sizeValue) Allowed() string { return "a number and k, m or g, as in 512m" }
 
 func (n *number[T]) String() string {
@@ -234,7 +234,7 @@ func (n *number[T]) Set(s string) error {
 	case *time.Duration:
 		*to, err = time.ParseDuration(s)
 	}
-	if err != nil || !(v >= n.min && v <= n.max) { // NaN is not
+	if err != nil || !(v >= n.min && v <= n.max) { // false for NaN
 		return errors.New(n.Allowed())
 	}
 	*n.target = v
@@ -251,7 +251,7 @@ func (n *number[T]) Type() string {
 	return "int"
 }
 
-// Allowed returns what the flag takes, for people.
+// Allowed describes the values that the flag accepts.
 func (n *number[T]) Allowed() string {
 	if n.max == T(math.MaxInt) {
 		return fmt.Sprintf("%v or more", n.min)

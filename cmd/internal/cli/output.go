@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Result makes a command that prints what get returns: as JSON with --json, else as text by show. It
-// also prints what get returns beside ErrFault or ErrNoVerdict.
+// Result makes a command that prints the result of get: as JSON with the flag --json, and otherwise as text
+// with show. It also prints a result that comes with ErrFault or ErrNoVerdict.
 func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []string) (T, error), show func(w io.Writer, result T)) *cobra.Command {
 	var asJSON bool
 	JSONFlag(cmd, &asJSON)
@@ -40,12 +40,12 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 	return cmd
 }
 
-// output is a stdout that is no terminal. It keeps the first error, since most commands print without a look
-// at it. A pipe that nobody reads any more is none.
+// output is a stdout that is not a terminal. It remembers the first error of a write, as most commands ignore
+// it. A closed pipe is not an error.
 type output struct {
 	io.Writer
 
-	mu  sync.Mutex // of err alone: a write may wait for ever
+	mu  sync.Mutex // guards err only, as a write may block forever
 	err error
 }
 
@@ -64,7 +64,8 @@ func (o *output) writeError() error {
 	return o.err
 }
 
-// SecretFlag adds --out to a command that prints a secret: a new file, which only its owner can read.
+// SecretFlag adds the flag --out to a command that prints a secret. It names a new file, which only its owner
+// can read.
 func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	var out string
 	cmd.Flags().StringVar(&out, "out", "", "write it to this new `FILE`, which only you can read, instead of stdout")
@@ -86,12 +87,12 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// JSONFlag adds --json to a command.
+// JSONFlag adds the flag --json to a command.
 func JSONFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "json", false, "write the result as JSON")
 }
 
-// WriteJSON writes a value as a document of --json.
+// WriteJSON writes a value in the format of --json.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -99,14 +100,14 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// OrDash returns the text, or a dash if it is empty.
+// OrDash returns text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // IsStdout reports whether the path of an output means standard output.
 func IsStdout(path string) bool { return path == "" || path == "-" }
 
-// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all, but
-// for a pipe or a device.
+// WriteFile writes a file, or standard output if path is "" or "-". It writes a regular file completely or
+// not at all.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	if IsStdout(path) {
 		return buffered(cmd.OutOrStdout(), write)
@@ -116,20 +117,20 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	}
 	to := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		to = real // a link stays
+		to = real // keeps a symbolic link
 	}
 	f, err := TempBeside(to)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // unless it has been renamed
+	defer os.Remove(f.Name()) // no effect after the rename
 	if err := buffered(f, write); err != nil {
 		f.Close()
 		return err
 	}
 	var kept error
 	if info, err := os.Stat(to); err == nil {
-		kept = f.Chmod(info.Mode().Perm()) // of the file that it replaces
+		kept = f.Chmod(info.Mode().Perm()) // the mode of the file that it replaces
 	}
 	if err := errors.Join(kept, f.Close()); err != nil {
 		return cannotWrite(path, err)
@@ -141,7 +142,7 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	return nil
 }
 
-// WriteNew writes a file that does not exist yet.
+// WriteNew writes a file that must not exist yet.
 func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -157,7 +158,7 @@ func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error 
 	return nil
 }
 
-// writeInto writes to a pipe or a device.
+// writeInto writes to an existing pipe or device.
 func writeInto(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -174,7 +175,8 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// TempBeside makes a temporary file beside a file that will be written, with the mode of a new file.
+// TempBeside makes a temporary file in the directory of a file that will be written, with the mode of a new
+// file.
 func TempBeside(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
@@ -190,7 +192,7 @@ func TempBeside(path string) (*os.File, error) {
 	return f, nil
 }
 
-// cannotWrite returns an error about a file, without the name of its temporary file.
+// cannotWrite returns an error about the file at path, without the name of its temporary file.
 func cannotWrite(path string, err error) error {
 	var file *fs.PathError
 	var two *os.LinkError
@@ -203,9 +205,9 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: err})
 }
 
-// UntilInterrupt calls do, which does not look at the command's context, and returns what it does, or
-// the error of the context if that ends first; do then goes on beside the rest of the program. The
-// terminal at stdin is as before when it returns.
+// UntilInterrupt returns the result of do, or the error of the command's context if that ends first. In the
+// latter case do continues in the background, as it does not know the context. UntilInterrupt restores the
+// state of a terminal at stdin.
 func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err error) {
 	ctx := cmd.Context()
 	if err := ctx.Err(); err != nil {
@@ -229,8 +231,8 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 	}
 }
 
-// ReadInput returns the first bytes of a file, or of stdin for "-", unless the command is
-// interrupted.
+// ReadInput returns the first bytes, at most most, of a file, or of stdin if path is "-". It fails when the
+// command is interrupted.
 func ReadInput(cmd *cobra.Command, path string, most int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {

@@ -10,19 +10,19 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// ProgressLine shows how much of a long work is done, and how long the rest takes: in a line that a terminal
-// draws again and again, else by a line every ten seconds. Its calls must not overlap.
+// ProgressLine shows how much of a long task is done, and how long the rest takes. A terminal shows one line
+// that changes; any other output gets a line every ten seconds. Calls must not overlap.
 type ProgressLine struct {
 	w        io.Writer
-	live     *screen.Live // nil where there is no terminal
-	unit     string       // in the plural
+	live     *screen.Live // nil without a terminal
+	unit     string       // name of what is counted, in the plural
 	interval time.Duration
-	first    int       // done when the first call came
-	began    time.Time // the time of the first call
-	next     time.Time // when a line is due
+	first    int       // the number done at the first call of Set
+	began    time.Time // time of the first call of Set
+	next     time.Time // time of the next output
 }
 
-// NewProgress returns a progress of so many units, named in the plural.
+// NewProgress returns a ProgressLine. unit is the name of what is counted, in the plural.
 func NewProgress(w io.Writer, unit string) *ProgressLine {
 	p := &ProgressLine{w: w, live: screen.NewLive(w), unit: unit, interval: 10 * time.Second}
 	if p.live != nil {
@@ -31,7 +31,7 @@ func NewProgress(w io.Writer, unit string) *ProgressLine {
 	return p
 }
 
-// Set tells how much is done of all, 0 where that is not known.
+// Set sets how much is done, out of all. If all is 0, the total is unknown.
 func (p *ProgressLine) Set(done, all int) {
 	now := time.Now()
 	if p.began.IsZero() {
@@ -57,5 +57,5 @@ func (p *ProgressLine) Set(done, all int) {
 	}
 }
 
-// Clear removes what a terminal shows, so that other output can follow in its place.
+// Clear removes the line from a terminal, so that other output can follow in its place.
 func (p *ProgressLine) Clear() { p.live.Clear() }

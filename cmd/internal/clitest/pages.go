@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Example is a command line of the documentation.
+// Example is a command line in the documentation.
 type Example struct {
-	Source, Line string
-	Output       string // the line below it in a block "console"
+	Source, Line string // Source is a page or a command
+	Output       string // first line below the command in a "console" block, "" elsewhere
 }
 
-// Lines returns the command lines of the pages, and of the examples of a program's --help. A
-// block "sh" has one on each line, a block "console" after each "$ ", and an indented one where
-// it begins with a program.
+// Lines returns the command lines in the pages of documentation and in the examples of a program's --help. In
+// a "sh" block each line is one; in a "console" block those after "$ "; and in an indented block those that
+// begin with the name of a program.
 func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Example) {
 	t.Helper()
 	root := root(t)
@@ -66,7 +66,7 @@ func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Example) {
 	return list
 }
 
-// root returns the directory of the module, from that of a test.
+// root returns the path of the module's directory, relative to the directory of a test.
 func root(t *testing.T) string {
 	t.Helper()
 	for dir := ".."; len(dir) < 30; dir += "/.." {
@@ -78,7 +78,7 @@ func root(t *testing.T) string {
 	return ""
 }
 
-// program matches a command line of a program.
+// program matches a command line that starts a program of timba.
 var program = regexp.MustCompile(`^    timba(-lab)? `)
 
 func withoutComment(line string) string {
@@ -86,13 +86,13 @@ func withoutComment(line string) string {
 	return strings.TrimPrefix(strings.TrimSpace(line), "./")
 }
 
-// Rule is a part of command lines that is something else where a test runs them.
+// Rule replaces a part of command lines when a test runs them.
 type Rule struct {
 	Pattern     *regexp.Regexp
 	Replacement string
 }
 
-// Shorter are the rules by which trainings and experiments take a moment.
+// Shorter are rules that shorten trainings and experiments to a moment.
 var Shorter = []Rule{
 	{regexp.MustCompile(`(train data .*)--each \d+`), "$1--each 2"},
 	{regexp.MustCompile(`(train rl .*)`), "$1 --episodes 500"},
@@ -103,8 +103,8 @@ var Shorter = []Rule{
 	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 }
 
-// CheckUsage requires every command of a program in the pages and in --help to exist, with these flags
-// and so many arguments. There are least at the least.
+// CheckUsage requires that every call of a program in the pages and in --help is valid: the command, its
+// flags and the number of its arguments. It fails if there are fewer than least calls.
 func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 	parsed := 0
 	for _, d := range Lines(t, newRoot) {
@@ -127,7 +127,7 @@ func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 	}
 }
 
-// commandWord is a word of the shell, or what ends a command.
+// commandWord matches a shell word, or an operator that ends a command.
 var commandWord = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'|&;<>])+|[|&;<>]`)
 
 // Words returns the arguments of each call of a program in a command line.
@@ -143,7 +143,7 @@ func Words(program, line string) (commands [][]string) {
 		if strings.ContainsAny(word[:1], "|&;<>") {
 			add()
 			if strings.ContainsAny(word, "<>") {
-				words = []string{"into"} // a file follows
+				words = []string{"into"} // a file name follows
 			}
 			continue
 		}
@@ -153,8 +153,8 @@ func Words(program, line string) (commands [][]string) {
 	return commands
 }
 
-// CheckText requires every command of a program in the running text of the pages to exist, with its
-// flags. There are least at the least.
+// CheckText requires that every command of a program in the running text of the pages exists, with its flags.
+// It fails if there are fewer than least commands.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0
@@ -182,7 +182,7 @@ func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 					continue
 				}
 				if i := slices.Index(words, "--"); i >= 0 {
-					words = words[:i] // the rest is not timba's
+					words = words[:i] // the rest belongs to another program
 				}
 				for _, word := range words {
 					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")

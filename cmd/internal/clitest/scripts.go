@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the scripts of a directory, each in its own directory. They have the commands exits, same
-// and json, and others; programs are found in more directories besides.
+// Scripts runs the test scripts of a directory, each in a directory of its own. The scripts have the commands
+// exits, same and json, and those in others. The directories in programs are added to their PATH.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": Members}
@@ -34,13 +34,13 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
-			e.Setenv("HOME", os.Getenv("HOME")) // version managers look there for interpreters
+			e.Setenv("HOME", os.Getenv("HOME")) // version managers find interpreters there
 			e.Setenv("GORACE", os.Getenv("GORACE"))
 			e.Setenv("PATH", strings.Join(append([]string{e.Getenv("PATH")}, programs...), string(os.PathListSeparator)))
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "sandboxed" { // bots are, at least by namespaces
+			if name == "sandboxed" { // at least namespaces are available
 				return sandbox.Probe().Level >= sandbox.LevelReduced, nil
 			}
 			return false, fmt.Errorf("condition %q does not exist", name)
@@ -49,7 +49,8 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 	})
 }
 
-// Exits STATUS COMMAND ARG... runs a command and requires its exit status.
+// Exits implements the command exits STATUS COMMAND ARG..., which runs a command and requires its exit
+// status.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
@@ -74,13 +75,14 @@ var (
 	credits = regexp.MustCompile(`(?m),\s*"credit(_ms)?": ?[0-9.e+-]+|^credit, .*\n`)
 )
 
-// Timeless returns a document without what may differ when a match is played again: times, and
-// the credit that bots had because the machine was busy.
+// Timeless returns a document without what may differ when a match is played again: times, and credit for
+// times at which the machine was busy.
 func Timeless(document []byte) string {
 	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
 }
 
-// same DIR DIR requires two directories of games to be the same except for times.
+// same implements the command same DIR DIR, which requires that two directories of games are equal except for
+// times.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
@@ -94,7 +96,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Contents returns a directory's files by path, without times.
+// Contents returns the files of a directory by path, without times.
 func Contents(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -108,7 +110,8 @@ func Contents(dir string) (map[string]string, error) {
 	return files, err
 }
 
-// Members FILE MEMBER... requires a file to be one JSON object with exactly these members.
+// Members implements the command json FILE MEMBER..., which requires that a file is one JSON object with
+// exactly these members.
 func Members(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: json FILE MEMBER...")

@@ -1,5 +1,5 @@
-// Package clitest has what the tests of the programs timba and timba-lab share: Walk runs all commands
-// wrongly, Pages are their documentation, and Scripts their sessions.
+// Package clitest has the tests that the programs timba and timba-lab share: Walk runs all commands with bad
+// arguments, CheckUsage and CheckText check the commands in the documentation, and Scripts runs test scripts.
 package clitest
 
 import (
@@ -22,16 +22,16 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// badValues are values that hardly any flag or argument takes.
+// badValues are values that almost no flag or argument accepts.
 var badValues = []string{
 	"", "0", "-1", "7.5", "nonsense", "a=b", "--", "9223372036854775807", "-9223372036854775809", "100000000000000000000000",
 	strings.Repeat("9", 1_000_000), "\xff\xfe", "a\xffb", "red\x1b[31m", "line\nbreak", "\u202eright", "/dev/null/x", ".",
 }
 
-// unknownFlags are no flags of any command.
+// unknownFlags are not flags of any command.
 var unknownFlags = []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)}
 
-// forbidden are patterns that no message has: they are words of libraries, not of timba.
+// forbidden are patterns that messages must not match, as they are words of libraries and not of timba.
 var forbidden = map[string]*regexp.Regexp{
 	"Go's name of a type or function":     regexp.MustCompile(`\b[a-z]\w*\.[A-Z][a-z]\w*`),
 	"Go's text of a value":                regexp.MustCompile(`%!|<nil>|&\{|map\[|\[\]string|\b0x[0-9a-f]{6,}|\bNaN\b`),
@@ -52,29 +52,30 @@ var forbidden = map[string]*regexp.Regexp{
 }
 
 // Walk runs every command of a program with missing, surplus, unknown, empty, wrong and huge flags and
-// arguments. Each bad value comes to every type of flag and every argument, and some come to every flag.
-// No command panics or goes on after its context has ended, and every message is in timba's words.
+// arguments. It passes each bad value to every type of flag and to every argument, and some bad values to
+// every flag. It requires that no command panics or continues after its context has ended, and that every
+// message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
-	// GoodValues has a value for each word in the usage lines, and no others.
+	// GoodValues has a valid value for each word in the usage lines, and for nothing else.
 	GoodValues map[string]string
-	// RequiredFlags are, by command, the flags without which it does nothing, and those that keep it short.
-	// $DATA is the directory Data.
+	// RequiredFlags are, by command, the flags without which a command does nothing, and those that make it
+	// short. In their values $DATA stands for Data.
 	RequiredFlags map[string][]string
-	// UsageOnly are the commands that only check their usage, as their context has ended before they
-	// begin: they would serve or measure for longer than a test has. Other tests start them.
+	// UsageOnly are commands that run with an ended context, so that they only check their usage. They would
+	// serve or measure for longer than a test may take. Other tests start them.
 	UsageOnly []string
-	Data      string
-	// If All is set, every flag gets every bad value.
+	Data      string // directory with the data of a competition; may be empty
+	// All passes every bad value to every flag.
 	All bool
 
 	t           *testing.T
-	dir         string          // the current directory
-	usedParsers map[string]bool // the parsers that have had bad values
-	next        int             // the place of the next bad value
+	dir         string          // current directory
+	usedParsers map[string]bool // types of flags and arguments that have had bad values
+	next        int             // index of the next bad value
 }
 
-// Run runs each command in a directory of its own, with the files of made.
+// Run runs each command in a directory of its own, which has copies of the files in made.
 func (w *Walk) Run(t *testing.T, made string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
@@ -100,7 +101,7 @@ func (w *Walk) Run(t *testing.T, made string) {
 	}
 }
 
-// Make runs command lines that make files in a directory.
+// Make runs command lines in a directory, to make files.
 func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -112,7 +113,7 @@ func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...stri
 	}
 }
 
-// Commands returns a command and those below it.
+// Commands returns a command and all its subcommands.
 func Commands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -133,7 +134,7 @@ func (w *Walk) command(c *cobra.Command) {
 		flags = append(flags, strings.ReplaceAll(f, "$DATA", w.Data))
 	}
 	line := func(args []string, more ...string) []string {
-		if strings.Contains(c.Use, "COMMAND") { // what follows it is not the program's
+		if strings.Contains(c.Use, "COMMAND") { // the arguments after COMMAND belong to another program
 			return slices.Concat(path, flags, more, args)
 		}
 		return slices.Concat(path, args, flags, more)
@@ -162,7 +163,7 @@ func (w *Walk) command(c *cobra.Command) {
 			w.run(line(good, "--"+f.Name), false)
 		}
 		parser, first := fmt.Sprintf("%T %s", f.Value, f.Value.Type()), len(badValues)
-		if f.Value.Type() == "string" { // the command parses it, and there are many
+		if f.Value.Type() == "string" { // its parser depends on the command
 			parser, first = parser+" "+f.Name, 4
 		}
 		for _, bad := range w.bad(parser, badValues, first, 1) {
@@ -173,7 +174,8 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns as many values as first for a parser that has had none, and as many as later for another.
+// bad returns bad values for a parser: the number first if the parser has had none before, and the number
+// later otherwise.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if w.All {
@@ -189,7 +191,7 @@ func (w *Walk) bad(parser string, values []string, first, later int) (some []str
 	return some
 }
 
-// output is what a command writes. With its first bytes it ends the command's context.
+// output collects the output of a command, and ends the command's context when the first output arrives.
 type output struct {
 	kit.Output
 	end context.CancelFunc
@@ -200,8 +202,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.Output.Write(p)
 }
 
-// run runs a command line and looks at what it says. The context has ended before the command starts
-// or, with start, ends when the command first says something.
+// run runs a command line and checks the outcome. The context has ended before the command starts, or, if
+// start is true, ends at the first output.
 func (w *Walk) run(args []string, start bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -225,12 +227,12 @@ func (w *Walk) run(args []string, start bool) {
 	w.checkOutcome(args, status, stdout.String(), stderr.String())
 }
 
-// text returns a command line as people can read it, with long words cut off.
+// text returns a command line that people can read, without long words.
 func (w *Walk) text(args []string) string {
 	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }
 
-// checkOutcome looks at the outcome of a command.
+// checkOutcome checks the status and the messages of a command.
 func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 	w.t.Helper()
 	text := strings.ReplaceAll(stderr, w.dir, "$HOME")
@@ -258,7 +260,7 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 	}
 }
 
-// arguments returns the arguments in the usage line of a command.
+// arguments returns the names of the arguments in a command's usage line.
 func arguments(use string) (names []string) {
 	words := strings.Fields(use)
 	for i := 1; i < len(words); i++ {

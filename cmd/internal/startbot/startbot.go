@@ -1,9 +1,10 @@
-// Package startbot runs a house bot before the rest of a program has started: with every match there are
-// some of them, and most of the time and memory of their start would be that of packages that a bot does
-// not need. The command bot does the same, later; what is wrong with a command line is left to it.
+// Package startbot runs a house bot before the other packages of a program are initialized. Every match
+// starts some house bots, and otherwise most of their starting time and memory would go to packages that a
+// bot does not need. It does nothing if the command line is wrong; the command bot, which does the same
+// later, reports that.
 //
-// Go initializes packages as soon as what they import is ready, in the order of their paths. This one
-// imports little.
+// Go initializes packages as soon as their imports are initialized, in the order of their paths. This package
+// imports little, so it comes early.
 package startbot
 
 import (
@@ -16,14 +17,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The exit statuses of every command that a house bot has, too.
+// Exit statuses that the commands and house bots share.
 const (
-	ExitError     = 2 // wrong usage, or an error of timba
+	ExitError     = 2 // wrong usage or an error of timba
 	ExitNoVerdict = 3 // interrupted, or a test that ended without a verdict
 )
 
-// EndSignals returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
-// as under nohup.
+// EndSignals returns the signals that end a command gracefully. SIGHUP is one of them unless it is ignored,
+// as it is under nohup.
 func EndSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -47,7 +48,7 @@ func init() {
 		os.Exit(ExitNoVerdict)
 	}()
 	if err := house.Run(spec, os.Stdin, os.Stdout); err != nil {
-		name := os.Args[0][strings.LastIndexAny(os.Args[0], `/\`)+1:] // path/filepath is ready late
+		name := os.Args[0][strings.LastIndexAny(os.Args[0], `/\`)+1:] // path/filepath would be initialized late
 		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(name, ".exe"), err)
 		os.Exit(ExitError)
 	}

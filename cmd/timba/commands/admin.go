@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// adminService serves an admin's requests: a server, or the data directory itself.
+// adminService serves the requests of an admin. It is a server or works on the data directory itself.
 type adminService interface {
 	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)
 	Invites(context.Context) ([]wire.Invite, error)
@@ -46,7 +46,8 @@ func newAdmin() *cobra.Command {
 	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
-// fromAdminService makes a command that prints what the data directory answers if --data is set, else the server.
+// fromAdminService makes a command that prints an answer of the data directory if --data is set, and
+// otherwise of the server.
 func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o adminService, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		if f.data == "" {
@@ -64,7 +65,7 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// open calls do with the data directory, which --data must name.
+// open calls do with the store of the data directory. It is an error if --data is not set.
 func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
@@ -76,7 +77,7 @@ func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
 	return errors.Join(do(s), s.Close())
 }
 
-// adminClient connects to the server, where --data names no directory.
+// adminClient connects to the server, for commands without --data.
 func adminClient(cmd *cobra.Command) (*client.Client, error) {
 	c, err := connect(cmd, true)
 	if err != nil {
@@ -113,7 +114,7 @@ func newInvite(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, i wire.MadeInvite) { fmt.Fprintln(w, i.Code) })
 }
 
-// revokedInvite is the document of `timba admin invites --revoke ID --json`.
+// revokedInvite is the JSON document of `timba admin invites --revoke ID --json`.
 type revokedInvite struct {
 	ID int64 `json:"revoked"`
 }
@@ -171,7 +172,7 @@ func newBlock(f *adminFlags, out bool) *cobra.Command {
 	}, func(w io.Writer, p wire.Person) { fmt.Fprintln(w, done, p.Name) })
 }
 
-// remoteAdmin asks a server.
+// remoteAdmin uses the API of a server.
 type remoteAdmin struct{ *client.Client }
 
 func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
@@ -208,14 +209,14 @@ func (o localAdmin) Block(ctx context.Context, name string, out bool) (wire.Pers
 	return api.PersonDoc(p), err
 }
 
-// tokenKey is the document of `timba admin token NAME --json`.
+// tokenKey is the JSON document of `timba admin token NAME --json`.
 type tokenKey struct {
 	ID  int64  `json:"id"`
 	Key string `json:"key"`
 }
 
-// newToken returns the command for a person who has lost all tokens. It needs access to the
-// data directory.
+// newToken returns the command token, for a person who has lost all tokens. It needs access to the data
+// directory.
 func newToken(f *adminFlags) *cobra.Command {
 	var t newTokenFlags
 	cmd := &cobra.Command{
@@ -245,8 +246,7 @@ func newToken(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) }))
 }
 
-// newAdminWorker returns the commands for the credentials of workers. They need access to the data
-// directory.
+// newAdminWorker returns the commands for the credentials of workers. They need access to the data directory.
 func newAdminWorker(f *adminFlags) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "worker",
@@ -257,9 +257,9 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
 }
 
-// keys calls do with the keys of the data directory, which --data must name.
+// keys calls do with the keys for workers in the data directory. It is an error if --data is not set.
 func (f *adminFlags) keys(do func(*cluster.Keys) error) error {
-	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // it is the directory of a competition
+	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // requires that it is the directory of a competition
 	if err != nil {
 		return err
 	}
@@ -270,11 +270,11 @@ func (f *adminFlags) keys(do func(*cluster.Keys) error) error {
 	return do(k)
 }
 
-// credential is the document of `timba admin worker add NAME --json`.
+// credential is the JSON document of `timba admin worker add NAME --json`.
 type credential struct {
 	Name  string `json:"name"`
 	Creds string `json:"creds"`
-	User  string `json:"user,omitempty"` // its public key, in a NATS cluster that exists
+	User  string `json:"user,omitempty"` // public key of the worker, in an existing NATS cluster
 }
 
 func newWorkerAdd(f *adminFlags) *cobra.Command {
@@ -312,8 +312,8 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	}))
 }
 
-// addGuest makes a credential in the NATS cluster of a server, whose credentials are in a file, with the
-// key of its account.
+// addGuest makes a credential for an existing NATS cluster. creds is the file with the server's credentials,
+// and key the file with the key of the server's account.
 func addGuest(creds, key, name string) (made credential, err error) {
 	server, err := os.ReadFile(creds)
 	if err != nil {
@@ -327,7 +327,7 @@ func addGuest(creds, key, name string) (made credential, err error) {
 	return credential{name, string(file), user}, err
 }
 
-// removedWorker is the document of `timba admin worker remove NAME --json`.
+// removedWorker is the JSON document of `timba admin worker remove NAME --json`.
 type removedWorker struct {
 	Name string `json:"name"`
 }
@@ -377,7 +377,7 @@ func newWorkers(f *adminFlags) *cobra.Command {
 	}, f.workers, showWorkers)
 }
 
-// workers returns the machines, from the data directory if --data is set, else from the server.
+// workers returns the machines, from the data directory if --data is set, and otherwise from the server.
 func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machine, err error) {
 	if f.data == "" {
 		c, err := adminClient(cmd)
@@ -387,7 +387,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 		return client.Collect(c.Machines(cmd.Context()), 0)
 	}
 	runs := false
-	err = f.open(store.Options{ReadOnly: true}, func(*store.Store) (err error) { // it is the directory of a competition
+	err = f.open(store.Options{ReadOnly: true}, func(*store.Store) (err error) { // requires that it is the directory of a competition
 		list, runs, err = server.ReadMachines(datadir.Dir(f.data), time.Now())
 		return err
 	})
@@ -397,7 +397,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 	return list, err
 }
 
-// showWorkers shows machines as a table, then what each plays, then why some get no matches.
+// showWorkers prints the machines as a table, then what each plays, then why some get no matches.
 func showWorkers(w io.Writer, list []wire.Machine) {
 	text.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
 		o := m.Operator

@@ -24,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// fromData makes a command that prints what the data directory answers, which --data must name.
+// fromData makes a command that prints an answer of the data directory. It is an error if --data is not set.
 func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Command, s *store.Store, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		err = f.open(store.Options{ReadOnly: true}, func(s *store.Store) error {
@@ -35,11 +35,11 @@ func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Comm
 	}, show)
 }
 
-// backup is the document of `timba admin backup DIR --json`.
+// backup is the JSON document of `timba admin backup DIR --json`.
 type backup struct {
 	Dir    string `json:"folder"`
 	Bytes  int64  `json:"bytes"`
-	Config bool   `json:"configuration"` // whether it has one
+	Config bool   `json:"configuration"` // whether the backup has a configuration
 }
 
 func newBackup(f *adminFlags) *cobra.Command {
@@ -74,7 +74,7 @@ func newBackup(f *adminFlags) *cobra.Command {
 	return cmd
 }
 
-// verifyDocument is the document of `timba admin verify --json`.
+// verifyDocument is the JSON document of `timba admin verify --json`.
 type verifyDocument struct {
 	Differences []store.Difference `json:"differences"`
 }
@@ -115,7 +115,7 @@ func verify(cmd *cobra.Command, s *store.Store, _ []string) (verifyDocument, err
 	return verifyDocument{append([]store.Difference{}, found...)}, err
 }
 
-// rerateDocument is the document of `timba admin rerate --json`.
+// rerateDocument is the JSON document of `timba admin rerate --json`.
 type rerateDocument struct {
 	DryRun  bool                  `json:"dry_run"`
 	Ladders []store.ReratedLadder `json:"ladders"`
@@ -153,7 +153,7 @@ func newRerate(f *adminFlags) *cobra.Command {
 	})
 }
 
-// showRerated shows the versions of a ladder whose ratings change.
+// showRerated prints the versions of a ladder whose ratings change.
 func showRerated(w io.Writer, r store.ReratedLadder, dry bool) {
 	changed := slices.DeleteFunc(slices.Clone(r.Versions), func(v store.ReratedVersion) bool { return v.EloBefore == v.EloAfter })
 	would := ""
@@ -186,10 +186,10 @@ func newStorage(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, s storage) { s.show(w) })
 }
 
-// storage is the document of `timba admin storage --json`. All sizes are in bytes.
+// storage is the JSON document of `timba admin storage --json`. All sizes are in bytes.
 type storage struct {
 	Parts []storagePart `json:"parts"`
-	Free  *int64        `json:"free"` // of the disk with the data directory; null: not known
+	Free  *int64        `json:"free"` // of the disk with the data directory; null if unknown
 	Disk  *int64        `json:"disk"`
 	store.DiskUsage
 	Forecast storageForecast `json:"forecast"`
@@ -202,14 +202,14 @@ type storagePart struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// storageForecast is how the data go on to grow at the rate of the last week, or of the time since the first
-// match.
+// storageForecast extrapolates the growth of the data from the last week, or from the time since the first
+// match if that is shorter.
 type storageForecast struct {
-	Days    float64  `json:"days"` // by which it goes
+	Days    float64  `json:"days"` // length of the time that the forecast is based on
 	Daily   int64    `json:"daily"`
 	Monthly int64    `json:"monthly"` // in 30 days
 	Yearly  int64    `json:"yearly"`
-	Full    *float64 `json:"full"` // days until the disk is full; null: not at this rate, or not known
+	Full    *float64 `json:"full"` // days until the disk is full; null if unknown, or if the data hardly grow
 }
 
 // storageDue is what the server would move or remove now.
@@ -221,7 +221,8 @@ type storageDue struct {
 	BuildBytes  int64 `json:"build_bytes"`
 }
 
-// storageOf measures a data directory, and other directories.
+// storageOf measures a data directory and other directories. path is the configuration file, "" for that of
+// the directory.
 func storageOf(ctx context.Context, s *store.Store, path string, others []string) (doc storage, err error) {
 	if path == "" {
 		path = s.Dir().Config()
@@ -246,7 +247,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	return doc, err
 }
 
-// storageParts returns the parts of a data directory, and then other directories.
+// storageParts returns the sizes of the parts of a data directory, and of other directories.
 func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePart, error) {
 	parts := []storagePart{
 		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
@@ -283,10 +284,10 @@ func sizeError(path string) error {
 	return fmt.Errorf("storage: the directory %s cannot be read: try it as the user of the server", text.Quote(path))
 }
 
-// minForecastSpan is the shortest time by which a forecast goes.
+// minForecastSpan is the shortest time that a forecast may be based on.
 const minForecastSpan = time.Hour
 
-// forecast goes by the last week, or by the time since the first match if that is shorter.
+// forecast returns the forecast for u, given the free bytes on the disk. If free is nil, they are unknown.
 func forecast(u store.DiskUsage, free *int64) (f storageForecast) {
 	span := u.MeasuredAt.Sub(u.FirstMatchAt)
 	if u.FirstMatchAt.IsZero() || span < minForecastSpan {

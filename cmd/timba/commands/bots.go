@@ -58,7 +58,7 @@ func newBots() *cobra.Command {
 	})
 }
 
-// newBotsShow shows a bot of any name, also of a command's.
+// newBotsShow returns the command show, which also works for a bot with the name of a subcommand.
 func newBotsShow() *cobra.Command {
 	return fromServer(&cobra.Command{
 		Use:     "show BOT",
@@ -98,7 +98,7 @@ func ownerText(owner string, house bool) string {
 	return cli.OrDash(owner)
 }
 
-// versionText returns a version's number and, in brackets, the label from its manifest.
+// versionText returns a version's number and, in parentheses, the label from its manifest.
 func versionText(v wire.Version) string {
 	if v.Label == "" {
 		return fmt.Sprintf("@%d", v.Version)
@@ -106,7 +106,7 @@ func versionText(v wire.Version) string {
 	return fmt.Sprintf("@%d (%s)", v.Version, v.Label)
 }
 
-// botReport is the document of `timba bots BOT --json`.
+// botReport is the JSON document of `timba bots BOT --json`.
 type botReport struct {
 	wire.Bot
 	Versions []wire.Version `json:"versions"`
@@ -144,7 +144,7 @@ func showBot(w io.Writer, b botReport) {
 // hashText returns the beginning of a version's hash.
 func hashText(sha256 string) string { return cli.OrDash(sha256[:min(len(sha256), 12)]) }
 
-// printStandings prints a table of standings; ladders adds a column with the ladder.
+// printStandings prints a table of standings. If ladders is true, the table has a column for the ladder.
 func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	head := "|bot|owner|Elo|fit|± 95 %|matches|games|wins|draws|losses|faults|last"
 	if ladders {
@@ -180,7 +180,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	})
 }
 
-// isProvisional reports whether a rating says little yet.
+// isProvisional reports whether a rating is still too uncertain to say much.
 func isProvisional(s wire.Standing) bool {
 	place := ladder.Standing{Matches: s.Matches}
 	if s.Fit != nil {
@@ -219,7 +219,7 @@ func newBotsUse() *cobra.Command {
 	})
 }
 
-// showChangedBot tells what plays of a bot that has changed, unless there is an error.
+// showChangedBot prints which version of a changed bot plays. If err is not nil, it only returns err.
 func showChangedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
 	case err != nil:
@@ -325,20 +325,20 @@ func newBotsHistory() *cobra.Command {
 	}, showHistories)
 }
 
-// history is what the matches of one ladder have done to a version's rating.
+// history is how the matches of one ladder have changed a version's rating.
 type history struct {
 	Ladder  string        `json:"ladder"`
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns a version's history on a ladder, or on all that the bot is on.
+// historiesOf returns a version's history on a ladder, or, if ladder is "", on all ladders of the bot.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {
 		return nil, err
 	}
 	var ladders []string
-	for _, s := range b.Standings { // a version each
+	for _, s := range b.Standings { // a bot may have several versions on a ladder
 		if len(ladders) == 0 || ladders[len(ladders)-1] != s.Ladder {
 			ladders = append(ladders, s.Ladder)
 		}

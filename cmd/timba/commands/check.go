@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// checkDefaults are the options that flags do not change. Tests give bots more time.
+// checkDefaults are the options before flags change them. Tests give bots more time.
 var checkDefaults = check.Defaults()
 
-// checkFlags are the flags of a check, as users write them.
+// checkFlags are the flags of a check as the user writes them.
 type checkFlags struct {
 	games                []string
 	seed                 string
@@ -77,7 +77,8 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		return err
 	}
 	p.Sandbox = sandboxed
-	// It would hide that a bot in Python does not flush, and would fail on other machines.
+	// This variable would hide that a bot in Python does not flush its output, and so fails on other
+	// machines.
 	os.Unsetenv("PYTHONUNBUFFERED")
 	noticeCredit(cmd.ErrOrStderr())
 	w := cmd.OutOrStdout()

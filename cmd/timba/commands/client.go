@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// connect returns a client of the user's server. mine requires a token.
+// connect returns a client of the user's server. If mine is true, a token is required.
 func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	a, err := client.CurrentAccount()
 	if err != nil {
@@ -29,7 +29,8 @@ func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	return dial(cmd, a)
 }
 
-// fromServer makes a command that prints what the user's server answers. mine requires a token.
+// fromServer makes a command that prints an answer of the user's server. If mine is true, a token is
+// required.
 func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Context, c *client.Client, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		c, err := connect(cmd, mine)
@@ -40,7 +41,8 @@ func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Conte
 	}, show)
 }
 
-// listOrOne is the Args of a command that prints a list, to which the flags belong, or what its argument names.
+// listOrOne is the Args of a command that prints a list, or one item if it has an argument. The flags are
+// only for the list.
 func listOrOne(flags ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, name := range flags {
@@ -52,7 +54,7 @@ func listOrOne(flags ...string) cobra.PositionalArgs {
 	}
 }
 
-// onServer makes a command that does something on the user's server, for which it needs a token.
+// onServer makes a command that acts on the user's server, for which it needs a token.
 func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := connect(cmd, true)
@@ -77,8 +79,8 @@ func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	return c, nil
 }
 
-// since returns how long ago a time was, such as "5 min ago", or how far away it is, such as
-// "in 5 min"; its date when that is two days or more.
+// since describes a time relative to now, such as "5 min ago" or "in 5 min". If the difference is two days or
+// more, it returns the date.
 func since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -98,7 +100,7 @@ func since(t time.Time) string {
 	return t.Local().Format("2006-01-02")
 }
 
-// readSecret returns the first line of a file, or of stdin for "-".
+// readSecret returns the first line of a file, or of stdin if path is "-".
 func readSecret(cmd *cobra.Command, path string) (string, error) {
 	data, err := cli.ReadInput(cmd, path, 4096)
 	if err != nil {

@@ -39,12 +39,12 @@ func newConnect() *cobra.Command {
 		Example: "  timba connect --bot mybot -- python3 bot.py\n" +
 			"  timba connect --bot mybot --games teeko,tebes -- ./bot",
 		Args: cobra.MinimumNArgs(1),
-		// Flags after COMMAND would be its own.
+		// Flags after COMMAND are flags of COMMAND.
 		DisableFlagsInUseLine: true,
 		RunE:                  f.run,
 	}
 	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows the command is the command's
+	flags.SetInterspersed(false) // flags after COMMAND are flags of COMMAND
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
 	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
@@ -88,9 +88,9 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// leaveBy leaves with the first signal or when the command's context is done, and leaves at once
-// with the second signal. It returns then, or when ctx has ended. The first signal also ends the
-// command's context, before or after it comes here.
+// leaveBy calls leave after the first signal, or when the command's context is done, and atOnce after the
+// second signal. It returns after atOnce or when ctx ends. The first signal also ends the command's context,
+// perhaps before it arrives here.
 func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}, leave, atOnce func()) {
 	for n := 0; n < 2; {
 		select {

@@ -100,7 +100,7 @@ func (f *demoFlags) dir() (remove func() error, err error) {
 	}, nil
 }
 
-// options returns the options of the server, with the demo's configuration.
+// options returns the options of the server, with the configuration of the demo.
 func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	dir, err := filepath.Abs(f.serve.data)
 	if err != nil {

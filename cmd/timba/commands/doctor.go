@@ -12,14 +12,14 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// examination is the document of `timba doctor --json`.
+// examination is the JSON document of `timba doctor --json`.
 type examination struct {
 	Level  string          `json:"level"`
 	Layers []sandbox.Layer `json:"layers"`
 	Trials []sandbox.Trial `json:"attacks,omitempty"`
 }
 
-// newDoctor returns the command; selfTest is sandbox.SelfTest, except in tests.
+// newDoctor returns the command doctor. selfTest is sandbox.SelfTest, except in tests.
 func newDoctor(selfTest func(sandbox.Level) []sandbox.Trial) *cobra.Command {
 	var require string
 	cmd := &cobra.Command{

@@ -52,8 +52,8 @@ func listGames(w io.Writer) error {
 	return err
 }
 
-// resolveGame returns a game with the options of "name=value" words. Unless they set players,
-// it is the number of bots if that is more than 1.
+// resolveGame returns a game with options given as "name=value" words. If they do not set the option players,
+// and bots is more than 1, the game has that many players, provided that it has this option.
 func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
@@ -77,8 +77,8 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	return g.Resolve(given)
 }
 
-// withOpening returns the variant with openings where its deals would all be the same and
-// the option is not set.
+// withOpening returns v with random openings if all its deals would otherwise be the same. If set has the
+// option for openings, v stays unchanged.
 func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
 	given := v.Settings.Map()

@@ -61,8 +61,8 @@ func initBot(w io.Writer, language, dir string) error {
 	return nil
 }
 
-// botPath returns the directory as a BOT argument: with ./ before a name that would read as
-// a house bot or a flag.
+// botPath returns a directory as a BOT argument. It adds ./ to a name that would otherwise mean a house bot
+// or a flag.
 func botPath(dir string) string {
 	if strings.HasPrefix(dir, "@") || strings.HasPrefix(dir, "-") {
 		return "./" + dir

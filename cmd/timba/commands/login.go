@@ -52,7 +52,8 @@ func newLogin() *cobra.Command {
 	})
 }
 
-// login logs in to a server, the last one for "", and saves its address and the token in a file.
+// login logs in to a server and saves its address and the token in a file. If to is "", the server is that of
+// the last login.
 func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path string, err error) {
 	if f.invite != "" && f.name == "" {
 		return me, "", "", errors.New("login: an invite needs a name: add --name NAME")
@@ -88,7 +89,8 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	return me, c.URL, path, nil
 }
 
-// confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless it may.
+// confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless the user
+// agrees.
 func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	why := fmt.Errorf("login: %s is not encrypted: others on the way can read the token: use https, or add --unencrypted", url)
 	tty := screen.Terminal(cmd.InOrStdin())
@@ -132,7 +134,7 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	return token, nil
 }
 
-// askSecret asks for a line that a terminal does not show.
+// askSecret asks for a line of text and does not show it on the terminal.
 func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) {
 	fmt.Fprint(cmd.ErrOrStderr(), prompt)
 	defer fmt.Fprintln(cmd.ErrOrStderr())

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// gameLog is the document of `timba logs --game ID --seat N --json`.
+// gameLog is the JSON document of `timba logs --game ID --seat N --json`.
 type gameLog struct {
 	Game int64  `json:"game"`
 	Seat int    `json:"seat"`
@@ -38,7 +38,7 @@ func newLogs() *cobra.Command {
 	cli.CountFlag(cmd, &g.Game, "game", 0, "the ID of a `GAME`")
 	cli.NumberFlag(cmd, &g.Seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
 	cmd.MarkFlagsRequiredTogether("game", "seat")
-	var version string // that has the stages
+	var version string // whose stages are shown
 	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, args []string) (any, error) {
 		switch {
 		case g.Game != 0 && len(args) > 0:
@@ -75,7 +75,8 @@ func newLogs() *cobra.Command {
 	})
 }
 
-// versionArg returns the version that an argument names, the last one of the bot without a number.
+// versionArg returns the version that an argument such as BOT@2 names. Without a number it is the bot's last
+// version.
 func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, n int, err error) {
 	bot, n, err = service.SplitRef(arg)
 	if err != nil || n > 0 {
@@ -91,7 +92,7 @@ func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, 
 	return bot, last[0].Version, nil
 }
 
-// stagesOf returns the stages of a version, those that failed with their logs.
+// stagesOf returns the stages of a version. Failed stages have their logs.
 func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.Stage, error) {
 	stages, err := c.Stages(ctx, bot, n)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/tournament/report"
 )
 
-// matchFlags are the flags of a match, as users write them.
+// matchFlags are the flags of a match as the user writes them.
 type matchFlags struct {
 	start       startFlags
 	set         []string
@@ -159,15 +159,15 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
 }
 
-// resolve returns the game's variant and the format. Without --format, bots that fit at one
-// table play a single match, and more bots play a round-robin.
+// resolve returns the variant of the game and the format of the tournament. Without --format, bots that fit
+// at one table play a single match, and more bots play a round-robin.
 func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
 	if f.format != "" {
 		v, err := resolveGame(game, f.set, 0)
 		return v, tournament.Format(f.format), err
 	}
 	v, err := resolveGame(game, f.set, bots)
-	if err != nil { // too many for one table
+	if err != nil { // too many bots for one table
 		v, err = resolveGame(game, f.set, 0)
 	}
 	if err == nil && bots > v.Players {
@@ -176,7 +176,7 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 	return v, tournament.Single, err
 }
 
-// noticeSeats says how many bots play at a table where a format is named and they would fit at one.
+// noticeSeats prints a notice if a tournament divides bots that could all play at one table.
 func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 	bots := len(t.Bots)
 	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
@@ -189,8 +189,8 @@ func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
 }
 
-// newDir returns the directory of a match that begins: the one that the user named, else one in the
-// user's cache for games with faults.
+// newDir returns the directory of a new match: that of --out, or else one in the user's cache for games with
+// faults.
 func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	if f.out != "" {
 		return tournament.CreateDir(f.out, plan)
@@ -204,7 +204,7 @@ func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	return &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}, nil
 }
 
-// play plays a tournament and prints its report, also where it ends early.
+// play plays a tournament and prints its report, also if it ends early.
 func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if !f.output.json {
@@ -232,7 +232,7 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	return f.verdict(r)
 }
 
-// write writes the result to stdout, and returns it as the directory keeps it.
+// write writes the result to stdout, and returns it in the form in which the directory stores it.
 func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	var data, out bytes.Buffer
 	if err := cli.WriteJSON(&data, r.Document()); err != nil {
@@ -247,8 +247,8 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a match that was played to its end: the answer of its
-// sequential test, else whether a bot had a fault.
+// verdict returns the error for the exit status of a finished match: for the answer of its sequential test,
+// or else for a fault of a bot.
 func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT == nil {
 		if len(r.Faults) > 0 {
@@ -265,8 +265,8 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	return nil
 }
 
-// newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
-// that the user gave them.
+// newPlan returns the plan of a new match. Its bots have no hashes yet, and only names that the user gave
+// them.
 func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
@@ -309,7 +309,7 @@ func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Confi
 	return p, f.end.plan(&p)
 }
 
-// endFlags are the flags on what ends a game or a match before it is played out.
+// endFlags are the flags that can end a game or a match early.
 type endFlags struct{ sprt, draw, resign string }
 
 func (f *endFlags) add(cmd *cobra.Command) {
@@ -335,7 +335,7 @@ func (f *endFlags) plan(p *tournament.Config) (err error) {
 	return err
 }
 
-// scoreRule reads a rule of adjudication; nil for none.
+// scoreRule parses a rule of adjudication. If text is "", it returns nil.
 func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 	if text == "" {
 		return nil, nil
@@ -344,11 +344,10 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 	return &rule, err
 }
 
-// shownFlags are the flags that change how a match is played and shown but none of its results.
+// shownFlags are the flags that change how a match is played or shown, but none of its results.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// oldPlan returns the directory of the match that goes on, and its plan, with more deals if the user
-// wants them.
+// oldPlan returns the directory and the plan of the match to resume, with more deals if the user wants them.
 func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
 	var p tournament.Config
 	if len(args) > 0 {
@@ -374,7 +373,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	return dir, p, err
 }
 
-// recordEarlyEnd notes in a run why its match ended early.
+// recordEarlyEnd records in a run why its match ended early.
 func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error) {
 	kind, said := report.Failed, cli.Message(why)
 	if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(why, context.Canceled) {
@@ -383,8 +382,8 @@ func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// reportEarlyEnd tells on stderr that a match has ended early, or that its result could not be written, and
-// what to do. It returns the error for the exit status.
+// reportEarlyEnd prints on stderr that a match has ended early, or that its result could not be written, and
+// how to resume. It returns the error for the exit status.
 func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
@@ -409,8 +408,8 @@ func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten
 	return status
 }
 
-// resumeLine returns the command that resumes the match of a directory, with the flags that were
-// given and are not in its plan; "" where nothing can be resumed.
+// resumeLine returns the command that resumes the match of a directory, with the flags that are not part of
+// its plan. If nothing can be resumed, it returns "".
 func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {
 	if dir.FaultsOnly {
 		return ""
@@ -434,8 +433,8 @@ type outputFlags struct {
 	interval       string
 	quiet, verbose bool
 
-	deals int           // the interval, 0 for one of time
-	every time.Duration // the interval
+	deals int           // interval in deals; 0 means that every applies
+	every time.Duration // interval in time
 }
 
 func (f *outputFlags) add(cmd *cobra.Command) {
@@ -448,14 +447,14 @@ func (f *outputFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 }
 
-// The most and the least often that the score is written.
+// Intervals between two outputs of the score: redraw on a terminal, and elsewhere from shortest to longest.
 const (
 	redraw   = 250 * time.Millisecond // on a terminal
 	shortest = 100 * time.Millisecond
 	longest  = 24 * time.Hour
 )
 
-// parse reads the interval.
+// parse parses the interval.
 func (f *outputFlags) parse() (err error) {
 	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
 		return nil
@@ -467,22 +466,23 @@ func (f *outputFlags) parse() (err error) {
 	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
 }
 
-// scoreboard shows the running score and the games of a match on stderr: on a terminal the score
-// in place, elsewhere a line from time to time.
+// scoreboard shows the running score and the games of a match on stderr. A terminal shows the score in place;
+// any other output gets a line from time to time.
 type scoreboard struct {
 	outputFlags
 	run  *report.Run
 	w    io.Writer
-	live *screen.Live // nil where the score is written line by line
-	next time.Time    // of the next score by time
+	live *screen.Live // nil if each score is a line of its own
+	next time.Time    // time of the next score
 	last int          // deals played before the last game
 }
 
-// scoreShare is the part of the time, one in so many, that the score may take at most: the
-// ratings of large tournaments take long.
+// scoreShare limits the time for scores to one part in scoreShare, as the ratings of large tournaments take
+// long to compute.
 const scoreShare = 20
 
-// board returns the scoreboard of a run. With --log a score in place would be between the lines of the bots.
+// board returns the scoreboard of a run. With --log it does not show the score in place, as that would mix
+// with the lines of the bots.
 func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 	b := &scoreboard{outputFlags: *f, run: r, w: w}
 	if !f.log && !f.quiet {
@@ -496,7 +496,7 @@ func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 	return b
 }
 
-// showGame shows a finished game.
+// showGame shows a finished game, and the score if it is due.
 func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	if b.verbose {
 		b.showLine(b.run.GameLine(m, g))
@@ -509,8 +509,8 @@ func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	b.next = time.Now().Add(max(b.every, scoreShare*time.Since(began)))
 }
 
-// isScoreDue reports whether it is time for a score. On a terminal it also is when there are figures for
-// the first time, after the first deal.
+// isScoreDue reports whether it is time for a score. On a terminal it also is after the first deal, when
+// there are figures for the first time.
 func (b *scoreboard) isScoreDue() bool {
 	n, _ := b.run.PlayedCounts()
 	last := b.last
@@ -524,7 +524,7 @@ func (b *scoreboard) isScoreDue() bool {
 	return !time.Now().Before(b.next)
 }
 
-// showScore writes the score.
+// showScore shows the score.
 func (b *scoreboard) showScore() {
 	if b.live != nil {
 		b.live.Draw(b.run.Score(b.live.Columns()))

@@ -87,7 +87,7 @@ func botsText(m wire.Match) string {
 	return strings.Join(words, ", ")
 }
 
-// matchReport is the document of `timba matches ID --json`.
+// matchReport is the JSON document of `timba matches ID --json`.
 type matchReport struct {
 	wire.Match
 	Games []wire.Game `json:"games,omitempty"`

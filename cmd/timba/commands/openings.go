@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// startFlags are the flags on which deals a match has and how they begin.
+// startFlags are the flags on the deals of a match and their openings.
 type startFlags struct {
 	deals          int
 	deal, rotation int
@@ -36,8 +36,8 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the deals and the openings of a match with some options, and returns those with the
-// openings' own.
+// plan sets the deals and the openings of a match. It returns the options in set together with those of the
+// openings.
 func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
@@ -64,7 +64,7 @@ func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (
 	return options, err
 }
 
-// parseSeed reads a seed, and makes one where there is none.
+// parseSeed parses a seed. If text is "", it makes a new one.
 func parseSeed(text string) (rules.Seed, error) {
 	if text == "" {
 		return referee.NewSeed(), nil
@@ -72,8 +72,8 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings of a file, a replay or lines of text, and the options of the game that all of
-// them have. ply is the number of moves after which each of them ends, -1 for all of its moves.
+// readOpenings returns the openings in a file, which has lines of text or a replay, and the options that all
+// of them have. Each opening ends after ply moves; -1 means all of its moves.
 func readOpenings(path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 	return openings, options, nil
 }
 
-// variantOfLine returns the variant of a line, of whose options the user may have set some.
+// variantOfLine returns the variant of a line of text with the user's options in set.
 func variantOfLine(n referee.NotatedGame, game string, set []string) (*rules.Variant, error) {
 	if n.Game != game {
 		return nil, fmt.Errorf("it is a game of %s, not of %s", n.Game, game)

@@ -37,7 +37,7 @@ type playFlags struct {
 	out     string
 }
 
-// timedMove is the time for each move of a game in which a person has a clock.
+// timedMove is the time for each move of a game in which the person has a clock.
 const timedMove = time.Minute
 
 func newPlay() *cobra.Command {
@@ -125,7 +125,7 @@ func middleLevel() string {
 	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
 }
 
-// opponents returns the bots to play against: those that are named, else the one of the level.
+// opponents returns the bots to play against: the named ones, or else the bot of the level.
 func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error) {
 	if len(named) == 0 {
 		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.DefaultLevel)))
@@ -144,8 +144,8 @@ func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error
 	return bots, nil
 }
 
-// resolve returns the game with its options. The number of players follows from the number
-// of bots if the game allows it.
+// resolve returns the game with its options. If the game allows it, the number of players is that of the bots
+// and the person.
 func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	v, err := resolveGame(game, f.set, players)
 	if err == nil {
@@ -157,7 +157,7 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	return nil, err
 }
 
-// bots returns the bots of all seats; the person's has no command yet.
+// bots returns the bots of all seats. The one for the person has no command yet.
 func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
 	var all []program.BotSpec
 	for i := range v.Players - 1 {
@@ -190,13 +190,13 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Bo
 	return slices.Insert(seats, f.seat, you), nil
 }
 
-// path returns the file of the replay.
+// path returns the file for the replay.
 func (f *playFlags) path(v *rules.Variant) (string, error) {
 	if f.out != "" {
 		if _, err := os.Stat(f.out); err == nil {
 			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
 		}
-		temp, err := cli.TempBeside(f.out) // it can be written
+		temp, err := cli.TempBeside(f.out) // checks that it can be written
 		if err != nil {
 			return "", err
 		}
@@ -245,8 +245,8 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	return nil
 }
 
-// isDeterministic reports whether all bots repeat their moves when a game is replayed: only house
-// bots are sure to.
+// isDeterministic reports whether all bots would repeat their moves if a game were played again. Only house
+// bots are known to do so.
 func isDeterministic(bots []match.Contestant) bool {
 	return !slices.ContainsFunc(bots, func(b match.Contestant) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")

@@ -27,8 +27,8 @@ func newReplay() *cobra.Command {
 	return cli.Group(cmd, newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
 }
 
-// readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
-// is interrupted, so that those that read many files end.
+// readReplay returns the replay in a file, or on stdin if path is "-", and its game. It fails once the
+// command is interrupted, so that commands that read many files end.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, error) {
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
@@ -120,11 +120,10 @@ func newReplayShow() *cobra.Command {
 	return cmd
 }
 
-// errNoPly says that a game ended earlier.
+// errNoPly is the error for a ply after the end of a game.
 var errNoPly = errors.New("does not exist")
 
-// showAll shows the games of files and directories, each under the name of its file if there
-// are several.
+// showAll shows the games of files and directories. If there are several, each has its file name above it.
 func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	files, err := playback.Files(args)
 	if err != nil {
@@ -227,7 +226,7 @@ func newReplayExport() *cobra.Command {
 	return cmd
 }
 
-// pageName returns the default file of the page of a replay.
+// pageName returns the default file for the page of a replay.
 func pageName(path string) string {
 	if path == "-" {
 		return "-"
@@ -235,7 +234,7 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// checkOutput returns an error if the file that is written would replace one that is read.
+// checkOutput returns an error if the output file is also an input.
 func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {
@@ -261,7 +260,7 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-// exportText writes a line for each game, and one above it with who played.
+// exportText writes a line for each game, below a line that says who played.
 func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	for _, path := range paths {
 		r, g, err := readReplay(cmd, path)
@@ -280,7 +279,7 @@ func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	return nil
 }
 
-// rowsOf yields the moves of replays, one file after the other.
+// rowsOf yields the moves of the replays in several files, one file after the other.
 func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[board.Row, error] {
 	return func(yield func(board.Row, error) bool) {
 		for _, path := range paths {

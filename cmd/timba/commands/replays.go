@@ -92,7 +92,8 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	return nil
 }
 
-// lines returns the replays of the flags; saved is the cursor of the last saved replay, or "".
+// lines returns the replays that the flags select. saved is the cursor of the last saved replay, "" if none
+// is saved.
 func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string) iter.Seq2[wire.ReplayLine, error] {
 	if f.match != 0 {
 		return c.MatchReplays(ctx, f.match)

@@ -1,5 +1,5 @@
-// Package commands has the commands of the program timba. A program of another module that adds games to those of
-// package games before it calls Main is timba with these games: docs/your-own-game.md.
+// Package commands has the commands of the program timba. A program of another module can register games with
+// package games and then call Main: it is timba with these additional games (docs/your-own-game.md).
 package commands
 
 import (

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// sandboxFlags are the flags on sandboxes, as users write them.
+// sandboxFlags are the flags on sandboxes as the user writes them.
 type sandboxFlags struct{ tournament.SandboxFlags }
 
 func (f *sandboxFlags) add(cmd *cobra.Command) {
@@ -30,8 +30,8 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
-// choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
-// where needed, and sets the level. House bots are part of this program and need no sandbox.
+// choose returns the sandbox for the bots of a command, nil for none. It sets f.Level, and prints a notice
+// where needed. House bots are part of this program and need no sandbox.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
@@ -71,8 +71,8 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	return s, nil
 }
 
-// buildLevel returns the level at which builds run. Below REDUCED builds cannot run in the
-// sandbox: with --sandbox auto they then run without one.
+// buildLevel returns the sandbox level for builds. Builds cannot run in a sandbox below REDUCED, so with
+// --sandbox auto they then run without one.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
 		return sandbox.LevelNone
@@ -80,8 +80,8 @@ func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox of the bots of a match that are not house bots, each with its own
-// limits. s is nil for none.
+// sandboxBots sets the sandbox of all bots that are not house bots, each with its own limits. If s is nil, it
+// does nothing.
 func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
@@ -97,18 +97,18 @@ func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.S
 	return nil
 }
 
-// noticeCredit says so where late bots get no credit on this machine.
+// noticeCredit prints a notice if late bots get no credit on this machine.
 func noticeCredit(w io.Writer) {
 	if err := fairclock.Check(); err != nil {
 		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }
 
-// noticeMemory says so where the bots of a tournament can use more memory than there is, by the limits of
-// their sandboxes: each worker may play a match, and every rotation of it has processes of its own. The
-// matches are those of the first round.
+// noticeMemory prints a notice if the sandbox limits of the bots allow more memory than the machine has. It
+// considers the matches of the first round. Each worker may play one match at a time, and every rotation of a
+// match has its own processes.
 func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, workers int, machine int64) {
-	var matches [][]int64 // by match and process of a sandboxed bot, the most memory that it can use
+	var matches [][]int64 // for each match and sandboxed process, the memory that it may use
 	for _, m := range t.Next() {
 		var mosts []int64
 		for rotation := range m.Bots {

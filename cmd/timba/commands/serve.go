@@ -24,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/web/server"
 )
 
-// serveFlags are the flags of a server; the other settings are in the configuration.
+// serveFlags are the flags of a server. Its other settings are in the configuration.
 type serveFlags struct {
 	data, listen, domain string
 	config               string
@@ -85,7 +85,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	printNotices(w, s)
 	if s.Token != "" { // on the first start only
-		s.Background = func(context.Context) error { // the log has its first line
+		s.Background = func(context.Context) error { // runs after the first line of the log
 			showToken(w, s)
 			return nil
 		}
@@ -93,7 +93,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	return errors.Join(s.Serve(cmd.Context()), s.Close())
 }
 
-// printNotices prints what the server has changed for this machine, and what is not safe.
+// printNotices prints what the server has changed to fit this machine, and what is not safe.
 func printNotices(w io.Writer, s *server.Server) {
 	if s.Notice != "" {
 		fmt.Fprintln(w, "notice: "+s.Notice)
@@ -104,7 +104,7 @@ func printNotices(w io.Writer, s *server.Server) {
 	}
 }
 
-// showToken shows the admin's token, apart from what else is on a terminal.
+// showToken prints the admin's token, separated from other output.
 func showToken(w io.Writer, s *server.Server) {
 	file := s.Dir.AdminToken()
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
@@ -113,7 +113,7 @@ func showToken(w io.Writer, s *server.Server) {
 		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
 }
 
-// database is how servers open theirs; tests do not wait for the disk.
+// database are the options with which servers open their database. Tests do not wait for the disk.
 var database store.Options
 
 // options returns the options of the server from the flags and the configuration.
@@ -161,7 +161,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	return o, err
 }
 
-// readConfig returns the configuration of --config, else of the directory.
+// readConfig reads the configuration of --config, or else of the data directory.
 func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	path := f.config
 	if path == "" {

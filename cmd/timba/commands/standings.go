@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// ladderReport is an element of the document of `timba standings --json`.
+// ladderReport is an element of the JSON document of `timba standings --json`.
 type ladderReport struct {
 	wire.Ladder
 	Standings []wire.Standing `json:"standings"`
@@ -67,7 +67,7 @@ func newStandings() *cobra.Command {
 	})
 }
 
-// oneLadder returns the ladder with a name.
+// oneLadder returns a list with only the named ladder.
 func oneLadder(ladders []wire.Ladder, name string) ([]wire.Ladder, error) {
 	var names []string
 	for _, l := range ladders {

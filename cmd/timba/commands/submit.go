@@ -97,7 +97,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// uploadProgress shows how many bytes have been sent.
+// uploadProgress shows how many bytes of an upload have been sent.
 type uploadProgress struct {
 	bar            *cli.ProgressLine
 	bytesSent, all int
@@ -109,11 +109,11 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// single is the media type of a bot of one file, which the server packs.
+// single is the media type of a bot that is a single file, which the server packs.
 const single = "text/plain"
 
-// archive packs a directory, or reads a file, and returns its media type. It checks no
-// limits: the server rejects what is too large before the upload.
+// archive packs a directory, or reads a file, and returns its media type. It checks no limits: the server
+// rejects what is too large before the upload.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -149,7 +149,7 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 	return p.Data, "application/gzip", nil
 }
 
-// follow prints each stage when it ends, and the log of a stage that failed.
+// follow prints each stage when it ends, and the log of a failed stage.
 func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submission) (wire.Submission, error) {
 	printed, place := 0, 1
 	for next, err := range c.Follow(ctx, s.ID) {
@@ -193,7 +193,8 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the stage that failed, and returns its name, "" if there is no log.
+// printFailure prints the log of the failed stage and returns the name of the stage, "" if there is no such
+// log.
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
@@ -204,7 +205,8 @@ func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	return stage
 }
 
-// withoutRepeatedSummary returns the log of a stage that failed without its last line, the summary, if it says the same before.
+// withoutRepeatedSummary returns the log of a failed stage. If the last line, the summary, repeats what the
+// log says before, it is left out.
 func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")

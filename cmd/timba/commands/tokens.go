@@ -93,7 +93,8 @@ func newTokensRevoke() *cobra.Command {
 	})
 }
 
-// untilTime returns the time after a span such as 12h or 90d from now; zero for "".
+// untilTime returns the time that a span such as 12h or 90d from now ends. If span is "", it returns the zero
+// time.
 func untilTime(span string) (time.Time, error) {
 	if span == "" {
 		return time.Time{}, nil
@@ -110,7 +111,7 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idOf parses an ID; what names its kind in errors.
+// idOf parses an ID. Error messages use what as the kind of thing.
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {

@@ -114,7 +114,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 	return w.Run(context.WithoutCancel(cmd.Context()))
 }
 
-// options returns the options of the worker from the flags and what the machine has.
+// options returns the options of the worker, from the flags and the properties of the machine.
 func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err error) {
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
@@ -137,7 +137,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 	return o, nil
 }
 
-// lockWorker keeps a directory for one worker.
+// lockWorker locks a directory, so that only one worker uses it.
 func lockWorker(data string) (unlock func(), err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return nil, fmt.Errorf("data: %q cannot be made: name a directory that you own with --data DIR", data)
@@ -153,7 +153,7 @@ func lockWorker(data string) (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// serveMetrics serves the metrics at an address, "" for none.
+// serveMetrics serves the metrics at an address. If address is "", it does nothing.
 func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logger) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -174,7 +174,7 @@ func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logge
 	return func() { web.Close() }, nil
 }
 
-// natsFlags are the flags of a server about its NATS.
+// natsFlags are the flags about the NATS of a server.
 type natsFlags struct {
 	cluster, certificate, key string
 	nats, creds               string
@@ -192,7 +192,7 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsRequiredTogether("cluster-cert", "cluster-key")
 }
 
-// options checks the flags.
+// options checks the flags and returns the server's options.
 func (f *natsFlags) options() (o server.Cluster, err error) {
 	if f.certificate != "" && f.cluster == "" {
 		return o, errors.New("cluster-cert: it is for the address of --cluster: name that, too")
