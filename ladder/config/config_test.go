@@ -73,7 +73,7 @@ func TestDefaultLadders(t *testing.T) {
 	}
 }
 
-// The default file has the same meaning as no file.
+// TestDefaultFile checks that the default file means the same as no file.
 func TestDefaultFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), datadir.ConfigFile)
 	none := kit.Get[*Config](t)(Read(path))

@@ -32,7 +32,7 @@ func keysOf(prefix string, t reflect.Type) (keys []string) {
 	return keys
 }
 
-// The default configuration shows every key, at least in a comment.
+// TestDefaultHasEveryKey checks that the default configuration mentions every key, at least in a comment.
 func TestDefaultHasEveryKey(t *testing.T) {
 	parts := map[string]string{} // by section
 	section := ""
@@ -57,7 +57,8 @@ func TestDefaultHasEveryKey(t *testing.T) {
 	}
 }
 
-// A test of each limit has its key in a comment such as "// limit: play.day".
+// TestLimitsAreTested checks that each limit has a test, which names its key in a comment such as "// limit:
+// play.day".
 func TestLimitsAreTested(t *testing.T) {
 	tested := map[string]bool{}
 	for _, p := range kit.Get[[]*source.Package](t)(source.Load("../..")) {

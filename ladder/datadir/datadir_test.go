@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A hash of an upload cannot lead out of the directory.
+// TestBundle checks that the path of an upload cannot lead out of the directory.
 func TestBundle(t *testing.T) {
 	sum := strings.Repeat("0f", 32)
 	if path, err := Dir("/data").Bundle(sum); err != nil || path != "/data/bundles/"+sum {
@@ -22,7 +22,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// What bots write names their files without the directories of a server.
+// TestHideBotPaths checks that logs of bots name files without the directories of a server.
 func TestHideBotPaths(t *testing.T) {
 	d := Dir("/srv/arena")
 	bot := d.Bot(strings.Repeat("0f", 32))

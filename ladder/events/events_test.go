@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A subscriber that is too slow loses events and learns how many; others lose none,
-// and publishing never waits.
+// TestEvents checks that a slow subscriber loses events and learns how many, that others lose none, and that
+// Publish never waits.
 func TestEvents(t *testing.T) {
 	var h Bus
 	quick, stopQuick := h.Subscribe(10, nil)
@@ -61,8 +61,8 @@ func TestEventsConcurrently(t *testing.T) {
 	}
 }
 
-// Events that a subscriber does not want take no room in its channel, and a
-// subscriber that comes after Close does not wait.
+// TestFilter checks that events that a filter rejects use no room in the channel, and that the channel of a
+// subscriber after Close is closed.
 func TestFilter(t *testing.T) {
 	var h Bus
 	events, _ := h.Subscribe(1, func(e Event) bool { return e.Version == 2 })
@@ -83,8 +83,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// A subscriber that reads the state after subscribing and after each event sees the
-// last state, however the changes fall.
+// TestNoChangeIsLost checks that a subscriber who reads the state after subscribing and after each event sees
+// the last state.
 func TestNoChangeIsLost(t *testing.T) {
 	for range 1000 {
 		var h Bus

@@ -7,13 +7,13 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// Every directory has a database of its own.
+// TestDir checks that every directory has its own database.
 func TestDir(t *testing.T) {
 	for range 2 {
 		s, err := store.Open(Dir(t), store.Options{Server: true, NoSync: true})
 		kit.Must(t, err)
 		defer s.Close()
-		_, err = s.People.Add(t.Context(), "anna", false) // again she is new
+		_, err = s.People.Add(t.Context(), "anna", false) // fails if the directories share a database
 		kit.Must(t, err)
 	}
 }

@@ -23,7 +23,8 @@ clock = {movetime = 100}
 house = ["@random", "@first"]
 `
 
-// A remote bot that is away for too long cannot be asked for a match: that would be dropped at once.
+// TestRequestMatchOfAwayBot checks that a remote bot that is away for too long cannot be requested, because the
+// match would be dropped at once.
 func TestRequestMatchOfAwayBot(t *testing.T) {
 	t.Parallel()
 	w := laddertest.New(t, tiny, store.Options{})
@@ -45,7 +46,8 @@ func TestRequestMatchOfAwayBot(t *testing.T) {
 	kit.Must(t, ask())
 }
 
-// TestRights: who may do what, of nobody, a person with a token of each scope, another person and an admin.
+// TestRights checks what is permitted to nobody, to a person with a token of each scope, to another person and
+// to an admin.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -81,7 +83,7 @@ func TestRights(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		call func(Actor) error
-		may  string // a letter for each of who: y may, u is nobody, f may not
+		may  string // a letter for each of who: y is permitted, u unauthorized, f forbidden
 	}{
 		{"Tokens", func(a Actor) error { _, err := s.Tokens(ctx, a); return err }, "uffyyfy"},
 		{"AddToken", func(a Actor) error { _, _, err := s.AddToken(ctx, a, "", "none", time.Time{}); return err }, "uffyyfy"},
@@ -99,7 +101,7 @@ func TestRights(t *testing.T) {
 		{"Use", func(a Actor) error { _, err := s.UseVersion(ctx, a, "anna-bot", v.Number); return err }, "ufyyffy"},
 		{"Upload", func(a Actor) error {
 			f, _, err := s.OpenUpload(ctx, a, "anna-bot", v.Number)
-			f.Close() // nil is fine
+			f.Close() // f may be nil
 			return err
 		}, "fyyyffy"},
 		{"Stages", func(a Actor) error { _, err := s.Stages(ctx, a, "anna-bot", v.Number); return err }, "fyyyffy"},
@@ -131,7 +133,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// Who signs in again in a browser whose session has ended meanwhile, perhaps in another tab, has a new one.
+// TestSignInAgain checks that signing in again works if the old session has ended in the meantime, perhaps in
+// another tab.
 func TestSignInAgain(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -147,14 +150,15 @@ func TestSignInAgain(t *testing.T) {
 	}
 }
 
-// Who is connected hears at once why they may ask for nothing any more, and nobody else does.
+// TestAwaitAccessEnd checks that AwaitAccessEnd returns the reason as soon as the access of the actor ends, and
+// not when that of others does.
 func TestAwaitAccessEnd(t *testing.T) {
 	t.Parallel()
 	const ended = "the session has ended: sign in again"
 	for name, c := range map[string]struct {
 		end              func(ctx context.Context, s *store.Store, a Actor) error
-		token, session   string // what an actor hears who asks with a token, and in a session; "": they go on
-		person, guestToo bool   // so does the person with another token, and a guest
+		token, session   string // error for an actor with the token, and for one in a session; "" if the access continues
+		person, guestToo bool   // whether access also ends for the person with another token, and for a guest
 	}{
 		"a session that is ended": {func(ctx context.Context, s *store.Store, a Actor) error {
 			return s.Sessions.End(ctx, a.Person.ID, a.Session)

@@ -36,7 +36,7 @@ func wantText(t *testing.T, s archive, sum digest, start, length int64, text str
 	}
 }
 
-// What was put is there, whole and in parts.
+// TestArchiveRoundTrip checks that a stored file can be read as a whole and in parts.
 func TestArchiveRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)
@@ -72,7 +72,7 @@ func TestArchiveBounds(t *testing.T) {
 	}
 }
 
-// count returns how many files there are.
+// count returns the number of files.
 func (a archive) count(t *testing.T) int {
 	return len(kit.Get[[]os.DirEntry](t)(os.ReadDir(string(a))))
 }
@@ -87,7 +87,7 @@ func TestArchivePutTwice(t *testing.T) {
 	}
 }
 
-// Many use the store at once, and some put the same file.
+// TestArchiveConcurrently checks that several goroutines may write at the same time, even the same file.
 func TestArchiveConcurrently(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)
@@ -111,7 +111,7 @@ func TestArchiveConcurrently(t *testing.T) {
 	}
 }
 
-// A file that a damaged disk has cut is written again.
+// TestArchiveTruncated checks that put replaces a file that a damaged disk has truncated.
 func TestArchiveTruncated(t *testing.T) {
 	t.Parallel()
 	s := newArchive(t)

@@ -14,15 +14,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// An upload that goes between the copy of the database and its own, because its version
-// has failed, has the backup made again. A pipe in place of the upload that is copied
-// first holds the backup there.
+// TestBackupRetries checks that a backup starts again if an upload is deleted after the database was copied,
+// because its version has failed. A pipe in place of the upload that is copied first stops the backup at that
+// point.
 func TestBackupRetries(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p := c.addPeople("anna", "ben")
 	first, gone := c.addQueued(p[0].ID, "anna-bot"), c.addQueued(p[1].ID, "ben-bot")
-	if first.Bundle > gone.Bundle { // uploads are copied in this order
+	if first.Bundle > gone.Bundle { // uploads are copied in the order of their hashes
 		first, gone = gone, first
 	}
 	path, err := c.Dir().Bundle(first.Bundle)
@@ -53,7 +53,7 @@ func TestBackupRetries(t *testing.T) {
 	}
 }
 
-// addQueued returns a version that waits, with its upload.
+// addQueued adds a version in the state Queued, with its upload.
 func (c *competition) addQueued(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	v, err := c.Versions.Add(bg, person, NewVersion{Bot: name, Bundle: writeUpload(c.tb, c.Dir(), "upload of "+name)}, noLimits)

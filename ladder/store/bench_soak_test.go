@@ -21,12 +21,12 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The benchmarks run on a competition of this size, which is made once, in about a
-// minute, and is as consistent as a played one: Verify finds nothing.
+// The size of the competition for the benchmarks. It is created once, in about a minute, and Verify finds no
+// difference in it.
 const (
 	benchMatches = 100_000
 	benchBots    = 500
-	benchPool    = 20 // matches a ladder that are really played, and kept again and again
+	benchPool    = 20 // matches per ladder that are really played; they are stored many times
 )
 
 // crowd is a competition with many bots and a pool of played matches.
@@ -44,14 +44,14 @@ type pooledResult struct {
 	games []*referee.GameResult
 }
 
-// newCrowd makes the bots, half of them with a second version, and plays the pool.
+// newCrowd creates the bots, half of them with a second version, and plays the pool.
 func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	tb.Helper()
 	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooledResult{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.ladders = config.Default().Ladders
 	for i := range c.ladders {
 		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
-		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
+		c.ladders[i].Clock.Move = time.Minute // so that no bot is late while the pool is played
 	}
 	kit.Must(tb, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
 	kit.Must(tb, c.Ladders.Sync(bg, c.ladders))
@@ -86,7 +86,7 @@ func (c *crowd) play(l ladder.Ladder) pooledResult {
 	return pooledResult{seed, playMatch(c.tb, m, seed)}
 }
 
-// fill finishes so many matches, many in one transaction.
+// fill stores n finished matches, many in one transaction.
 func (c *crowd) fill(n int) {
 	c.tb.Helper()
 	const batch = 500
@@ -105,8 +105,8 @@ func (c *crowd) fill(n int) {
 	}
 }
 
-// filler keeps matches that were played elsewhere, many in one transaction, and packs the games that
-// many of them have once. It stores what Matches.Add, Begin and Finish store.
+// filler stores matches from the pool as Matches.Add, Start and Finish would, many in one transaction. It
+// compresses the documents of each pooled match only once.
 type filler struct {
 	store  *Store
 	packed map[*referee.GameResult]packedMatch // by its first game
@@ -117,7 +117,7 @@ type packedMatch struct {
 	documents []queries.AddDocumentParams
 }
 
-// keep keeps a finished match.
+// keep stores a match as finished.
 func (f *filler) keep(tx *Tx, m NewMatch, p pooledResult) error {
 	packed, ok := f.packed[p.games[0]]
 	if !ok {
@@ -132,7 +132,7 @@ func (f *filler) keep(tx *Tx, m NewMatch, p pooledResult) error {
 	return err
 }
 
-// draw draws bots that are near each other in the list.
+// draw returns n random bots that are close to each other in the list.
 func (c *crowd) draw(n int) (ids []int64) {
 	at := c.rand.IntN(len(c.live))
 	for len(ids) < n {
@@ -143,8 +143,7 @@ func (c *crowd) draw(n int) (ids []int64) {
 	return ids
 }
 
-// finishOne keeps a match as the runner does, in three transactions, and times
-// the last one.
+// finishOne stores a match in three transactions, as the runner does, and returns the duration of the last one.
 func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	c.tb.Helper()
 	l := c.ladders[r.IntN(len(c.ladders))]
@@ -164,7 +163,8 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	return took
 }
 
-// The filler makes what Finish makes: nothing differs.
+// TestCrowdIsSound checks that the filler stores what Finish stores: Verify finds only that the replays name
+// other bots.
 func TestCrowdIsSound(t *testing.T) {
 	c := newCrowd(t, 20, 1)
 	c.fill(60)
@@ -179,8 +179,8 @@ func TestCrowdIsSound(t *testing.T) {
 	}
 }
 
-// bigCrowd returns the competition of BenchmarkStore, whose parts share it. From here on
-// a commit waits for the disk, as it does for a server.
+// bigCrowd returns the competition of BenchmarkStore, which all its parts share. From then on a commit waits
+// for the disk, as on a server.
 func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
 	c := newCrowd(b, benchBots, benchPool)
@@ -191,8 +191,8 @@ func bigCrowd(b *testing.B) *crowd {
 	return c
 }
 
-// BenchmarkStore is how long readers wait, while a writer finishes one match after
-// the other; the metric is the 95th percentile in milliseconds.
+// BenchmarkStore measures how long readers wait while a writer finishes one match after the other. The metric
+// is the 95th percentile in milliseconds.
 func BenchmarkStore(b *testing.B) {
 	c := bigCrowd(b)
 	for _, x := range []struct {
@@ -237,7 +237,7 @@ func BenchmarkStore(b *testing.B) {
 	})
 }
 
-// botPage reads what a bot's page shows.
+// botPage runs the queries of a bot's page.
 func (c *crowd) botPage(b *testing.B, name string) {
 	bot := kit.Get[ladder.Bot](b)(c.Bots.Find(bg, name))
 	versions := kit.Get[[]ladder.Version](b)(c.Versions.List(bg, bot.ID, 0, -1))
@@ -254,7 +254,7 @@ func (c *crowd) botPage(b *testing.B, name string) {
 	}
 }
 
-// writing finishes matches until stop, which tells how many a second.
+// writing finishes matches in the background. stop ends that and returns the number of matches per second.
 func (c *crowd) writing() (stop func() float64) {
 	end := make(chan struct{})
 	var group sync.WaitGroup
@@ -283,8 +283,8 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1e3, "p95-ms")
 }
 
-// BenchmarkFinish keeps one match of each default ladder, with as many deals as the
-// ladder has: from the referee's games to the committed ratings.
+// BenchmarkFinish measures Finish for a match of each default ladder, from the results to the committed
+// ratings.
 func BenchmarkFinish(b *testing.B) {
 	c := openStore(b, b.TempDir())
 	names := []string{"@random", "@first", "@greedy", "@last"}
@@ -319,8 +319,8 @@ func BenchmarkFinish(b *testing.B) {
 	}
 }
 
-// BenchmarkFit is the fit of 1,000 versions over 1,000,000 games: 50,000 matches
-// of 10 deals, of which the ladder's counts are what a fit reads.
+// BenchmarkFit measures fitting the ratings of 1,000 versions from 1,000,000 games, which are 50,000 matches of
+// 10 deals.
 func BenchmarkFit(b *testing.B) {
 	c := newCrowd(b, 1000, 1)
 	r := rand.New(rand.NewPCG(8, 9))
@@ -350,8 +350,8 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is what the database has of a match, but for its replays and logs, in bytes: of 4,000
-// matches between 100 bots, with as many deals as the ladder has.
+// BenchmarkRows measures the bytes per match in the database, without replays and logs, for 4,000 matches
+// between 100 bots.
 func BenchmarkRows(b *testing.B) {
 	for i, l := range config.Default().Ladders {
 		if !slices.Contains([]string{"brisca-2", "podrida-4", "tebes-4", "tebes-6"}, l.Name) {
@@ -380,7 +380,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify is how long it takes to verify 5,000 matches between 100 bots.
+// BenchmarkVerify measures how long it takes to verify 5,000 matches between 100 bots.
 func BenchmarkVerify(b *testing.B) {
 	const matches = 5000
 	c := newCrowd(b, 100, 5)

@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The matches of teams come as they were played: who was whose partner, and the
-// first team's score over the deals.
+// TestBouts checks that the bouts of teams have the partners and the scores that were played.
 func TestBouts(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -11,12 +11,13 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Standings are as they would be if they were sorted anew after each match.
+// TestStandingsAreSorted checks that cached standings are in the same order as if they were sorted again after
+// each match.
 func TestStandingsAreSorted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := &ladderState{members: map[int64]*member{}}
-		elos := rapid.Float64Range(0, 3) // in whole numbers: many are equal
+		elos := rapid.Float64Range(0, 3) // rounded below, so that many are equal
 		n := rapid.IntRange(1, 12).Draw(t, "members")
 		for id := range int64(n) {
 			m := &member{place: ladder.Standing{VersionID: id, Elo: float64(int(elos.Draw(t, "elo")))}}

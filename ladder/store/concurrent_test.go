@@ -23,8 +23,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// A backup taken while matches are finished is a whole data directory: it verifies,
-// and a server goes on from it.
+// TestBackupWhileWriting checks that a backup taken while matches finish is a complete data directory: it
+// verifies, and a server can continue from it.
 func TestBackupWhileWriting(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -71,7 +71,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a directory that does not exist", dir))
 }
 
-// A context that ends in the middle of a transaction is told of as that.
+// TestContextEnds checks that a transaction whose context ends returns the error of the context.
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -107,9 +107,8 @@ func TestVerifySound(t *testing.T) {
 	}
 }
 
-// Whatever finishes at the same time and in whatever order, with new versions in
-// between, the ratings are bit by bit those of the matches taken in their order:
-// Verify computes them so.
+// TestFinishConcurrently checks that matches that finish at the same time, with new versions in between, give
+// bit by bit the ratings of the same matches one after the other, as Verify computes them.
 func TestFinishConcurrently(t *testing.T) {
 	t.Parallel()
 	pool := map[string][]pooledMatch{}
@@ -162,7 +161,7 @@ func TestFinishConcurrently(t *testing.T) {
 	})
 }
 
-// Nobody has the directory beside who rates it again.
+// TestExclusive checks that no other process can have the directory during Rerate.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -180,8 +179,8 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// Results of any matches, good and bad ones, that are finished in groups of any size give the same
-// ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
+// TestGroupsGiveSameRatings checks that results that finish in groups of any size give the same ratings, to the
+// last bit, as one by one. Bad results are refused and do not affect the others.
 func TestGroupsGiveSameRatings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -268,8 +267,8 @@ func TestGroupsGiveSameRatings(t *testing.T) {
 	})
 }
 
-// A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
-// has its own error.
+// TestGroupCommitFails checks that a group whose transaction is rolled back, as SQLite does on a full disk, is
+// written one by one, and that each change has its own error.
 func TestGroupCommitFails(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -296,7 +295,7 @@ func TestGroupCommitFails(t *testing.T) {
 	}
 }
 
-// Of several starts each is begun or refused alone.
+// TestStartMany checks that each of several starts succeeds or fails alone.
 func TestStartMany(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -329,7 +328,7 @@ func TestStartMany(t *testing.T) {
 	}
 }
 
-// What another program writes is noticed with the next change.
+// TestCacheDetectsOtherWriters checks that the next change notices what another program has written.
 func TestCacheDetectsOtherWriters(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

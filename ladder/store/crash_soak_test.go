@@ -22,7 +22,7 @@ func init() {
 	modes["crash"], modes["move"] = finishUntilKilled, moveUntilKilled
 }
 
-// finishUntilKilled finishes matches in a directory, in groups, and says each on stdout.
+// finishUntilKilled finishes matches in groups and prints each on stdout, until it is killed.
 func finishUntilKilled(dir string) error {
 	tb := exitingTB{}
 	c := &competition{tb: tb, clock: newClock()}
@@ -43,7 +43,7 @@ func finishUntilKilled(dir string) error {
 	return nil
 }
 
-// exitingTB is a testing.TB that ends the program.
+// exitingTB is a testing.TB whose Fatal ends the program.
 type exitingTB struct{ testing.TB }
 
 func (exitingTB) Helper() {}
@@ -53,8 +53,8 @@ func (exitingTB) Fatal(args ...any) {
 	os.Exit(3)
 }
 
-// A process killed at any moment leaves every match that it has told of, and no
-// part of any other.
+// TestKill checks that a process killed at any moment leaves every match that it reported, and no part of any
+// other.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	told := 0
@@ -96,7 +96,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// moveUntilKilled finishes matches in a directory and moves them, and says so on stdout.
+// moveUntilKilled finishes matches and moves their documents, and prints each step on stdout, until it is
+// killed.
 func moveUntilKilled(dir string) error {
 	tb := exitingTB{}
 	c := &competition{tb: tb, clock: newClock()}
@@ -116,7 +117,7 @@ func moveUntilKilled(dir string) error {
 	}
 }
 
-// A process killed at any moment of moving loses nothing and doubles nothing.
+// TestKillMove checks that killing a process while it moves documents loses and duplicates nothing.
 func TestKillMove(t *testing.T) {
 	dir := t.TempDir()
 	for range 5 {

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// What a server leaves that is killed at the end of a call is what the calls have told, and no more. Its
-// files are copied while it has them open.
+// TestKilledAfterEachCall checks that a server killed after a call leaves exactly what the calls have reported.
+// It copies the files of the server while they are open.
 func TestKilledAfterEachCall(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -48,5 +48,5 @@ func TestKilledAfterEachCall(t *testing.T) {
 	left("all are moved")
 }
 
-// finishedMatches are the rows of finished matches.
+// finishedMatches selects the rows of finished matches.
 const finishedMatches = "matches WHERE state = 'finished'"

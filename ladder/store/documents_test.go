@@ -19,13 +19,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// storedDocument is what a store has of a match.
+// storedDocument has the documents of a match in a store.
 type storedDocument struct {
 	Replays []string
 	Logs    []string
 }
 
-// storedDocuments returns the documents of all finished matches, by match.
+// storedDocuments returns the documents of all finished matches, by match ID.
 func (c *competition) storedDocuments() map[int64]storedDocument {
 	c.tb.Helper()
 	out := map[int64]storedDocument{}
@@ -46,7 +46,8 @@ func (c *competition) storedDocuments() map[int64]storedDocument {
 	return out
 }
 
-// Every game, with faults and logs and without, comes back byte for byte.
+// TestDocumentsOfEveryGame checks that the documents of every game, with and without faults and logs, are
+// returned byte for byte.
 func TestDocumentsOfEveryGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -90,7 +91,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 	}
 }
 
-// botsFor returns bots for all seats of a game; the first one may have a fault in every game.
+// botsFor returns bots for all seats of a game. If faulty is true, the first one has a fault in every game.
 func botsFor(v *rules.Variant, faulty bool) (bots []match.Contestant) {
 	for i := range v.Players {
 		bots = append(bots, match.Contestant{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
@@ -104,7 +105,7 @@ func botsFor(v *rules.Variant, faulty bool) (bots []match.Contestant) {
 	return bots
 }
 
-// Any bytes come back as they were, and are unpacked or are an error.
+// FuzzPack checks that any bytes can be packed and unpacked, and that unpacking any bytes does not panic.
 func FuzzPack(f *testing.F) {
 	codec := kit.Get[*codec](f)(newCodec())
 	f.Add([]byte(nil))

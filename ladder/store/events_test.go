@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// TestEvents: all that is committed is told, in its order; what is refused is not.
+// TestEvents checks that committed changes publish events, in order, and that refused changes do not.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -77,7 +77,7 @@ func TestEvents(t *testing.T) {
 	want("somebody who is let in again")
 }
 
-// TestEventOfMatch: a finished match is told with what it has moved.
+// TestEventOfMatch checks that the event of a finished match has its rating changes.
 func TestEventOfMatch(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -89,7 +89,7 @@ func TestEventOfMatch(t *testing.T) {
 	}
 }
 
-// TestGeneration: it moves when other matches wait, and by nothing else.
+// TestGeneration checks that Generation changes if and only if other matches wait.
 func TestGeneration(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// smallDisk returns a directory on a file system of its own; "" where this user may not
-// mount one.
+// smallDisk returns a directory on a file system of the given size, or "" if this user may not mount one.
 func smallDisk(t *testing.T, size string) string {
 	dir := t.TempDir()
 	if err := syscall.Mount("timba-test", dir, "tmpfs", 0, "size="+size); err != nil {
@@ -24,8 +23,8 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// A disk that fills up: a match is refused as a whole, what was there stays, and
-// when there is room again the same match is kept.
+// TestFullDisk checks that a full disk refuses a match completely and leaves other data unchanged, and that the
+// same match can be stored when there is room again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "8m")
@@ -70,8 +69,8 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// A disk that is read-only from one moment on: writing says so, reading goes on,
-// and nothing is lost when it can be written again.
+// TestReadOnlyDisk checks that, when a disk becomes read-only, writing fails with a clear error, reading
+// continues, and nothing is lost when it becomes writable again.
 func TestReadOnlyDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "32m")

@@ -26,8 +26,8 @@ func wantUnavailable(t *testing.T, err error, text string) {
 	}
 }
 
-// A database that cannot grow refuses a match as a whole and keeps it as soon as
-// there is room.
+// TestFullDatabase checks that a database that cannot grow refuses a match completely, and stores it when there
+// is room.
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -36,10 +36,10 @@ func TestFullDatabase(t *testing.T) {
 	played := playMatch(t, m, seed)
 	noise := make([]byte, 50_000)
 	rand.Read(noise)
-	played[1].Logs[0] = noise // so that it takes many pages
+	played[1].Logs[0] = noise // needs many pages
 	var pages, free int
 	kit.Must(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
-	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
+	for free = 0; ; free++ { // pages by which the database may grow
 		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		kit.Must(t, err)
 		_, err = c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played)
@@ -61,7 +61,8 @@ func TestFullDatabase(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A directory has one server; commands beside it work, and the lock goes with it.
+// TestOneServer checks that a directory has at most one server, that commands can work beside it, and that
+// Close releases the lock.
 func TestOneServer(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -81,7 +82,7 @@ func TestOneServer(t *testing.T) {
 	kit.Must(t, err)
 }
 
-// A database of a newer program is not touched.
+// TestNewerSchema checks that a database of a newer program is refused and not changed.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -94,7 +95,7 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// A directory without a database is nobody's but a server's to fill.
+// TestNoDatabase checks that only a server creates a database.
 func TestNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -111,7 +112,7 @@ func TestNoDatabase(t *testing.T) {
 	wantUnavailable(t, err, "data: the database is damaged: ")
 }
 
-// Characters that mean something in an address do not in a directory's name.
+// TestDirNames checks that the name of a directory may contain characters with a meaning in a URI.
 func TestDirNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b&c=d ñ#1", "what? 100% %41"} {
@@ -140,11 +141,12 @@ func TestReadOnly(t *testing.T) {
 	wantSound(t, s)
 }
 
-// Others of the machine do not read the database, whatever the directory's rights.
+// TestRights checks that other users of the machine cannot read the database, whatever the rights of the
+// directory.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		return // rights are the directory's there
+		return // files have the rights of the directory there
 	}
 	dir := t.TempDir()
 	kit.Must(t, os.Chmod(dir, 0o755))
@@ -161,7 +163,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// The pragmas hold on every connection.
+// TestPragmas checks that the pragmas are set on every connection.
 func TestPragmas(t *testing.T) {
 	t.Parallel()
 	c := kit.Get[*Store](t)(Open(t.TempDir(), Options{Server: true}))
@@ -190,7 +192,7 @@ func TestPragmas(t *testing.T) {
 	group.Wait()
 }
 
-// A backup that cannot be finished leaves nothing.
+// TestBackupFails checks that a failed backup leaves nothing.
 func TestBackupFails(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The generated code is that of the queries and the schema as they are: their hash
-// is kept beside it. `go generate` writes both anew.
+// TestGeneratedCodeIsFresh checks that the generated code is that of the queries and the schema, by the hash in
+// testdata. `go generate` updates both.
 func TestGeneratedCodeIsFresh(t *testing.T) {
 	t.Parallel()
 	h := sha256.New()

@@ -23,7 +23,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// No group is larger than maxGroup, and all of a longer queue is written.
+// TestGroupIsBounded checks that no group is larger than maxGroup, and that all changes of a longer queue are
+// written.
 func TestGroupIsBounded(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -54,12 +55,13 @@ func TestGroupIsBounded(t *testing.T) {
 	}
 }
 
-// Where one of a group is refused, those before it are written together, and so are those after it.
+// TestGroupWithOneRefused checks that, if one change of a group is refused, those before it are written
+// together, and so are those after it.
 func TestGroupWithOneRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	no := errors.New("no")
-	var at [9]time.Time // of the last transaction that has made it: none has the time of another
+	var at [9]time.Time // time of the last transaction that made each change
 	var makes []func(context.Context, *Tx) error
 	for i := range at {
 		makes = append(makes, func(_ context.Context, tx *Tx) error {
@@ -79,7 +81,8 @@ func TestGroupWithOneRefused(t *testing.T) {
 	}
 }
 
-// An attempt that is over cannot be finished or broken off, and what it brings has no effect.
+// TestAttemptOverIsRefused checks that an attempt that is over can be neither finished nor interrupted, and
+// that its results have no effect.
 func TestAttemptOverIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -130,7 +133,7 @@ func TestAttemptOverIsRefused(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// Whatever happens, what matchmaking is told from memory is what the database has.
+// TestCacheMatchesDatabase checks that the cached ladders always match the database.
 func TestCacheMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -229,8 +232,9 @@ func TestCacheMatchesDatabase(t *testing.T) {
 	})
 }
 
-// What another program writes is noticed also where the end of a context has ended the writer's connection meanwhile,
-// and the next one counts anew.
+// TestCacheDetectsOtherWritersOverNewConnection checks that writes of another program are noticed even if the
+// writer's connection was replaced in the meantime, because a context ended, and that counting starts anew on
+// the new connection.
 func TestCacheDetectsOtherWritersOverNewConnection(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -35,7 +35,7 @@ import (
 
 var bg = context.Background()
 
-// clock is a clock that goes on by a second each time that somebody looks.
+// clock is a clock that advances by one second at each reading.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -56,10 +56,10 @@ func (c *clock) skip(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// bundleOf returns the hash of an upload that nobody has.
+// bundleOf returns the n-th of many hashes to which no upload belongs.
 func bundleOf(n int) string { return referee.Commitment(rules.Seed{byte(n), byte(n >> 8), 1}).String() }
 
-// testLadders returns small ones of every shape: two sides, teams, four sides.
+// testLadders returns three small ladders: with two sides, with teams, and with four sides.
 func testLadders(tb testing.TB) []ladder.Ladder {
 	c := kit.Get[*config.Config](tb)(config.Parse("test", []byte(`
 [[ladder]]
@@ -87,7 +87,7 @@ house = ["@random", "@first", "@greedy"]
 	return c.Ladders
 }
 
-// wantError checks an error's code and text.
+// wantError fails the test unless err has the given code and text.
 func wantError(tb testing.TB, err error, code ladder.ErrorCode, text string) {
 	tb.Helper()
 	if err == nil || err.Error() != text || ladder.CodeOf(err) != code {
@@ -95,14 +95,14 @@ func wantError(tb testing.TB, err error, code ladder.ErrorCode, text string) {
 	}
 }
 
-// competition is an open store with the test ladders and the house bots.
+// competition is an open store for tests.
 type competition struct {
 	*Store
 	tb    testing.TB
 	clock *clock
 }
 
-// emptyDatabase is a database without contents. It is made once in a process.
+// emptyDatabase returns the content of a database without rows. It is created once per process.
 var emptyDatabase = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
@@ -119,7 +119,7 @@ var emptyDatabase = sync.OnceValues(func() (data []byte, err error) {
 	return os.ReadFile(datadir.Dir(dir).Database())
 })
 
-// openStore opens the store in a directory, or a new one there.
+// openStore opens the store in dir, which it creates if necessary.
 func openStore(tb testing.TB, dir string) *competition {
 	tb.Helper()
 	path := datadir.Dir(dir).Database()
@@ -142,7 +142,7 @@ func newCompetition(tb testing.TB) *competition {
 	return c
 }
 
-// syncConfig is what a server does at its start.
+// syncConfig stores the house bots and the test ladders, as a server does when it starts.
 func (c *competition) syncConfig() {
 	c.tb.Helper()
 	var bots []HouseBot
@@ -155,7 +155,7 @@ func (c *competition) syncConfig() {
 
 var noLimits = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 
-// addLive submits a version of a person's bot, which comes through all stages.
+// addLive adds a live version of a person's bot.
 func (c *competition) addLive(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	v := c.addBuilt(person, name)
@@ -164,7 +164,7 @@ func (c *competition) addLive(person int64, name string) ladder.Version {
 	return v
 }
 
-// addBuilt returns a version that is built and not live yet.
+// addBuilt adds a version that is built but not live yet.
 func (c *competition) addBuilt(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
@@ -178,7 +178,7 @@ func (c *competition) addBuilt(person int64, name string) ladder.Version {
 	return v
 }
 
-// startRatedMatch begins a match on a ladder.
+// startRatedMatch adds a match on a ladder and starts an attempt.
 func (c *competition) startRatedMatch(name string, versions ...int64) (ladder.Match, rules.Seed) {
 	c.tb.Helper()
 	m := kit.Get[ladder.Match](c.tb)(c.Matches.Add(bg, NewMatch{Ladder: name, Versions: versions}))
@@ -192,7 +192,7 @@ func (c *competition) startAttempt(m ladder.Match) rules.Seed {
 	return seed
 }
 
-// lastAttempt returns the number of a match's newest attempt, 0 without one.
+// lastAttempt returns the number of the last attempt at a match, or 0 if there is none.
 func (c *competition) lastAttempt(match int64) int {
 	c.tb.Helper()
 	a, err := c.read.LastAttempt(bg, match)
@@ -200,7 +200,7 @@ func (c *competition) lastAttempt(match int64) int {
 	return int(a.Number)
 }
 
-// playRatedMatch plays a match on a ladder and keeps it.
+// playRatedMatch adds, plays and finishes a match on a ladder.
 func (c *competition) playRatedMatch(name string, versions ...int64) (ladder.Match, []ladder.Change) {
 	c.tb.Helper()
 	m, seed := c.startRatedMatch(name, versions...)
@@ -209,9 +209,9 @@ func (c *competition) playRatedMatch(name string, versions ...int64) (ladder.Mat
 	return m, changes
 }
 
-// playMatch plays a match between house bots that take the versions' places: by
-// version, one plays @random, @first or @greedy; "plays-first" and "plays-last" play
-// what they say, and can only repeat themselves.
+// playMatch plays a match with house bots in place of the versions: @random, @first or @greedy, depending on
+// the ID of the version. The bots "plays-first" and "plays-last" play the first or the last legal move, so that
+// they can only repeat games.
 func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.GameResult) {
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
@@ -236,7 +236,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 	}
 	kit.Must(tb, rm.Play(bg, func(g *referee.GameResult) error {
 		g.Reveal(seed)
-		if g.Match.Rotation == 1 { // bots here have no stderr
+		if g.Match.Rotation == 1 { // these bots have no stderr, so add a log
 			g.Logs[0] = fmt.Appendf(nil, "deal %d of %x", g.Match.Deal, seed)
 		}
 		out = append(out, g)
@@ -245,7 +245,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 	return out
 }
 
-// labelOf returns the label of the versions of a bot.
+// labelOf returns the label that the versions of a bot have.
 func labelOf(bot string) string {
 	if strings.HasPrefix(bot, "@") {
 		return "1"
@@ -253,7 +253,7 @@ func labelOf(bot string) string {
 	return "1.0"
 }
 
-// withNamesOf returns games of a match with the names of the bots that another match has.
+// withNamesOf returns copies of games with the names of the bots of match m.
 func withNamesOf(m ladder.Match, games []*referee.GameResult) (out []*referee.GameResult) {
 	for _, g := range games {
 		again := *g
@@ -267,7 +267,8 @@ func withNamesOf(m ladder.Match, games []*referee.GameResult) (out []*referee.Ga
 	return out
 }
 
-// playGame plays a game of a person, or of a guest, against the live versions of bots, and keeps it.
+// playGame plays and stores a game of a person, or of a guest if person is zero, against the live versions of
+// bots.
 func (c *competition) playGame(id string, person ladder.Person, l ladder.Ladder, seat int, bots ...string) {
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
@@ -298,7 +299,7 @@ func (c *competition) playGame(id string, person ladder.Person, l ladder.Ladder,
 	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
-// playPeopleGame plays a game in which only people sit, and keeps it; those without a name are guests.
+// playPeopleGame plays and stores a game with only people. A zero person is a guest.
 func (c *competition) playPeopleGame(id string, l ladder.Ladder, people ...ladder.Person) {
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
@@ -324,7 +325,7 @@ func (c *competition) playPeopleGame(id string, l ladder.Ladder, people ...ladde
 	kit.Must(c.tb, c.Plays.Finish(bg, id, v, g.Ranks, g.Encode()))
 }
 
-// wantGame returns a referee's game as the store has to tell it.
+// wantGame returns a result as the store must return it.
 func wantGame(g *referee.GameResult) ladder.FinishedGame {
 	out := ladder.FinishedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}
 	for seat, slot := range g.Bots {
@@ -340,7 +341,7 @@ func wantGame(g *referee.GameResult) ladder.FinishedGame {
 	return out
 }
 
-// liveIDs of the live versions of some bots.
+// liveIDs returns the IDs of the live versions of bots.
 func (c *competition) liveIDs(names ...string) (liveIDs []int64) {
 	c.tb.Helper()
 	for _, n := range names {
@@ -355,7 +356,7 @@ func (c *competition) liveIDs(names ...string) (liveIDs []int64) {
 	return liveIDs
 }
 
-// writeUpload writes an upload under its hash.
+// writeUpload writes an upload to the data directory and returns its hash.
 func writeUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	tb.Helper()
 	h := sha256.Sum256([]byte(text))
@@ -365,7 +366,7 @@ func writeUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	return sum
 }
 
-// copyBusyCompetition returns an own copy of a busy competition, which is made once.
+// copyBusyCompetition returns a copy of a busy competition, which is created once.
 func copyBusyCompetition(tb testing.TB) *competition {
 	tb.Helper()
 	master := makeTemplate(tb)
@@ -374,7 +375,7 @@ func copyBusyCompetition(tb testing.TB) *competition {
 	return openStore(tb, dir)
 }
 
-// templateDir is the directory of the template.
+// templateDir is the directory with the busy competition that is copied.
 var templateDir string
 
 var templateLock sync.Mutex
@@ -389,11 +390,11 @@ func makeTemplate(tb testing.TB) string {
 	return dir
 }
 
-// rapidChecks is how often a property is checked. A check here is a whole competition: fewer than usual are
-// enough, unless more are asked for.
-var rapidChecks = map[bool]string{false: "12", true: "4"}[kit.HasRaceDetector()] // with the race detector SQLite is ten times slower
+// rapidChecks is the number of times that rapid checks a property. Each check uses a whole competition, so the
+// number is lower than usual.
+var rapidChecks = map[bool]string{false: "12", true: "4"}[kit.HasRaceDetector()] // the race detector makes SQLite ten times slower
 
-// modes are what the test binary can be when a test starts it again.
+// modes are the programs that the test binary can be when a test starts it.
 var modes = refereetest.Modes{}
 
 func TestMain(m *testing.M) {
@@ -414,8 +415,9 @@ func wantSound(tb testing.TB, s *Store) {
 	}
 }
 
-// newBusyCompetition returns a competition with matches of every kind: rated on every ladder, broken
-// off, dropped, unrated, with a bot that comes, has a new version and is suspended.
+// newBusyCompetition returns a competition with matches of every kind (rated on every ladder, interrupted,
+// dropped, unrated, running), with games of people, and with a bot that gets a new version and one that is
+// suspended.
 func newBusyCompetition(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.People.Add(bg, "anna", false)
@@ -462,7 +464,7 @@ type pooledMatch struct {
 	games []*referee.GameResult
 }
 
-// ladderMatch returns a match of a ladder between nobody in particular, to be played.
+// ladderMatch returns a match on a ladder between made-up versions, for playing.
 func ladderMatch(l ladder.Ladder) ladder.Match {
 	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
 	for slot := range l.Bots {
@@ -471,14 +473,14 @@ func ladderMatch(l ladder.Ladder) ladder.Match {
 	return m
 }
 
-// playedMatch is a match that was played, and what is to be kept of it.
+// playedMatch is the result of an attempt, ready for Finish.
 type playedMatch struct {
 	match   int64
 	attempt int
 	games   []*referee.GameResult
 }
 
-// holdWriter keeps the writer busy, so that what comes meanwhile becomes one group, until release.
+// holdWriter blocks the writer until release is called. Changes that arrive until then form one group.
 func (c *competition) holdWriter() (release func()) {
 	c.tb.Helper()
 	c.awaitGroup(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
@@ -498,17 +500,17 @@ func (c *competition) holdWriter() (release func()) {
 	}
 }
 
-// awaitGroupWrite returns when a group is being written and nothing waits.
+// awaitGroupWrite waits until a group is being written and no changes wait.
 func (c *competition) awaitGroupWrite() {
 	c.awaitGroup(func(g *group) bool { return g.running && len(g.waiting) == 0 })
 }
 
-// awaitQueued returns when so many changes wait for the writer.
+// awaitQueued waits until at least n changes are queued.
 func (c *competition) awaitQueued(n int) {
 	c.awaitGroup(func(g *group) bool { return len(g.waiting) >= n })
 }
 
-// countRows returns the number of rows of a table, or of a part of one.
+// countRows returns the number of rows. from is a table, perhaps with a WHERE clause.
 func (c *competition) countRows(from string) (n int) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
@@ -522,7 +524,7 @@ func playerIDs(players []matchmaking.Candidate) (ids []int64) {
 	return ids
 }
 
-// players returns what matchmaking is told of a ladder's versions.
+// players returns the players in the pool of a ladder.
 func (c *competition) players(name string) (players []matchmaking.Candidate) {
 	c.tb.Helper()
 	kit.Get[*matchmaking.Pool](c.tb)(c.Ladders.Pool(bg, name)).Contains(func(p *matchmaking.Candidate) bool {
@@ -540,7 +542,7 @@ func (c *competition) addUnrated(by int64, versions ...int64) ladder.Match {
 	return m
 }
 
-// awaitGroup returns when the changes that wait are so.
+// awaitGroup waits until the group satisfies so.
 func (c *competition) awaitGroup(so func(*group) bool) {
 	kit.Until(c.tb, "the changes wait", func() bool {
 		c.group.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// What matchmaking is told: who plays, how long they waited, whom they met, with
-// the matches that are not over.
+// TestLadderState checks the pool for matchmaking: who plays, how long ago, against whom, and which matches are
+// open.
 func TestLadderState(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -38,7 +38,7 @@ func TestLadderState(t *testing.T) {
 	}
 }
 
-// metOn counts the matches of two versions as opponents on a ladder.
+// metOn returns a function that counts the matches of two versions as opponents on a ladder.
 func (c *competition) metOn(name string) func(a, b int64) int {
 	return func(a, b int64) int {
 		c.tb.Helper()
@@ -46,7 +46,7 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 	}
 }
 
-// met returns how often matchmaking is told that a version has met others on a ladder.
+// met returns, by opponent, how often the pool of a ladder knows that a version has met it.
 func (c *competition) met(name string, versionID int64) map[int64]int {
 	c.tb.Helper()
 	for {
@@ -57,7 +57,7 @@ func (c *competition) met(name string, versionID int64) map[int64]int {
 	}
 }
 
-// Partners have not met as opponents.
+// TestLadderStateOfTeams checks that partners do not count as opponents.
 func TestLadderStateOfTeams(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -72,7 +72,8 @@ func TestLadderStateOfTeams(t *testing.T) {
 	}
 }
 
-// A ladder that leaves the configuration keeps its history; its game never changes.
+// TestSyncLadders checks that a ladder that leaves the configuration keeps its history, and that the game of a
+// ladder with matches cannot change.
 func TestSyncLadders(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -110,7 +111,7 @@ func TestSyncLadders(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A ladder with matches may get another opening.
+// TestOpeningMayChange checks that the opening of a ladder with matches may change.
 func TestOpeningMayChange(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -125,8 +126,8 @@ func TestOpeningMayChange(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A house bot with another label has a new version, with another program around
-// it the same; one that is gone is retired.
+// TestSyncHouse checks that a house bot with a new label gets a new version, that a new hash alone does not,
+// and that a bot that no longer exists is retired.
 func TestSyncHouse(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -155,15 +156,15 @@ func TestSyncHouse(t *testing.T) {
 	}
 }
 
-// Standings are ordered by the fit, with provisional ones, such as those before their first fit, under
-// the others, wherever they are shown.
+// TestStandingsByFit checks that standings are ordered by the fit, with provisional versions below the others,
+// wherever they are returned.
 func TestStandingsByFit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	sure := func(elo float64) stats.Estimate { return stats.Estimate{Value: elo, Low: elo - 50, High: elo + 50} }
 	ids := c.liveIDs("@random", "@first", "@greedy")
 	c.playRatedMatch("tebes-4", ids[0], ids[1])
-	kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4")) // from here on they are kept in order
+	kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4")) // caches the order
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
 	check := func(want ...string) {
 		t.Helper()
@@ -195,7 +196,8 @@ func TestStandingsByFit(t *testing.T) {
 	check("@random", "@first", "@greedy") // an anchor with one match
 }
 
-// On a ladder without matches that becomes one of another game, only bots play that play this.
+// TestGameBeforeTheFirstMatch checks that, when the game of a ladder without matches changes, only bots for the
+// new game play on it.
 func TestGameBeforeTheFirstMatch(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

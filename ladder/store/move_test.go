@@ -24,7 +24,7 @@ import (
 
 const day = 24 * time.Hour
 
-// archivedMatches returns the matches whose documents are in the archive.
+// archivedMatches returns the IDs of the matches whose documents are in the archive.
 func (c *competition) archivedMatches() (ids []int64) {
 	c.tb.Helper()
 	_, rows := c.rows("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
@@ -34,7 +34,7 @@ func (c *competition) archivedMatches() (ids []int64) {
 	return ids
 }
 
-// archiveFiles returns the files of the archive.
+// archiveFiles returns the names of the files in the archive.
 func (c *competition) archiveFiles() (files []string) {
 	entries, _ := os.ReadDir(c.Dir().Archive()) // none before the first is written
 	for _, e := range entries {
@@ -43,7 +43,7 @@ func (c *competition) archiveFiles() (files []string) {
 	return files
 }
 
-// What is moved is served as before, verified, and part of a backup.
+// TestMoveDocuments checks that moved documents are served as before, verified, and included in backups.
 func TestMoveDocuments(t *testing.T) {
 	// limit: storage.days
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestMoveDocuments(t *testing.T) {
 	wantSound(t, backup.Store)
 }
 
-// The matches of the last days stay, and so do those that are not over.
+// TestMoveKeepsTheLast checks that recent and unfinished matches stay in the database.
 func TestMoveKeepsTheLast(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -97,7 +97,8 @@ func TestMoveKeepsTheLast(t *testing.T) {
 	}
 }
 
-// A match from a time when the clock was wrong stays, and does not hold up those after it.
+// TestMoveAfterWrongClock checks that a match that finished while the clock was wrong stays, and does not hold
+// up later matches.
 func TestMoveAfterWrongClock(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -113,8 +114,8 @@ func TestMoveAfterWrongClock(t *testing.T) {
 	}
 }
 
-// wantMoveContinues opens a directory that a move has left, goes on with it, and wants nothing to stay, to be lost or to
-// be there twice.
+// wantMoveContinues opens a directory in which a move was interrupted, continues the move, and checks that
+// nothing stays behind, is lost or is duplicated.
 func wantMoveContinues(t *testing.T, dir, what string, before map[int64]storedDocument) {
 	t.Helper()
 	c := openStore(t, dir)
@@ -134,7 +135,7 @@ func wantMoveContinues(t *testing.T, dir, what string, before map[int64]storedDo
 	kit.Must(t, c.Close())
 }
 
-// moveByTwo moves as Move does, two matches into each file.
+// moveByTwo is MoveDocuments with two matches per file.
 func (c *competition) moveByTwo(ctx context.Context) error {
 	m := c.mover(ctx, ladder.Storage{Days: 30})
 	m.maxMatches = 2
@@ -144,8 +145,8 @@ func (c *competition) moveByTwo(ctx context.Context) error {
 	return m.run()
 }
 
-// A server that is killed between any two steps of moving leaves what the next one goes on with: before a file is
-// written, before the database names it, and after.
+// TestMoveKilled checks that a move continues after a server was killed before a file was written, before the
+// database referred to it, or after that.
 func TestMoveKilled(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -186,7 +187,7 @@ func TestMoveKilled(t *testing.T) {
 	}
 }
 
-// contextAt is a context with somebody who looks when it is asked for its error.
+// contextAt is a context that calls look when its error is read.
 type contextAt struct {
 	context.Context
 	look func()
@@ -197,7 +198,7 @@ func (w *contextAt) Err() error {
 	return w.Context.Err()
 }
 
-// A move that is stopped at any moment goes on.
+// TestMoveStopped checks that a move can continue after its context ended at any moment.
 func TestMoveStopped(t *testing.T) {
 	t.Parallel()
 	from := makeTemplate(t)
@@ -224,7 +225,7 @@ func TestMoveStopped(t *testing.T) {
 	}
 }
 
-// countingContext is a context that ends when it has been looked at so often.
+// countingContext is a context that ends when it was used a given number of times.
 type countingContext struct {
 	context.Context
 	cancel context.CancelFunc
@@ -254,7 +255,7 @@ func (c *countingContext) count() {
 	}
 }
 
-// Above its size the archive takes no more: the rest stays in the database.
+// TestMoveSize checks that the archive does not exceed its size limit: other documents stay in the database.
 func TestMoveSize(t *testing.T) {
 	// limit: storage.size
 	t.Parallel()
@@ -276,8 +277,8 @@ func TestMoveSize(t *testing.T) {
 	}
 }
 
-// A damaged file is named, with what it has, and the matches in it; what is read from it is an
-// error, not another replay.
+// TestMovedDamage checks that Verify names a damaged archive file with its matches, and that reading from it
+// returns an error and never another replay.
 func TestMovedDamage(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -316,7 +317,7 @@ func TestMovedDamage(t *testing.T) {
 	}
 }
 
-// A file that cannot be written, or a stop, moves nothing.
+// TestMoveFails checks that nothing is moved if the file cannot be written or the context has ended.
 func TestMoveFails(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)

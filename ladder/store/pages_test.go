@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The record against an opponent is that of the games, over all of a bot's versions, for two
-// sides, for teams and for four sides.
+// TestOpponents checks that the record against an opponent covers the games of all versions of a bot, for two
+// sides, teams and four sides.
 func TestOpponents(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -84,7 +84,7 @@ func TestOpponents(t *testing.T) {
 	}
 }
 
-// The points of a chart are evenly spaced over all versions, the last match among them.
+// TestRatings checks that the points of a chart are evenly spaced over all versions and include the last match.
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -124,7 +124,7 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// A game that a bot forfeited is found by the bot, and verify knows which matches have one.
+// TestForfeits checks that forfeited games are found by bot, and that Verify notices a wrong mark of a match.
 func TestForfeits(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -187,8 +187,8 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.G
 	return out
 }
 
-// Lists of bots are filtered, newest first, and go on where a page ends; a search finds what begins
-// with a text before what contains it, and no text is a pattern.
+// TestNames checks the lists of bots (filters, order, pages) and the search for names, in which a text is never
+// a pattern and names that begin with it come first.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -236,7 +236,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The matches of a bot or a version in a state in which few are, and those of two versions, are the same as among all.
+// TestMatchesOfBotIn checks that the queries for matches of a bot or version in a rare state, and for matches
+// of two versions, agree with a filter of all matches.
 func TestMatchesOfBotIn(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -45,7 +45,7 @@ func TestTokens(t *testing.T) {
 	if list, _ := c.Sessions.Tokens(bg, p.ID); !list[0].UsedAt.After(used) {
 		t.Error("a use an hour later is not noted")
 	}
-	// Nothing that is kept is the token.
+	// No stored value contains the token.
 	for _, table := range []string{"tokens", "people", "invites"} {
 		columns, rows := c.rows("SELECT * FROM " + table)
 		for _, row := range rows {
@@ -113,7 +113,7 @@ func TestTokensRefused(t *testing.T) {
 	wantError(t, err, ladder.NotFound, "person 99 does not exist")
 }
 
-// An invite is good for one person, however many come at the same time.
+// TestRegister checks that only one person can use an invite, even if several try at the same time.
 func TestRegister(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
@@ -166,7 +166,7 @@ func TestRegister(t *testing.T) {
 	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for another invite")
 }
 
-// A version's way through its stages, and what it may not do.
+// TestVersionStages checks the stages of a version and the changes of state that are refused.
 func TestVersionStages(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -248,7 +248,8 @@ func TestLimitsOfAPerson(t *testing.T) {
 	kit.Must(t, add("one"))
 }
 
-// What a blocked person's bots play ends; it goes on when they are let in again.
+// TestBlockedPeopleDoNotPlay checks that the matches of a blocked person's bots end, and that the bots play
+// again when the person is unblocked.
 func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

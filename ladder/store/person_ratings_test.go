@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Games in which people with accounts sit at all seats move ratings, one for each game, and no others do.
+// TestPersonRatings checks that only games in which every seat has a person with an account change ratings,
+// separately for each kind of game.
 func TestPersonRatings(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -62,7 +63,7 @@ func TestPersonRatings(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// The finished games of a person are there page by page, with a record by game and by who else sat there.
+// TestPlaysOfAPerson checks the pages of a person's finished games, and the records by game and opponents.
 func TestPlaysOfAPerson(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -16,7 +16,7 @@ import (
 
 var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
 
-// generatedStatements returns the queries as they are generated, by name.
+// generatedStatements returns the generated queries by name.
 func generatedStatements(t *testing.T) map[string]string {
 	files := kit.Get[[]string](t)(filepath.Glob("queries/*.sql.go"))
 	out := map[string]string{}
@@ -32,7 +32,7 @@ func generatedStatements(t *testing.T) map[string]string {
 	return out
 }
 
-// fullScans are the statements that may read a whole table, and why.
+// fullScans lists the queries that may read a whole table, with the reason.
 var fullScans = map[string]string{
 	"People":        "an operator's list",
 	"Invites":       "an operator's list",
@@ -52,8 +52,8 @@ var fullScans = map[string]string{
 	"PersonRecords": "the games of a person, of which it makes sums",
 }
 
-// How every statement finds its rows: none reads a whole table, but for those
-// named, and what is shown page by page is not sorted for it.
+// TestQueryPlans checks the query plan of every statement: only those in fullScans read a whole table, and
+// pages are not sorted at query time.
 func TestQueryPlans(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

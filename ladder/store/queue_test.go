@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// addWaiting adds versions that wait, each of another bot of its person, and returns
-// their names.
+// addWaiting adds n versions to the queue, each of another bot of the person, and returns the names of the
+// bots.
 func (c *competition) addWaiting(person ladder.Person, n int) (names []string) {
 	c.tb.Helper()
 	for i := range n {
@@ -35,8 +35,8 @@ func (c *competition) addPeople(names ...string) (addPeople []ladder.Person) {
 	return addPeople
 }
 
-// Owners take turns, whoever came first and however many each sends; the versions
-// of one go in their order. The place in the queue is that order.
+// TestOwnersTakeTurns checks that owners take turns, regardless of how many versions each submits, and that
+// QueuePlace agrees with the order.
 func TestOwnersTakeTurns(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -71,7 +71,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	}
 }
 
-// What a blocked person has waiting is not begun.
+// TestBlockedPeopleHaveNoTurn checks that submissions of a blocked person are not processed.
 func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -85,7 +85,7 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	}
 }
 
-// A version that waits can be cancelled, one that is begun cannot.
+// TestCancel checks that only a submission that waits for its first stage can be canceled.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -100,8 +100,8 @@ func TestCancel(t *testing.T) {
 	wantError(t, c.Versions.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
 }
 
-// An upload is kept as long as a version needs it: one that failed before it was
-// built needs none. What a killed server has left is swept.
+// TestUploadsThatNobodyNeeds checks that an upload is stored as long as a version needs it, and that
+// SweepUploads removes what a killed server has left.
 func TestUploadsThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// ratingOf returns what matches have moved of a version.
+// ratingOf returns the rating of a version and its number of matches and games.
 func (c *competition) ratingOf(name string, version int64) (elo, uncertainty float64, matches, games int64) {
 	c.tb.Helper()
 	l, err := c.read.LadderByName(bg, name)
@@ -19,7 +19,7 @@ func (c *competition) ratingOf(name string, version int64) (elo, uncertainty flo
 	return e.Elo, e.Uncertainty, e.Matches, e.Games
 }
 
-// deterministic returns two versions that can only repeat themselves.
+// deterministic returns two versions that play the same moves in every match.
 func (c *competition) deterministic() (versions [2]int64) {
 	c.tb.Helper()
 	p, err := c.People.Add(bg, "dora", false)
@@ -30,9 +30,8 @@ func (c *competition) deterministic() (versions [2]int64) {
 	return versions
 }
 
-// Two bots that can only repeat themselves at a game without chance are rated by one
-// deal, however many they play; with the seats the other way round as well. In a game
-// with chance all deals count.
+// TestRepeatsMoveNothing checks that repeated games do not change ratings: two deterministic bots in a game
+// without chance are rated by a single deal, in either rotation. In a game with chance all deals count.
 func TestRepeatsMoveNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -84,7 +83,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// What a team scores in deals that do not count is not in the fit.
+// TestBoutsOfRepeats checks that repeated deals are not included in the bouts of teams.
 func TestBoutsOfRepeats(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -15,14 +15,14 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// otherFormula has other constants.
+// otherFormula is a formula with other constants.
 var otherFormula = func() rating.Formula {
 	f := rating.Current
 	f.Start, f.Anchor, f.Newcomer, f.Forget, f.Person.Deviation = 1200, 900, 10, 0.01, 300
 	return f
 }()
 
-// ratings returns all that a formula moves, by ladder.
+// ratings returns everything that the formula computes, as text.
 func (c *competition) ratings() (out []string) {
 	c.tb.Helper()
 	for _, query := range []string{
@@ -40,7 +40,7 @@ func (c *competition) ratings() (out []string) {
 	return out
 }
 
-// wantRerate wants verify to say that the ratings have to be computed again, and nothing else.
+// wantRerate checks that Verify reports only that the ratings were computed by another formula.
 func wantRerate(tb testing.TB, s *Store) {
 	tb.Helper()
 	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
@@ -49,8 +49,8 @@ func wantRerate(tb testing.TB, s *Store) {
 	}
 }
 
-// After a constant has changed no server begins on the ratings, and verify says so, until they are computed again. Going
-// back gives the same bits as before.
+// TestRerate checks that, after a change of the formula, a server does not start and Verify says so until
+// Rerate was called, and that going back restores the same bits.
 func TestRerate(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -120,7 +120,7 @@ func TestRerate(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// What cannot be rated again stays as it is, and so does what is stopped.
+// TestRerateErrors checks that Rerate changes nothing if it fails or is stopped.
 func TestRerateErrors(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -146,8 +146,8 @@ func TestRerateErrors(t *testing.T) {
 	wantDamage("UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0")
 }
 
-// An older version that is used again before the first match of a new ladder comes after the newer one,
-// whose Elo it starts with.
+// TestOlderVersionComesLater checks the case of an older version that is used again before the first match of a
+// new ladder: it enters after the newer one and starts with its Elo.
 func TestOlderVersionComesLater(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// addGuestSession begins the session of a guest.
+// addGuestSession starts a session of a guest.
 func (c *competition) addGuestSession() (key string, id int64) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.update(bg, func(tx *Tx) (err error) {
@@ -22,7 +22,8 @@ func (c *competition) addGuestSession() (key string, id int64) {
 	return key, id
 }
 
-// wantSession checks whose session has a key, "" for nobody's.
+// wantSession checks that the session with the given key belongs to the person called name. An empty name means
+// that the key is not valid.
 func (c *competition) wantSession(what, key, name string) ladder.Session {
 	c.tb.Helper()
 	x, p, _, err := c.Sessions.Find(bg, key)
@@ -118,7 +119,7 @@ func TestSessions(t *testing.T) {
 	c.wantSession("of a person who was blocked", other, "")
 }
 
-// A guest who signs in has the same session, and their first key is not valid any more.
+// TestGuests checks that a guest who signs in keeps the session, and that the first key is no longer valid.
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
@@ -144,7 +145,8 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// Above the limits those sessions end that were used longest ago: of the person, or of a guest.
+// TestSessionLimits checks that, above the limits, the sessions of the person or of guests end that were used
+// longest ago.
 func TestSessionLimits(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
@@ -193,7 +195,8 @@ func TestSessionLimits(t *testing.T) {
 	c.wantSession("another's, still", bertas, "berta")
 }
 
-// The session of a guest begins with their game: one that is refused leaves none.
+// TestGuestSessionNeedsGame checks that a session of a guest is started only together with a game that is
+// accepted.
 func TestGuestSessionNeedsGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -212,8 +215,8 @@ func TestGuestSessionNeedsGame(t *testing.T) {
 	}
 }
 
-// A game that a guest has begun counts for the person as whom they sign in, and no longer for the address, unless the
-// person has no more left.
+// TestClaimSeat checks that a game of a guest who signs in counts for the person and no longer for the address,
+// unless the person has reached the limit.
 func TestClaimSeat(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// What is kept of a match of every shape is what was played, to the byte.
+// TestFinishKeepsAll checks that matches of every shape are stored exactly as they were played.
 func TestFinishKeepsAll(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -29,7 +29,7 @@ func TestFinishKeepsAll(t *testing.T) {
 		m, seed := c.startRatedMatch(name, versions...)
 		played := playMatch(t, m, seed)
 		played[0].Logs[1] = []byte("thinking\n")
-		slices.Reverse(played) // any order will do
+		slices.Reverse(played) // the order does not matter
 		changes := kit.Get[[]ladder.Change](t)(c.Matches.Finish(bg, m.ID, c.lastAttempt(m.ID), played))
 		slices.Reverse(played)
 
@@ -72,7 +72,7 @@ func TestFinishKeepsAll(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// Games that are not those of the attempt are refused, and nothing is kept.
+// TestFinishRefuses checks that games that do not belong to the attempt are refused and nothing is stored.
 func TestFinishRefuses(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -131,7 +131,7 @@ func TestFinishRefuses(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// changeOne changes one of the games.
+// changeOne returns a function that applies change to the i-th game of a list.
 func changeOne(i int, change func(*referee.GameResult)) func([]*referee.GameResult) []*referee.GameResult {
 	return func(games []*referee.GameResult) []*referee.GameResult {
 		g := *games[i]
@@ -141,8 +141,8 @@ func changeOne(i int, change func(*referee.GameResult)) func([]*referee.GameResu
 	}
 }
 
-// An attempt that fails lets the match wait, the third ends it; a stop of the
-// server never does. Seeds are public only after.
+// TestAttempts checks that a match waits again after a failed attempt and is dropped after the third, that
+// stops of the server do not count, and that seeds are public only after an attempt.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -173,7 +173,8 @@ func TestAttempts(t *testing.T) {
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
 }
 
-// However many matches people ask for, one that was interrupted is among the first that wait.
+// TestInterruptedWaitFirst checks that an interrupted match is among the first waiting ones, however many
+// matches people request.
 func TestInterruptedWaitFirst(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -194,8 +195,7 @@ func TestInterruptedWaitFirst(t *testing.T) {
 	}
 }
 
-// No public method gives the seed of an attempt that runs: it is nowhere in what
-// any of them returns.
+// TestRunningSeedsAreSecret checks that no public method returns the seed of a running attempt.
 func TestRunningSeedsAreSecret(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -242,8 +242,8 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 	look()
 }
 
-// A rated match that waits for a version which no longer plays is dropped, one that
-// runs still counts.
+// TestVersionsChangeWhileMatchesWait checks that a waiting rated match is dropped if one of its versions no
+// longer plays, and that a running match still counts.
 func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -273,7 +273,7 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A new version starts from its predecessor's Elo, as it is at that moment.
+// TestPredecessor checks that a new version starts with the Elo that its predecessor has at that moment.
 func TestPredecessor(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -308,7 +308,7 @@ func TestPredecessor(t *testing.T) {
 	}
 }
 
-// The anchor stays where it is fixed, whatever it wins.
+// TestAnchorIsHeld checks that the rating of the anchor never changes.
 func TestAnchorIsHeld(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -323,7 +323,7 @@ func TestAnchorIsHeld(t *testing.T) {
 	}
 }
 
-// A history of any length is thinned to what was asked for, its end kept.
+// TestHistory checks that a history is thinned to the requested length and includes the last change.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -343,8 +343,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Replays come in the order in which they were kept, from any cursor on, and each
-// filter leaves out just the others.
+// TestReplaysAfter checks that replays are returned in the order in which they were stored, from any cursor and
+// with any filter.
 func TestReplaysAfter(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)

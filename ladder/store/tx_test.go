@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A function that panics leaves the turn to others.
+// TestUpdatePanics checks that a function that panics releases the turn.
 func TestUpdatePanics(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())

@@ -13,14 +13,14 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// What Usage counts is what there is: the tables fill the file, the documents have the bytes that were
-// stored, before and after they were moved, and the games add up to the tables.
+// TestUsage checks that the numbers of Usage are consistent: the tables fill the file, the documents have their
+// stored sizes before and after a move, and the games add up to the tables.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
 	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	kit.Must(t, err)
-	c.clock.skip(time.Hour) // the matches are of before
+	c.clock.skip(time.Hour) // so that the matches are older
 	before, err := c.Usage(bg)
 	kit.Must(t, err)
 	info, err := os.Stat(c.Dir().Database())
@@ -82,7 +82,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A competition without a match has a size, too.
+// TestUsageWithoutMatches checks the usage of a competition without matches.
 func TestUsageWithoutMatches(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -26,7 +26,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// However much differs, the list has an end, which says how much it leaves out.
+// TestVerifyLists checks that the list of differences is bounded and says how many it leaves out.
 func TestVerifyLists(t *testing.T) {
 	var all, part findings
 	for i := range maxFindings {
@@ -44,7 +44,7 @@ func TestVerifyLists(t *testing.T) {
 	}
 }
 
-// Every kind of damage is found and named.
+// TestVerifyDamage checks that every kind of damage is found and described.
 func TestVerifyDamage(t *testing.T) {
 	t.Parallel()
 	const (
@@ -145,7 +145,8 @@ func TestVerifyDamage(t *testing.T) {
 	}
 }
 
-// notCompared are the columns of results that nothing else tells of; Verify lists them, too.
+// notCompared lists the columns that nothing else in the database determines. The comment of Verify describes
+// them, too.
 var notCompared = map[string]string{
 	"matches.asked_by":   "who asked for it",
 	"matches.created":    "when it was added",
@@ -160,7 +161,8 @@ var notCompared = map[string]string{
 	"play_seats.session": "in which browser it was",
 }
 
-// No value of a result can be another without a difference, but for those that nothing else tells of.
+// TestVerifyEveryColumn checks that Verify notices a change of any value of a result, except those in
+// notCompared.
 func TestVerifyEveryColumn(t *testing.T) {
 	t.Parallel()
 	const finished = " WHERE match_id IN (SELECT id FROM matches WHERE state = 'finished')"
@@ -205,7 +207,7 @@ func TestVerifyEveryColumn(t *testing.T) {
 	}
 }
 
-// rows returns what a query finds.
+// rows returns the columns and the rows that a query returns.
 func (c *competition) rows(query string) (columns []string, list [][]any) {
 	c.tb.Helper()
 	rows, err := c.readers.Query(query)
@@ -225,7 +227,7 @@ func (c *competition) rows(query string) (columns []string, list [][]any) {
 	return columns, list
 }
 
-// wantCompared changes a value of a row, wants verify to find it, and puts it back.
+// wantCompared changes a value of a row, checks that Verify finds it, and restores it.
 func (c *competition) wantCompared(table string, columns []string, row []any, i int) {
 	c.tb.Helper()
 	changed := slices.Clone(row)
@@ -251,7 +253,7 @@ func (c *competition) wantCompared(table string, columns []string, row []any, i 
 	kit.Must(c.tb, put(changed, row))
 }
 
-// wantMissed deletes a row, wants verify to find it, and puts it back.
+// wantMissed deletes a row, checks that Verify finds it, and restores it.
 func (c *competition) wantMissed(table string, columns []string, row []any) {
 	c.tb.Helper()
 	_, err := c.writer.Exec("DELETE FROM "+table+" WHERE "+strings.Join(columns, " IS ? AND ")+" IS ?", row...)
@@ -264,7 +266,7 @@ func (c *competition) wantMissed(table string, columns []string, row []any) {
 	kit.Must(c.tb, err)
 }
 
-// otherValue returns a value of the same kind.
+// otherValue returns a different value of the same type.
 func otherValue(value any) any {
 	switch v := value.(type) {
 	case int64:
@@ -284,7 +286,7 @@ func otherValue(value any) any {
 	return int64(1)
 }
 
-// No number of a game or a seat can be another without a difference.
+// TestVerifyGames checks that Verify notices a change of any number of a stored game or seat.
 func TestVerifyGames(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -329,7 +331,7 @@ func TestVerifyGames(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A replay that is stored twice, or under another game, is found.
+// TestVerifyParts checks that Verify finds a replay that is stored twice or under another game.
 func TestVerifyParts(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -365,7 +367,7 @@ func TestVerifyParts(t *testing.T) {
 	}
 }
 
-// Bytes after the last part of a document are found, which nothing reads.
+// TestVerifyBytesAfterParts checks that Verify finds bytes after the last part of a document.
 func TestVerifyBytesAfterParts(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -379,7 +381,8 @@ func TestVerifyBytesAfterParts(t *testing.T) {
 	}
 }
 
-// The versions of the bots in the replay of a game of people are compared.
+// TestVerifyVersionsInPlays checks that Verify compares the versions of the bots in games of people with the
+// replays.
 func TestVerifyVersionsInPlays(t *testing.T) {
 	t.Parallel()
 	for from, x := range map[string]struct{ to, what string }{
@@ -400,7 +403,7 @@ func TestVerifyVersionsInPlays(t *testing.T) {
 	}
 }
 
-// What unpacks to more than any document has is refused, and takes no memory.
+// TestUnpackBombs checks that data that would unpack to more than maxDocument are refused without using memory.
 func TestUnpackBombs(t *testing.T) {
 	codec := kit.Get[*codec](t)(newCodec())
 	var stream bytes.Buffer
@@ -441,8 +444,7 @@ func changeBytes(parts []part, from, to string) []part {
 	return parts
 }
 
-// wantFound checks that verify finds a difference, and that all that it finds is for people, not as Go
-// has it.
+// wantFound checks that Verify finds a difference, and that no difference contains Go syntax.
 func wantFound(t *testing.T, c *competition, where, what string) {
 	t.Helper()
 	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
@@ -475,8 +477,7 @@ func TestVerifyUploads(t *testing.T) {
 	}
 }
 
-// A page of the file overwritten: whatever SQLite keeps there, it is noticed and
-// nothing panics.
+// TestVerifyDamagedPages checks that overwriting any page of the database is noticed and causes no panic.
 func TestVerifyDamagedPages(t *testing.T) {
 	t.Parallel()
 	c := copyBusyCompetition(t)
@@ -507,7 +508,8 @@ func TestVerifyDamagedPages(t *testing.T) {
 	}
 }
 
-// An upload that goes while the others are read, because its version has failed, is not missing.
+// TestVerifyBesideFailures checks that an upload is not reported as missing if it was deleted during Verify
+// because its version failed.
 func TestVerifyBesideFailures(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// liveAndActive returns the number of the live version of a bot, 0 without one, and how many of its versions are
-// active on tebes-4.
+// liveAndActive returns the number of the live version of a bot, or 0 if there is none, and how many of its
+// versions are active on tebes-4.
 func (c *competition) liveAndActive(botID int64) (live, active int) {
 	c.tb.Helper()
 	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions.List(bg, botID, 0, -1))
@@ -33,7 +33,7 @@ func (c *competition) liveAndActive(botID int64) (live, active int) {
 	return live, active
 }
 
-// wantMessages compares the messages to a person about matches.
+// wantMessages checks the messages to a person about matches.
 func (c *competition) wantMessages(person int64, want ...string) {
 	c.tb.Helper()
 	var got []string
@@ -54,8 +54,8 @@ func (c *competition) wantPlaying(botID int64, what string, live, active int) {
 	}
 }
 
-// A bot that is withdrawn plays nothing, keeps its history, takes no version, and
-// goes on where it was when it is restored.
+// TestWithdraw checks that a withdrawn bot does not play, keeps its history, and gets no version, and that
+// Restore undoes that.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -73,7 +73,7 @@ func TestWithdraw(t *testing.T) {
 	kit.Must(t, err)
 
 	kit.Must(t, c.Bots.Withdraw(bg, v.BotID))
-	kit.Must(t, c.Bots.Withdraw(bg, v.BotID)) // again changes nothing
+	kit.Must(t, c.Bots.Withdraw(bg, v.BotID)) // the second call changes nothing
 	c.wantMessages(p.ID)
 	c.wantMessages(other.ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is withdrawn by its owner`, others.ID))
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
@@ -108,8 +108,8 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Bots.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
-// A match that somebody asked for and that was played when its bot was withdrawn does not wait again when it is
-// broken off.
+// TestWithdrawnBrokenOff checks that a requested match that was running when its bot was withdrawn is dropped
+// when it is interrupted.
 func TestWithdrawnBrokenOff(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -133,7 +133,8 @@ func TestWithdrawnBrokenOff(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// What is on its way holds a withdrawal up; what was suspended stays suspended.
+// TestWithdrawRefused checks that a bot with a pending version cannot be withdrawn, and that a suspended
+// version stays suspended.
 func TestWithdrawRefused(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -150,8 +151,8 @@ func TestWithdrawRefused(t *testing.T) {
 	wantError(t, c.Bots.UseVersion(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was suspended: submit a version without the faults")
 }
 
-// The owner goes back to an earlier version, which goes on with its own rating; the
-// next one follows that which played last.
+// TestUseVersion checks that an earlier version that is used again continues with its own rating, and that the
+// next version starts from the one that played last.
 func TestUseVersion(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -185,8 +186,8 @@ func TestUseVersion(t *testing.T) {
 	wantError(t, c.Bots.UseVersion(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: look at the versions of anna-bot that have been live")
 }
 
-// The name of a bot that has only failed fills no quota, and is free when its versions do not count any more in
-// the limit of a day. Its owner goes on counting; somebody else begins anew and sees nothing of it.
+// TestFailedNamesAreFree checks that a bot that has only failed versions does not count for the limit of bots,
+// and that another person can take its name when these versions no longer count for the daily limit.
 func TestFailedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -233,7 +234,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// The upload of the live version is said to be that, and takes no number.
+// TestSameUpload checks that the upload of the live version is refused as such and uses no version number.
 func TestSameUpload(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -253,7 +254,8 @@ func TestSameUpload(t *testing.T) {
 	}
 }
 
-// Two people who take each other's names do not get around the limit of a day: limit: limits.versions.
+// TestDeletedNamesCountForLimit checks that two people who take each other's names do not evade the daily
+// limit of versions.
 func TestDeletedNamesCountForLimit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
@@ -273,7 +275,8 @@ func TestDeletedNamesCountForLimit(t *testing.T) {
 	}
 }
 
-// A remote version that rests cannot connect: no match waits for it.
+// TestRetiredRemoteVersion checks that no match waits for a remote version that is not live, because it cannot
+// connect.
 func TestRetiredRemoteVersion(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
