@@ -15,48 +15,49 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// noAction is the action that stands where there is none.
+// noAction fills the rest of a row of legal actions.
 const noAction = math.MaxUint16
 
-// slot is what a batch keeps of a game beside its position.
+// slot is the state of one of a batch's games, except its position.
 type slot struct {
 	dealNumber uint32
-	seat       int8 // whose turn the client has, or rules.Over
-	moveCount  uint16
-	points     [rules.MaxSeats]float32 // when the last frame was made
+	seat       int8                    // the client's seat to move, or rules.Over
+	moveCount  uint16                  // number of legal moves
+	points     [rules.MaxSeats]float32 // at the last frame
 }
 
 const slotBytes = int(unsafe.Sizeof(slot{}))
 
-// Batch is games that are played at once. It is for one goroutine.
+// Batch is a number of games that are played in parallel, with a client in some seats and house bots in the
+// others. Its methods must not be called concurrently.
 type Batch struct {
 	config  Config
 	layout  *Layout
 	shape   shape
 	games   positions
-	bots    [][]*house.LocalSeat // by seat, those of all games; nil for the client
+	bots    [][]*house.LocalSeat // by seat, then by game; nil for seats of the client
 	slots   []slot
-	moves   []rules.Move // by game, shape.widest each
+	moves   []rules.Move // legal moves, shape.widest for each game
 	seed    rules.Seed
-	isReset bool // there is a position in each slot
-	// workers is how many goroutines share the games; what they make does not depend on it.
+	isReset bool // every slot has a position
+	// workers is the number of goroutines that share the games. It does not change the results.
 	workers        int
-	gamesPerWorker int // the number of games for which another goroutine is worth its start
+	gamesPerWorker int // number of games that justifies another goroutine
 	workerMemory   []*worker
-	message        []byte // the state frame after each call
-	frame          []byte // its payload
+	message        []byte // buffer of the state frame
+	frame          []byte // payload of message
 	arrays         arraySet
 }
 
-// worker is the memory of a goroutine.
+// worker is the buffers of one goroutine.
 type worker struct {
 	src    rules.Stream
 	points [rules.MaxSeats]float32
 	row    rowWriter
 }
 
-// NewBatch returns a batch that must be reset first, for so many goroutines: all cores for 0. An
-// error says what is too much.
+// NewBatch returns a batch that uses the given number of goroutines, or one for each core if it is 0. Reset
+// must be called first. It returns an error if the games need too much memory.
 func NewBatch(c Config, workers int) (*Batch, error) {
 	entry, ok := shapes[c.Variant.Game]
 	if !ok {
@@ -83,7 +84,7 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 		if spec == "" {
 			continue
 		}
-		b.gamesPerWorker = 1 // its moves take longer than the start of a goroutine
+		b.gamesPerWorker = 1 // a bot's move takes longer than the start of a goroutine
 		b.bots[seat] = make([]*house.LocalSeat, c.Games)
 		for i := range b.bots[seat] {
 			if b.bots[seat][i], err = house.NewSeat(spec); err != nil {
@@ -94,16 +95,16 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of a game in an array, none where it is left out.
+// rowOf returns the bytes of game i in an array, or none if the client has left out the array.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]
 }
 
-// errNotReset is why there is nothing to act on.
+// errNotReset is the error for a frame that needs games before the first reset.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset begins all games: game i plays deal first+i of the match with the seed.
+// Reset starts all games: game i plays deal first+i of the match that has the given seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -116,7 +117,7 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next begins the next deal of the games whose byte is not 0; the others stay as they are.
+// Next starts the next deal of every game whose byte in which is not 0.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -126,7 +127,7 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	}
 	return b.forEach(ctx, func(i int, w *worker) error {
 		if which[i] == 0 {
-			if b.slots[i].seat != rules.Over { // the last frame may tell the end of the deal before
+			if b.slots[i].seat != rules.Over { // the last frame may have reported the end of the previous deal
 				b.writeScores(i, w, b.games.state(i), false)
 			}
 			return nil
@@ -138,8 +139,8 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	})
 }
 
-// Step makes an action in every game that is not over: little-endian uint16 each. Nothing is
-// done if one of them is not legal.
+// Step applies an action to every game that is not over. The actions are little-endian uint16 values. If one
+// of them is illegal, no game changes.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -161,11 +162,11 @@ func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	})
 }
 
-// check returns why an action is not legal.
+// check returns an error if m is not legal in game i. After the end of the game any action is accepted.
 func (b *Batch) check(i int, m rules.Move) error {
 	s := &b.slots[i]
 	if s.seat == rules.Over {
-		return nil // whatever it is
+		return nil
 	}
 	for _, legal := range b.legal(i) {
 		if m == legal {
@@ -178,14 +179,14 @@ func (b *Batch) check(i int, m rules.Move) error {
 	return fmt.Errorf("env: game %d, deal %d: action %d: %w", i, s.dealNumber, m, b.games.state(i).Check(m))
 }
 
-// legal returns the legal moves of a game.
+// legal returns the legal moves of game i.
 func (b *Batch) legal(i int) []rules.Move {
 	start := i * b.shape.widest
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach does something with every game, in pieces at once; where it does nothing there are no
-// rewards. After an error the batch must be reset.
+// forEach clears the rewards and calls do for every game, in several goroutines if there are enough games.
+// After an error the batch must be reset.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
@@ -218,20 +219,20 @@ func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) er
 	return err
 }
 
-// deal deals the game of a slot.
+// deal deals the current deal of slot i.
 func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
 	b.games.deal(i, &w.src)
 	s.points = [rules.MaxSeats]float32{}
 	for seat, bots := range b.bots {
-		if bots != nil { // as the referee does in rotation 0 of the match
+		if bots != nil { // with the seeds of rotation 0 of a match
 			bots[i].StartGame(b.config.Variant, seat, referee.BotSeed(b.seed, int(s.dealNumber), 0, seat), b.config.MoveTime)
 		}
 	}
 }
 
-// dealNext begins the deal of a slot after the one that it has.
+// dealNext deals the next deal of slot i.
 func (b *Batch) dealNext(i int, w *worker) error {
 	s := &b.slots[i]
 	if int64(s.dealNumber)+int64(len(b.slots)) > math.MaxUint32 {
@@ -242,9 +243,9 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots move until it is the client's turn or the game is over, and writes
-// the game into the frame. Whether the client has acted decides if there is a reward, and if a
-// deal that ends at once is a game.
+// moveToTurn lets the house bots move until the client has the turn or the game is over, and writes the game
+// into the frame. If acted is false, no reward is written, and a deal that ends without a turn of the client
+// is skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)
@@ -264,7 +265,7 @@ func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) er
 	return b.writeObservation(i, w, state)
 }
 
-// skipToTurn begins the next deal that comes to a turn of the client, and returns its seat.
+// skipToTurn starts the next deal in which the client gets a turn, and returns the client's seat.
 func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
 	for range maxSkippedDeals {
 		if err := b.dealNext(i, w); err != nil {
@@ -277,11 +278,12 @@ func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.St
 	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, maxSkippedDeals)
 }
 
-// maxSkippedDeals is how many deals are passed over that end before the client's turn: those won by
-// the deal alone.
+// maxSkippedDeals is the highest number of consecutive deals to skip because they end before the client's
+// turn: some hands win at once.
 const maxSkippedDeals = 10_000
 
-// moveBots lets the house bots move and returns the client's seat to move, or rules.Over.
+// moveBots lets the house bots move until the client has the turn. It returns the client's seat, or
+// rules.Over.
 func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()

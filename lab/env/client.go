@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// python is the client in Python and its example.
+// python contains the Python client and its example.
 //
 //go:embed python/*.py
 var python embed.FS
 
-// WriteClient writes the client and its example into a directory, which it makes if there is
-// none, and returns their paths. It overwrites nothing.
+// WriteClient writes the Python client and its example into dir, which it creates if needed, and returns
+// their paths. It does not overwrite files.
 func WriteClient(dir string) (paths []string, err error) {
 	files, err := fs.Sub(python, "python")
 	if err != nil {
@@ -34,8 +34,8 @@ func WriteClient(dir string) (paths []string, err error) {
 	return paths, os.CopyFS(dir, files)
 }
 
-// FindPython returns a Python 3.8 or later, one with numpy if there is one: the system's may have
-// it where another has not.
+// FindPython returns the path of Python 3.8 or later and whether it has numpy. It prefers an installation
+// with numpy.
 func FindPython(ctx context.Context) (path string, numpy bool, err error) {
 	const script = "import sys\nif sys.version_info < (3, 8): sys.exit(1)\nprint('timba')\nimport numpy\nprint('numpy')"
 	for _, name := range []string{"python3", "/usr/bin/python3", "python"} {

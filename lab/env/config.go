@@ -1,7 +1,7 @@
-// Package env is the rules engine as an environment for learners in any language: a server that
-// plays many games at once and exchanges frames with its client over stdin and stdout or a Unix
-// socket. A client sends the actions of all games in one frame and gets observations, legal
-// actions and rewards as arrays in little-endian order. lab/env.md is the contract.
+// Package env makes the rules engine available as an environment for reinforcement learning in any language.
+// A server plays many games at once and exchanges frames with its client over stdin and stdout or a Unix
+// socket. The client sends the actions of all games in one frame and receives observations, legal actions
+// and rewards as little-endian arrays. lab/env.md specifies the protocol. Begin with Serve and Batch.
 package env
 
 import (
@@ -20,63 +20,63 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Version is the version of the frames, which a client names.
+// Version is the version of the frame format. A client sends it when it creates games.
 const Version = 1
 
 // The limits of one connection.
 const (
-	// MaxGames is the most games at once.
+	// MaxGames is the maximal number of games at once.
 	MaxGames = 65_536
-	// MaxMemory is the most bytes that positions and arrays take.
+	// MaxMemory is the maximal size of positions and arrays, in bytes.
 	MaxMemory = 256 << 20
-	// MaxBots is the most house bots that answer at once, over all games.
+	// MaxBots is the maximal number of house bots over all games.
 	MaxBots = 16_384
-	// MaxThinkers is the most house bots that search, over all games: each has memory of its own.
+	// MaxThinkers is the maximal number of house bots that search, over all games. Each of them has memory
+	// of its own.
 	MaxThinkers = 64
-	// MaxMoveTime is the longest time for a move of a house bot.
+	// MaxMoveTime is the maximal time of a house bot for a move.
 	MaxMoveTime = time.Hour
 )
 
-// What a client may leave out of a frame.
+// The names of the arrays that a client may leave out of the frames.
 const (
 	arrayLegal  = "legal"
 	arrayMask   = "mask"
-	observation = "observation" // planes and numbers
+	observation = "observation" // the arrays "planes" and "numbers"
 )
 
 var optionalArrays = []string{arrayLegal, arrayMask, observation}
 
-// Rewards is what a reward is.
+// Rewards selects how a reward is computed.
 type Rewards string
 
 const (
-	// RewardPoints rewards a seat with what its points have changed by.
+	// RewardPoints rewards a seat with the change of its points.
 	RewardPoints Rewards = "points"
 	// RewardOutcome rewards a seat at the end of a game: 1 for a win, 0 for a draw, -1 for a loss.
 	RewardOutcome Rewards = "outcome"
 )
 
-// Config is what a client asks for.
+// Config describes the games that a client wants to play.
 type Config struct {
 	Variant   *rules.Variant
 	Games     int
-	Arrays    []string // of choices
+	Arrays    []string // from optionalArrays
 	Rewards   Rewards
-	AutoReset bool          // a game that has ended begins its next deal
-	MoveTime  time.Duration // what house bots are told that they have for a move
-	Bots      []string      // by seat, the spec of a house bot; "" for the client
+	AutoReset bool          // a game that has ended starts its next deal
+	MoveTime  time.Duration // time for a move that is announced to house bots
+	Bots      []string      // by seat, the spec of a house bot without @; "" for the client
 }
 
 // configKey is a key of the document that ParseConfig reads.
 type configKey struct {
 	name  string
-	value any         // a pointer to what it sets
-	valid func() bool // whether it may be so; nil for every value of its type
-	try   string
+	value any         // pointer to the variable to set
+	valid func() bool // checks the value; if nil, every value of the type is valid
+	try   string      // valid values, for the error message
 }
 
-// ParseConfig reads the JSON document of a make frame. An error has the key, the value and what to
-// try.
+// ParseConfig reads the JSON document of a make frame. Its errors name the key, its value and valid values.
 func ParseConfig(document []byte) (Config, error) {
 	c := Config{Games: 1, Rewards: RewardPoints, AutoReset: true}
 	var (
@@ -119,7 +119,7 @@ func ParseConfig(document []byte) (Config, error) {
 	return c, nil
 }
 
-// readKeys sets what the keys of a JSON object say.
+// readKeys sets the variables of the keys from a JSON object. It checks all values and rejects unknown keys.
 func readKeys(document []byte, keys []configKey) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(document, &given); err != nil || given == nil {
@@ -144,8 +144,8 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve finds the game with its options, and the house bots: at least one seat is left to the
-// client.
+// resolve sets the variant from the game's name and options, and the house bots. At least one seat must
+// remain for the client.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Config) resolve(name string, options map[string]json.RawMessage, seats 
 	return nil
 }
 
-// text returns the text of a JSON string, and any other value as it is written.
+// text returns the content of a JSON string, or any other value in JSON.
 func text(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil || string(value) == "null" {

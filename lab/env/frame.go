@@ -8,37 +8,37 @@ import (
 	"unicode/utf8"
 )
 
-// headerBytes is the size of the header that precedes the payload of each frame: the payload's length as a
-// little-endian uint32, the kind as a byte, three zero bytes.
+// headerBytes is the size of a frame's header: the length of the payload as a little-endian uint32, the kind
+// as one byte, and three zero bytes.
 const headerBytes = 8
 
-// frameKind is what a frame is.
 type frameKind byte
 
-// The frames of the client.
+// The kinds of frames that a client sends.
 const (
-	frameMake    frameKind = 'M' // the JSON that ParseConfig reads
-	frameReset   frameKind = 'R' // 32 bytes of seed, the first deal as a uint32
+	frameMake    frameKind = 'M' // the JSON document that ParseConfig reads
+	frameReset   frameKind = 'R' // a seed of 32 bytes and the first deal as a uint32
 	frameActions frameKind = 'A' // a uint16 for each game
 	frameNext    frameKind = 'N' // a byte for each game
-	frameView    frameKind = 'V' // a game as a uint32
+	frameView    frameKind = 'V' // the number of a game as a uint32
 )
 
-// The frames of the server, one for each of the client's.
+// The kinds of frames with which the server answers, one for each frame of the client.
 const (
 	frameLayout frameKind = 'L' // the Layout as JSON
 	frameState  frameKind = 'S' // the arrays of the Layout
-	frameText   frameKind = 'T' // text
-	frameError  frameKind = 'E' // what is wrong; nothing else has changed
+	frameText   frameKind = 'T' // a drawing of a game
+	frameError  frameKind = 'E' // an error message
 )
 
-// maxPayload is the longest payload of a client: the actions of all games.
+// maxPayload is the maximal payload of a client's frame: the actions of all games.
 const maxPayload = 2 * MaxGames
 
-// errOutOfSync is an error after which the frames that follow cannot be told apart.
+// errOutOfSync is wrapped by errors after which the start of the next frame is unknown.
 var errOutOfSync = errors.New("the connection ends here")
 
-// readFrame reads a frame into buf, which it may grow. At the end of the input it returns io.EOF.
+// readFrame reads a frame. It reads the payload into buf or, if buf is too small, into a new buffer. At the
+// end of the input it returns io.EOF.
 func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	var header [headerBytes]byte
 	if n, err := io.ReadFull(r, header[:]); err != nil {
@@ -67,7 +67,7 @@ func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	return k, buf, nil
 }
 
-// newFrame returns a frame whose payload is to be filled in.
+// newFrame returns a frame with an empty payload of size bytes, which the caller fills in.
 func newFrame(k frameKind, size int) []byte {
 	frame := make([]byte, headerBytes+size)
 	binary.LittleEndian.PutUint32(frame, uint32(size))
@@ -75,14 +75,13 @@ func newFrame(k frameKind, size int) []byte {
 	return frame
 }
 
-// textFrame returns a frame of text.
 func textFrame(k frameKind, text string) []byte {
 	frame := newFrame(k, len(text))
 	copy(frame[headerBytes:], text)
 	return frame
 }
 
-// errorFrame returns a frame that tells an error, in UTF-8.
+// errorFrame returns a frame with the message of err in valid UTF-8.
 func errorFrame(err error) []byte {
 	text := err.Error()
 	if !utf8.ValidString(text) {

@@ -13,34 +13,35 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// shape is what the arrays of a variant depend on.
+// shape has the properties of a variant that determine the sizes of its arrays.
 type shape struct {
-	widest      int    // the most legal moves of a position
-	highestMove string // the text of the highest move
-	bytes       int    // of a position
-	// positions returns so many positions, which are to be dealt first.
+	widest      int    // maximal number of legal moves in a position
+	highestMove string // text of the move with the highest number
+	bytes       int    // size of a position in memory
+	// positions returns n positions, which must be dealt before use.
 	positions func(n int) positions
 }
 
-// shapes has an entry for each game. It returns the shape for the game's own struct of options.
+// shapes has a function for each game that returns the shape of a variant, given the game's struct of
+// options.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
-		func(brisca.Rules) (int, string) { return 4, "swap:12b" }), // three cards and an exchange
+		func(brisca.Rules) (int, string) { return 4, "swap:12b" }), // three cards to play and an exchange
 	tute.Game: shapeFunc(observeTute,
 		func(s *tute.State, dst []float32) { tablePoints(&s.Table, dst) },
-		func(tute.Rules) (int, string) { return 9, "sing:b" }), // eight cards and an exchange
+		func(tute.Rules) (int, string) { return 9, "sing:b" }), // eight cards to play and an exchange
 	podrida.Game: shapeFunc(observePodrida,
 		podridaPoints,
 		func(r podrida.Rules) (int, string) { return r.MaxHand() + 1, fmt.Sprintf("bid:%d", r.MaxHand()) }),
 	tebes.Game: shapeFunc(observeTebes, noPoints,
 		func(r tebes.Rules) (int, string) { return rules.MaxMoves, lastMove(int(r.Size)) }),
-	// Four pieces with eight neighbours each are more than the squares that may be placed on.
+	// Four pieces with eight neighbors each give more moves than a placement, which has at most 25.
 	teeko.Game: shapeFunc(observeTeeko, noPoints,
 		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
 }
 
-// lastMove returns the highest move on a board: from its last square to the same.
+// lastMove returns the move with the highest number on a board: from the last square to itself.
 func lastMove(size int) string { return fmt.Sprintf("%d-%d", size*size-1, size*size-1) }
 
 func tablePoints(t *baraja.Table, dst []float32) {
@@ -55,18 +56,19 @@ func podridaPoints(s *podrida.State, dst []float32) {
 	}
 }
 
-// noPoints are the points of games that have some at their end alone.
+// noPoints sets all points to 0. It is for games without points before the end.
 func noPoints[P any](_ P, dst []float32) { clear(dst) }
 
-// dealable is a position that is dealt by the resolved options of its game.
+// dealable is the constraint for a pointer to a game's position, which is dealt by options of type R.
 type dealable[S, R any] interface {
 	*S
 	rules.State
 	Deal(R, *rules.Stream)
 }
 
-// shapeFunc returns a game's entry. observe writes what a seat knows; points sets the points by seat of a
-// game that is not over; moves returns the most legal moves of a position and the highest move.
+// shapeFunc returns the function for a game in shapes. The function observe writes what a seat may know,
+// points sets the points by seat of a game that is not over, and moves returns the maximal number of legal
+// moves and the highest move.
 func shapeFunc[S, R any, P dealable[S, R]](
 	observe func(P, int, *rowWriter), points func(P, []float32), moves func(R) (int, string),
 ) func(any) shape {
@@ -79,17 +81,17 @@ func shapeFunc[S, R any, P dealable[S, R]](
 	}
 }
 
-// positions are positions of one variant.
+// positions is a list of positions of one variant.
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State
 	// points sets the points by seat of a game that is not over.
 	points(i int, dst []float32)
-	// observe writes what a seat knows.
+	// observe writes what a seat may know about position i.
 	observe(i, seat int, r *rowWriter)
 }
 
-// gamePositions is the positions of one game, side by side in memory.
+// gamePositions implements positions for one game. The positions are adjacent in memory.
 type gamePositions[S, R any, P dealable[S, R]] struct {
 	rules  R
 	write  func(P, int, *rowWriter)

@@ -8,17 +8,17 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Array is where an array of a state frame lies. Its elements are in little-endian order, the
-// last index fastest.
+// Array describes an array in the payload of a state frame. Its elements are little-endian, with the last
+// index varying fastest.
 type Array struct {
 	Name     string `json:"name"`
-	Type     string `json:"type"`   // "f4", "u4", "u2", "i2", "u1" or "i1": kind and bytes of an element
-	Shape    []int  `json:"shape"`  // games first
-	Offset   int    `json:"offset"` // in the payload, a multiple of 8
-	rowBytes int    // bytes of a game
+	Type     string `json:"type"`   // element type: "f4", "u4", "u2", "i2", "u1" or "i1", a kind and a size in bytes
+	Shape    []int  `json:"shape"`  // dimensions; the first is the number of games
+	Offset   int    `json:"offset"` // in the payload; a multiple of 8
+	rowBytes int    // bytes of one game
 }
 
-// Layout is the answer to a make frame: what the client's actions and the server's arrays mean.
+// Layout is the answer to a make frame. It describes the client's actions and the arrays of state frames.
 type Layout struct {
 	Version   int               `json:"version"`
 	Game      string            `json:"game"`
@@ -26,22 +26,22 @@ type Layout struct {
 	Games     int               `json:"games"`
 	Players   int               `json:"players"`
 	Sides     []int             `json:"sides"` // by seat
-	Bots      []string          `json:"bots"`  // by seat, "" for the client
+	Bots      []string          `json:"bots"`  // by seat; "" for the client
 	Rewards   Rewards           `json:"rewards"`
 	AutoReset bool              `json:"auto"`
-	Actions   []string          `json:"actions"` // the move of each action as the protocol writes it, "" for none
-	Planes    []Plane           `json:"planes"`  // the parts of the array "planes"
-	Numbers   []string          `json:"numbers"` // the parts of the array "numbers"
+	Actions   []string          `json:"actions"` // by action, the move in protocol form; "" if the number is not a move
+	Planes    []Plane           `json:"planes"`  // parts of the array "planes"
+	Numbers   []string          `json:"numbers"` // parts of the array "numbers"
 	Arrays    []Array           `json:"arrays"`
-	Size      int               `json:"size"` // bytes of the payload of a state frame
+	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet are the arrays of a frame; those that are left out have no rows.
+// arraySet has all arrays of a state frame. The rows of arrays that are left out are empty.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
 
-// newLayout lays the arrays out, those with the widest elements first.
+// newLayout arranges the arrays in a frame, in descending order of element size.
 func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	v := c.Variant
 	l = &Layout{
@@ -86,7 +86,7 @@ func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	return l, at, l.check(s)
 }
 
-// add lays out the next array, whose rows have the width.
+// add appends an array whose rows have the dimensions in width.
 func (l *Layout) add(name, kind string, width ...int) Array {
 	row := int(kind[1] - '0')
 	for _, n := range width {
@@ -98,9 +98,9 @@ func (l *Layout) add(name, kind string, width ...int) Array {
 	return a
 }
 
-// check returns an error if the games need too much memory.
+// check returns an error if the games need more than MaxMemory.
 func (l *Layout) check(s *shape) error {
-	// A state frame, and each game's position, moves and bookkeeping.
+	// Bytes for each game: its share of a state frame, its position, its moves and its slot.
 	each := (l.Size+l.Games-1)/l.Games + s.bytes + 2*s.widest + slotBytes
 	if need := each * l.Games; need > MaxMemory || l.Size > math.MaxInt32 {
 		return fmt.Errorf("env: games cannot be %d: they need %d MiB, and a connection has %d: try %d, or fewer arrays",
@@ -109,7 +109,7 @@ func (l *Layout) check(s *shape) error {
 	return nil
 }
 
-// actions returns the text of each move up to the last, "" for numbers that are no move.
+// actions returns the text of each move up to last, and "" for numbers that are not moves.
 func actions(s rules.State, last string) ([]string, error) {
 	highest, err := s.ParseMove(last)
 	if err != nil {

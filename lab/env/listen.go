@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Server serves clients on a Unix socket, each with games of its own.
+// Server serves clients on a Unix socket. Each connection has games of its own.
 type Server struct {
-	Workers        int           // goroutines of a connection; all cores for 0
-	MaxConnections int           // the most at once
-	IdleTimeout    time.Duration // how long a connection may be silent, or not read
-	Log            io.Writer     // gets a line when a connection ends by an error
+	Workers        int           // goroutines of each connection; 0 means one for each core
+	MaxConnections int           // maximal number of connections at once
+	IdleTimeout    time.Duration // maximal time in which a connection sends nothing, or does not read
+	Log            io.Writer     // receives a line for each connection that ends with an error
 }
 
-// Listen serves on a new socket, which only the user may use, until the context ends. It removes
-// the socket of a server that has ended without doing so.
+// Listen creates a socket at path, which only its owner can use, calls ready and serves clients until ctx
+// ends. It replaces the socket of a server that no longer runs.
 func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
 	l, err := listen(ctx, path)
 	if err != nil {
@@ -55,7 +55,6 @@ func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
 	}
 }
 
-// serve answers one client.
 func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -73,19 +72,19 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 // sendTimeout is how long a client has to read why its connection is closed.
 const sendTimeout = time.Second
 
-// sendError writes an error frame to a client that may not read.
+// sendError sends an error frame to a client that may have stopped reading.
 func (s *Server) sendError(conn net.Conn, err error) {
 	conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	conn.Write(errorFrame(err))
 }
 
-// refuse tells a client that there is no room.
+// refuse sends a client the error that there are too many connections, and closes the connection.
 func (s *Server) refuse(conn net.Conn) {
 	defer conn.Close()
 	s.sendError(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.MaxConnections))
 }
 
-// timeoutConn is a connection that fails when it is silent for long.
+// timeoutConn is a connection whose reads and writes fail after the idle time.
 type timeoutConn struct {
 	net.Conn
 	idle time.Duration
@@ -101,7 +100,7 @@ func (t *timeoutConn) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// listen makes the socket.
+// listen creates the socket and removes an unused one at the same path.
 func listen(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {
@@ -115,7 +114,7 @@ func listen(ctx context.Context, path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	const most = 107 // of sockaddr_un on Linux
+	const most = 107 // length of the path in sockaddr_un on Linux, without the final 0
 	if len(path) > most {
 		return nil, fmt.Errorf("env: %q has %d bytes, and a socket's path has %d at most: try a shorter one", path, len(path), most)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// writeScores writes the points, and the rewards since the last ones if the client has acted or the game
-// is over, which it tells with the ranks.
+// writeScores writes the points of game i, whether it is over, and if so the ranks. If the client has acted
+// or the game is over, it also writes the rewards since the last ones.
 func (b *Batch) writeScores(i int, w *worker, state rules.State, acted bool) {
 	rewards, standing, ranks := b.rowOf(b.arrays.rewards, i), b.rowOf(b.arrays.points, i), b.rowOf(b.arrays.ranks, i)
 	points, last := w.points[:b.layout.Players], &b.slots[i].points
@@ -42,8 +42,8 @@ func (b *Batch) writeScores(i int, w *worker, state rules.State, acted bool) {
 
 func putFloat(dst []byte, x float32) { binary.LittleEndian.PutUint32(dst, math.Float32bits(x)) }
 
-// writeObservation writes the position for the seat to move: its view and its legal moves. Nothing is seen
-// of a game that is over.
+// writeObservation writes what the seat to move may know, and its legal moves. If the game is over, the
+// observation is all zeros.
 func (b *Batch) writeObservation(i int, w *worker, state rules.State) error {
 	s := &b.slots[i]
 	binary.LittleEndian.PutUint32(b.rowOf(b.arrays.deal, i), s.dealNumber)
@@ -58,14 +58,14 @@ func (b *Batch) writeObservation(i int, w *worker, state rules.State) error {
 		clear(numbers)
 		return nil
 	}
-	if len(planes) > 0 { // not left out
+	if len(planes) > 0 { // else the client has left out observations
 		w.row = rowWriter{planes: planes, numbers: numbers}
 		b.games.observe(i, int(s.seat), &w.row)
 	}
 	return nil
 }
 
-// writeMoves writes the legal moves.
+// writeMoves writes the legal moves as a list and as a mask.
 func (b *Batch) writeMoves(i int, state rules.State) error {
 	s := &b.slots[i]
 	mask, list := b.rowOf(b.arrays.mask, i), b.rowOf(b.arrays.legal, i)

@@ -14,23 +14,23 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter is a game's row of the arrays "planes" and "numbers" while it is written. One that has a
-// layout tells it the names of the parts instead.
+// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it writes
+// nothing and adds the names of the parts to the layout instead.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte
-	plane   int // where the next plane begins
-	number  int // where the next number begins
+	plane   int // offset of the next plane
+	number  int // offset of the next number
 	layout  *Layout
 }
 
-// Plane is a part of an observation: so many bytes, each 0 or 1.
+// Plane is a part of the array "planes": Size bytes, each 0 or 1.
 type Plane struct {
 	Name string `json:"name"`
 	Size int    `json:"size"`
 }
 
-// bitBytes has, for each byte, its bits as eight bytes, the lowest first.
+// bitBytes has for each byte value its eight bits as bytes, the lowest bit first.
 var bitBytes = func() (s [256]uint64) {
 	for b := range s {
 		for bit := range 8 {
@@ -40,7 +40,7 @@ var bitBytes = func() (s [256]uint64) {
 	return s
 }()
 
-// cards writes a plane of cards.
+// cards writes a plane of a set of cards.
 func (r *rowWriter) cards(name string, cards baraja.Set) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
@@ -57,8 +57,8 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// seatCards writes a plane of cards for each seat from the one that looks, which is left out if
-// from is 1.
+// seatCards writes a plane of cards for each seat, beginning with the observing seat. If from is 1, the
+// observing seat is left out.
 func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
@@ -76,7 +76,7 @@ func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	}
 }
 
-// board writes a plane of squares. The rows of the board begin so many bits apart.
+// board writes a plane of size*size squares from a bit board whose rows are apart bits apart.
 func (r *rowWriter) board(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
@@ -91,7 +91,6 @@ func (r *rowWriter) board(name string, board uint64, size, apart int) {
 	r.plane += size * size
 }
 
-// add writes a number.
 func (r *rowWriter) add(name string, n int) {
 	if r.layout != nil {
 		r.layout.Numbers = append(r.layout.Numbers, name)
@@ -101,7 +100,7 @@ func (r *rowWriter) add(name string, n int) {
 	r.number += 2
 }
 
-// flag writes 1 for true.
+// flag writes 1 for true and 0 for false.
 func (r *rowWriter) flag(name string, on bool) {
 	if on {
 		r.add(name, 1)
@@ -110,7 +109,7 @@ func (r *rowWriter) flag(name string, on bool) {
 	}
 }
 
-// seatNumbers writes a number for each seat from the one that looks.
+// seatNumbers writes a number for each seat, beginning with the observing seat.
 func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
@@ -128,7 +127,7 @@ func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat
 	}
 }
 
-// tricks writes the trick on the table and, by seat, the cards played.
+// tricks writes the trick on the table and, by seat, the cards played so far.
 func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {
@@ -141,10 +140,9 @@ func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []b
 	r.seatCards("played", 0, seat, played)
 }
 
-// cardSet returns the set of one card.
 func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
 
-// relative returns a seat as another one counts: itself is 0, the next 1.
+// relative returns the distance from one seat to another in the order of turns.
 func relative(seat, from, players int) int {
 	if seat -= from; seat < 0 {
 		seat += players

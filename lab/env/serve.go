@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve answers the frames of one client until its input or the context ends. Its error is that
-// of the connection, or what was wrong with a frame after which there can be no other.
+// Serve answers the frames of one client until the input ends or ctx ends. It returns an error of the
+// connection, or of a frame after which the next one cannot be found.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- (&session{ctx: ctx, input: in, output: out, workers: workers}).run() }()
@@ -22,11 +22,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error 
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
-		return nil // a read of stdin cannot be ended: the program does
+		return nil // a pending read of stdin cannot be canceled; it ends with the program
 	}
 }
 
-// session is a client's connection.
+// session is the connection of a client.
 type session struct {
 	ctx     context.Context
 	input   io.Reader
@@ -35,7 +35,7 @@ type session struct {
 	batch   *Batch
 }
 
-// run answers frames until the input ends. A wrong frame is answered with an error frame.
+// run answers frames until the input ends. It answers an invalid frame with an error frame.
 func (s *session) run() error {
 	var buf []byte
 	for {
@@ -63,7 +63,7 @@ func (s *session) run() error {
 	}
 }
 
-// answer returns the frame that answers one of the client, or an error to answer with.
+// answer returns the frame that answers a client's frame, or an error to send instead.
 func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
@@ -85,7 +85,7 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 	return s.batch.message, err
 }
 
-// makeBatch makes the games, in the place of those that there are.
+// makeBatch creates games, which replace the present ones.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *session) reset(payload []byte) error {
 	return s.batch.Reset(s.ctx, seed, binary.LittleEndian.Uint32(payload[len(seed):]))
 }
 
-// view draws a game, as its seat to move sees it.
+// view returns a drawing of a game.
 func (s *session) view(payload []byte) ([]byte, error) {
 	if len(payload) != 4 {
 		return nil, fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
@@ -118,8 +118,8 @@ func (s *session) view(payload []byte) ([]byte, error) {
 	return textFrame(frameText, text), err
 }
 
-// View returns a drawing of a game for the seat to move, and its moves; of a game that is over,
-// for seat 0.
+// View returns a drawing of a game from the view of the seat to move, with its legal moves. If the game is
+// over, it is the view of seat 0.
 func (b *Batch) View(game uint32) (string, error) {
 	if !b.isReset {
 		return "", errNotReset

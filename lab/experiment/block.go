@@ -21,32 +21,35 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The most games of a block. It is more for matches of models: their files may be large.
+// The maximal number of games in a block. It is higher for matches of models, whose files may be large to
+// load.
 const (
 	maxBlockGames        = 10
 	maxBlockGamesLearned = 100
 )
 
-// block is the games of a match between two starts of the bots' processes, in one order of the bots.
+// block is a series of games of a match between one start of the bots' processes and the next, in one order
+// of the bots.
 type block struct {
-	row         int // a match of a way: the matches of each way follow those of the one before
-	instance    int // which of its models' seeds
+	row         int // index of the match; the matches of one way follow those of the previous way
+	instance    int // which of the models' seeds
 	variant     *rules.Variant
 	seats       []player
-	orderRepeat int // orders before this one in which the same bots sit
-	number      int // among the blocks of the same match, instance and order
+	orderRepeat int // number of earlier orders in which bots of the same specs sit in the same way
+	number      int // index among the blocks of the same match, instance and order
 	games       int
 	results     []result
 }
 
-// player is a bot of a match in a way.
+// player is a bot that plays in matches.
 type player struct {
 	match.Contestant
-	label        string // its spec, the same wherever the models are
-	trainingSeed uint64 // of its training
+	label        string // spec of the bot, without the path of its model
+	trainingSeed uint64 // seed with which its model was trained
 }
 
-// key names all that decides the games of a block but for the seed, and how many there are.
+// key identifies the block by everything that determines its games except the seed, and except how many
+// there are.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -59,8 +62,8 @@ func (b *block) key() string {
 	return strings.Join(words, "/")
 }
 
-// blocks returns the games of all matches. All have their first blocks before any has its second, so
-// that an interrupted experiment has figures of each.
+// blocks returns the blocks of all matches. The first blocks of all matches come before the second ones, so
+// that an interrupted experiment has figures for every match.
 func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
 	for i, w := range e.ways() {
 		for j := range e.Matches {
@@ -82,7 +85,8 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	return list
 }
 
-// blocks returns the games of an instance of the match, about as many in every order of its bots.
+// blocks returns the blocks of an instance of the match, with about the same number of games for each order
+// of its bots.
 func (m *Matchup) blocks(games, most, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
@@ -111,16 +115,17 @@ func (m *Matchup) blocks(games, most, instance int, found map[string][]player) (
 	return list
 }
 
-// resultsVersion rises when the same block comes to other results.
+// resultsVersion must increase when the same block gives different results.
 const resultsVersion = 1
 
-// resultsLine is a line of a file of results: all that decides a block, a hash of it, and the results.
+// resultsLine is a line in a file of results: everything that determines a block, a hash of it, and the
+// results.
 type resultsLine struct {
 	Key     string        `json:"key,omitempty"`
 	Version int           `json:"version"`
-	House   string        `json:"house"` // version of the bots
+	House   string        `json:"house"` // version of the house bots
 	Seed    string        `json:"seed"`
-	Deals   string        `json:"deals"` // the key of the block
+	Deals   string        `json:"deals"` // block.key
 	Bots    []resultsSeat `json:"bots"`  // by seat
 	Games   int           `json:"games"`
 	Results []result      `json:"results,omitempty"`
@@ -141,24 +146,23 @@ func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
-		panic(err) // words and numbers
+		panic(err) // the struct has only strings and numbers
 	}
 	sum := sha256.Sum256(text)
 	k.Key = hex.EncodeToString(sum[:16])
 	return k
 }
 
-// resultsFile is the results of the blocks that were played, by their keys, and the file that has them.
-// One experiment uses it at a time.
+// resultsFile is a file with the results of finished blocks. Only one experiment can use it at a time.
 type resultsFile struct {
-	results  map[string][]result
-	file     *os.File // nil for none
-	writeErr error    // why the last line could not be written
+	results  map[string][]result // by resultsLine.Key
+	file     *os.File            // nil if results are not stored
+	writeErr error               // first error of writing a line
 	lock     *flock.Flock
 }
 
-// openResults opens a file of results, or makes it; without a path nothing is kept. What follows the
-// last whole line is cut off.
+// openResults opens or creates a file of results, and removes an incomplete last line. If path is "",
+// results are not stored.
 func openResults(path string) (*resultsFile, error) {
 	k := &resultsFile{results: map[string][]result{}}
 	if path == "" {
@@ -168,7 +172,7 @@ func openResults(path string) (*resultsFile, error) {
 	if k.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return nil, err
 	}
-	// Not the file itself: on Windows nobody could read it.
+	// A separate file, because on Windows nobody could read a locked one.
 	k.lock, err = lock(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"), strconv.Quote(path), "out")
 	if err != nil {
 		k.file.Close()
@@ -202,8 +206,8 @@ func (k *resultsFile) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add keeps the results of a block. Nothing follows a line that could not be written: part of it may be
-// in the file.
+// add writes the results of a block. After an error it writes nothing more, because the file may end with a
+// part of a line.
 func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.writeErr != nil {
 		return k.writeErr

@@ -16,19 +16,19 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 )
 
-// cache is a directory of trainings, each in a directory of its own that is named after all that
-// decides its result. One experiment uses it at a time.
+// cache is a directory of trained models. Each has a subdirectory named after a hash of everything that
+// determines its training. Only one experiment can use the directory at a time.
 type cache struct {
 	dir      string
 	maxBytes int64
 	lock     *flock.Flock
-	used     map[string]bool // the entries of this experiment
+	used     map[string]bool // entries that this experiment uses
 }
 
-// lockFile is locked as long as an experiment uses the directory.
+// lockFile is locked while an experiment uses the directory.
 const lockFile = ".lock"
 
-// openCache opens the directory of models, which has a limit.
+// openCache opens or creates the directory, whose size limit is given in MiB.
 func openCache(dir string, mebibytes int) (*cache, error) {
 	switch {
 	case dir == "":
@@ -46,7 +46,8 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
-// lock locks a file for this experiment. The error says what is in use, and which flag names another.
+// lock locks a file for this experiment. If it is already locked, the error names what is in use and the
+// flag with which to choose something else.
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {
@@ -58,7 +59,7 @@ func lock(path, what, flag string) (*flock.Flock, error) {
 
 func (c *cache) close() error { return c.lock.Unlock() }
 
-// train makes a model, unless it is there, and returns what it took.
+// train trains the model unless the cache has it, and returns how long the training took.
 func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
 	c.used[l.entry] = true
 	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
@@ -67,7 +68,7 @@ func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title st
 		now := time.Now()
 		err = os.Chtimes(l.Dir, now, now)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = os.RemoveAll(l.Dir) // an end before the beginning was written
+		err = os.RemoveAll(l.Dir) // a process ended before it had written the configuration
 	}
 	if err != nil {
 		return took, err
@@ -84,7 +85,7 @@ func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title st
 	if _, err := run.Run(ctx, l.Dir, l.settings, in, begun, done); err != nil {
 		return took, err
 	}
-	// It is done: a checkpoint, which may be large, has no use any more.
+	// The checkpoint, which may be large, is no longer needed.
 	if err := os.RemoveAll(filepath.Join(l.Dir, run.CheckpointFile)); err != nil {
 		return took, err
 	}
@@ -94,8 +95,8 @@ func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title st
 	return run.ReadTimes(l.Dir)
 }
 
-// prune removes the trainings that were used longest ago, until the others fit into the limit. Those of this experiment
-// stay. If they alone do not fit, it is an error.
+// prune removes the least recently used models until the size is within the limit. It keeps those of this
+// experiment, and returns an error if they alone exceed the limit.
 func (c *cache) prune() error {
 	isTraining := func(name string) bool {
 		_, err := os.Stat(filepath.Join(c.dir, name, run.ConfigFile))

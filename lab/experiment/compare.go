@@ -8,48 +8,48 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Comparison is a table as it was measured, beside the published one.
+// Comparison is a measured table beside the published one.
 type Comparison struct {
 	Number      string   `json:"number"`
 	Title       string   `json:"title"`
-	Way         way      `json:"way,omitempty"` // of the experiment, where it has two
+	Way         way      `json:"way,omitempty"` // only if the experiment has two ways
 	Measure     string   `json:"measure"`
 	Unit        string   `json:"unit"`
 	Columns     []string `json:"columns"`
 	Figures     []Figure `json:"figures"`
-	Agreements  int      `json:"agree"` // of the figures that were compared
-	Differences int      `json:"differ"`
+	Agreements  int      `json:"agree"`  // number of compared figures that agree
+	Differences int      `json:"differ"` // number of compared figures that differ
 	plot        bool
 }
 
-// Verdict is whether a figure agrees with the published one.
+// Verdict says whether a measured figure agrees with the published one.
 type Verdict string
 
-// Agrees is that the intervals have a point in common. NotCompared are figures that nobody has
-// published, that depend on the machine, or of so few games that they have no interval.
+// The verdicts. Figures agree if their intervals overlap. They are not compared if there is no published
+// figure, if the figure depends on the machine, or if there are too few games for an interval.
 const (
 	Agrees      Verdict = "agrees"
 	Differs     Verdict = "differs"
 	NotCompared Verdict = ""
 )
 
-// Figure is a figure of a table beside the published one, with 95 % intervals. A published figure
-// that is missing is NaN, and one whose spread nobody knows has unbounded ends.
+// Figure is a measured figure beside the published one, with 95 % intervals. The published estimate is NaN
+// if there is none, and has an infinite interval if its spread is unknown.
 type Figure struct {
 	Row               string         `json:"row"`
 	Column            string         `json:"column"`
 	Games             int            `json:"games"`
-	Models            int            `json:"models,omitempty"` // trained with as many seeds, of which Ours has the interval
+	Models            int            `json:"models,omitempty"` // number of seeds that OurEstimate covers, if more than one
 	OurEstimate       stats.Estimate `json:"ours"`
-	StudyGames        int            `json:"sample"` // games of the study
+	StudyGames        int            `json:"sample"`
 	PublishedEstimate stats.Estimate `json:"published"`
 	Verdict           Verdict        `json:"verdict"`
 }
 
-// totalRow is the name of the row of a table's total.
+// totalRow is the name of the row with a table's total.
 const totalRow = "all"
 
-// compare returns a table with its figures in a way.
+// compare compares the results of the rows, played in one way, with a published table.
 func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 	m := measures[t.Measure]
 	r := Comparison{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
@@ -90,8 +90,8 @@ func figure(m measure, games []result, column string, published float64, of row)
 	return f
 }
 
-// publishedEstimate returns a published figure with its interval. Studies print no spread of their means:
-// it is taken to be that of our games.
+// publishedEstimate returns a published figure with its interval. Studies do not publish the spread of their
+// means, so it is assumed to be that of our games.
 func (m *measure) publishedEstimate(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
@@ -115,8 +115,8 @@ func (m *measure) verdict(f Figure) Verdict {
 	return Differs
 }
 
-// ratio returns the part that our time is of the published one, for each game, episode or generation
-// that a model learns from, as a text; "" for none.
+// ratio returns our time divided by the published one, as text such as "1/250", or "" if it is unknown. The
+// times are those for each game, episode or generation from which the model learns.
 func (f *Figure) ratio() string {
 	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))
 	switch {
@@ -128,7 +128,7 @@ func (f *Figure) ratio() string {
 	return formatThousands(1 / x)
 }
 
-// MarshalJSON writes "differs", "agrees" or null.
+// MarshalJSON encodes NotCompared as null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	if v == NotCompared {
 		return []byte("null"), nil

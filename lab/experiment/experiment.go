@@ -1,5 +1,6 @@
-// Package experiment plays the experiments of the studies again and compares the figures with the
-// published ones. An experiment is a file in data: lab/experiments.md describes the format.
+// Package experiment repeats the experiments of published studies and compares the figures with the
+// published ones. An experiment is defined by a file in the directory data: lab/experiments.md describes the
+// format. Begin with Experiment.
 package experiment
 
 import (
@@ -16,25 +17,24 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Experiment is what a file says.
+// Experiment is an experiment as its file defines it. It consists of matches between bots, which may learn
+// before; or of models whose training time is measured; or of trainings.
 type Experiment struct {
 	Name  string `toml:"-"` // of the file, without .toml
 	Title string // what is compared
-	Study string // who has published it
-	Cost  string // how long it takes in full, as measured
-	// Remark is what differs from the study, and what the study leaves open.
+	Study string // the publication
+	Cost  string // measured duration of the whole experiment
+	// Remark describes the differences from the study, and what the study does not specify.
 	Remark string
-	Games  int // of the study, of each row that has no number of its own
+	Games  int // number of games in the study, for rows that have no number of their own
 
-	// Either matches between bots through the referee, which may learn before; or models alone, of
-	// which the time is measured; or trainings.
 	Models   models `toml:"model"`
-	BothWays bool   `toml:"both"` // the models learn and play both ways: with all defects of the study, and with none
+	BothWays bool   `toml:"both"` // train and play twice: with all defects of the study, and with none
 	Game     string
-	Options  map[string]string // of the game; others have their defaults
-	Bots     map[string]string // the specs of house bots, by the names that tables have
-	Grid     []string          // each of these bots in seat 0 against each in seat 1
-	Matches  []Matchup         `toml:"match"` // those of the grid too
+	Options  map[string]string // of the game; all others have their defaults
+	Bots     map[string]string // specs of house bots, by the names that the tables use
+	Grid     []string          // names of bots: each of them in seat 0 plays against each in seat 1
+	Matches  []Matchup         `toml:"match"` // including those of the grid
 
 	Trainings []Training `toml:"training"`
 
@@ -46,49 +46,50 @@ type Experiment struct {
 // row is a row of the tables: a match, a training or a model.
 type row struct {
 	name      string
-	games     int      // of the study, or what a model learns from
-	seedCount int      // seeds of its models, at least 1
-	absent    []string // columns without a figure: bots that do not play, parts that a model does not have
+	games     int      // number of games in the study, or the amount that a model learns from
+	seedCount int      // number of seeds of its models, at least 1
+	absent    []string // columns without a figure, for example bots that do not play
 }
 
-// has reports whether a column has a figure in the row.
+// has reports whether the row has a figure in the column.
 func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
 
-// Matchup is games between bots.
+// Matchup is a series of games between bots.
 type Matchup struct {
-	Name     string            // the row of the tables; the bots' names if it has none
-	Bots     []string          // names of Experiment.Bots or Models, which take the seats in turn
-	Options  map[string]string // of the game, instead of or besides those of the experiment
-	Rules    string            // a match for each of these combinations of the optional rules, named after its digits
-	Fixed    bool              // the bots keep their seats; else they move on by one seat from game to game
-	Permuted bool              // the bots take the seats in every order in turn
-	Games    int               // of the study; 0 for those of the experiment
+	Name     string            // name of the row in the tables; by default the names of the bots
+	Bots     []string          // names in Experiment.Bots or Experiment.Models, in the order of the seats
+	Options  map[string]string // options of the game that replace or extend those of the experiment
+	Rules    string            // combinations of the optional rules, with a match for each, see cards.Mode.Combinations
+	Fixed    bool              // the bots keep their seats; otherwise they move on by one seat from game to game
+	Permuted bool              // the bots take the seats in every possible order
+	Games    int               // number in the study; 0 means that of the experiment
 
 	variant   *rules.Variant
-	seedCount int // seeds of its models, at least 1
+	seedCount int // number of seeds of its models, at least 1
 }
 
-// Table is a published table and what is measured for it.
+// Table is a published table and the measure that is compared with it.
 type Table struct {
-	Number  string // in the study
+	Number  string // its number in the study
 	Title   string
-	Measure string
-	// Bots are the bots that have a column; none for the measures that are of a whole match.
+	Measure string // a key of measures
+	// Bots are the bots that have a column. It is empty for measures of a whole match.
 	Bots []string `toml:"of"`
-	// PublishedFigures has the figures row by row, nan where the study has none; it is missing where the
-	// study has no figures at all. Shares are in percent, or in games with Counts.
+	// PublishedFigures has the figures row by row, with nan for missing ones. It is empty if the study has
+	// none. Shares are in percent, or with Counts in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Total is the figure over all rows of the only column; 0 for none.
+	// Total is the published figure for all rows together, in a table with one column. If it is 0, there is
+	// none.
 	Total float64
-	// Plot draws the table.
+	// Plot selects whether the table is drawn.
 	Plot bool
 }
 
 //go:embed data/*.toml
 var files embed.FS
 
-// List returns all experiments by their names.
+// List returns all experiments, sorted by name.
 func List() ([]*Experiment, error) {
 	entries, err := files.ReadDir("data")
 	if err != nil {
@@ -109,8 +110,8 @@ func List() ([]*Experiment, error) {
 	return list, nil
 }
 
-// Find returns the experiment of a name. The error for an unknown name suggests those that begin
-// most like it.
+// Find returns the experiment with the given name. If there is none, the error suggests those that share the
+// longest prefix.
 func Find(name string) (*Experiment, error) {
 	list, err := List()
 	if err != nil {
@@ -132,7 +133,7 @@ func Find(name string) (*Experiment, error) {
 	}
 }
 
-// Parse reads a file of an experiment and checks it.
+// Parse reads and checks the file of an experiment.
 func Parse(name, text string) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	meta, err := toml.Decode(text, e)
@@ -167,7 +168,7 @@ func (e *Experiment) kind() kind {
 	return kindMatches
 }
 
-// complete checks what the file says, and makes the rows of the tables from it.
+// complete checks the contents of the file and creates the rows of the tables.
 func (e *Experiment) complete() error {
 	kind := e.kind()
 	plays := len(e.Grid)+len(e.Matches)+len(e.Bots)+len(e.Options) > 0
@@ -207,7 +208,8 @@ func (e *Experiment) complete() error {
 	return nil
 }
 
-// checkTable compares the shape of a table with the rows and the columns of what is measured.
+// checkTable checks the measure and the columns of a table, and that the published figures fit the rows and
+// columns.
 func (e *Experiment) checkTable(t *Table) error {
 	m, ok := measures[t.Measure]
 	if !ok || m.kind != e.kind() {
@@ -251,7 +253,7 @@ func (e *Experiment) checkTable(t *Table) error {
 	return nil
 }
 
-// publishedFigure returns the published figure of a row and a column, NaN for none.
+// publishedFigure returns the published figure of a row and a column, or NaN if there is none.
 func (t *Table) publishedFigure(row, column int) float64 {
 	if len(t.PublishedFigures) == 0 {
 		return math.NaN()

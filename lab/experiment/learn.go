@@ -20,40 +20,41 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// TrainedModel is a model in a way: as it is to be trained, then as it was.
+// TrainedModel is a model trained in one way with one seed. It is created before the training, which sets
+// the times and the directory.
 type TrainedModel struct {
 	Name           string   `json:"name"`
-	Way            way      `json:"way,omitempty"` // "as published" or "mended", where both are played
+	Way            way      `json:"way,omitempty"` // "as published" or "mended", only if the experiment has both ways
 	Method         string   `json:"method"`
 	Mode           string   `json:"mode"`
 	Seed           uint64   `json:"seed"`
 	Defects        []string `json:"defects"`
-	Size           int      `json:"size"`  // games of the data set, episodes or generations
-	StudySize      int      `json:"study"` // as many in the study
-	Unit           string   `json:"unit"`  // of both
-	Extra          string   `json:"more,omitempty"`
-	DataSeconds    float64  `json:"making"` // seconds for the data set
+	Size           int      `json:"size"`           // amount of training: games of the data set, episodes or generations
+	StudySize      int      `json:"study"`          // the same in the study
+	Unit           string   `json:"unit"`           // of Size and StudySize
+	Extra          string   `json:"more,omitempty"` // further text on the amount, such as the number of epochs
+	DataSeconds    float64  `json:"making"`         // time to generate the data set
 	PrepareSeconds float64  `json:"preparing"`
 	TrainSeconds   float64  `json:"training"`
 	Workers        int      `json:"workers"`
-	Dir            string   `json:"dir"` // of its run
+	Dir            string   `json:"dir"` // directory of its run
 
-	row      int  // of the models
+	row      int  // index of the model in Experiment.Models
 	instance int  // which of the model's seeds
-	hasSeeds bool // the model names its seeds
+	hasSeeds bool // the model has a list of seeds
 	method   *run.Method
 	settings run.TrainingSettings
-	data     *TrainedModel // the data set of sl
-	workers  int           // of Model
-	entry    string        // the name of its run
+	data     *TrainedModel // the data set, for the method sl
+	workers  int           // Model.Workers
+	entry    string        // name of its directory in the cache
 }
 
-// duration returns the time of the training, and of its data set where it has one.
+// duration returns the time of the training and of generating its data set.
 func (l *TrainedModel) duration() time.Duration {
 	return time.Duration((l.DataSeconds + l.PrepareSeconds + l.TrainSeconds) * float64(time.Second))
 }
 
-// sizeText returns what the model learned from, for people.
+// sizeText describes the amount of training, compared with the study if it differs.
 func (l *TrainedModel) sizeText() string {
 	text := fmt.Sprintf("%s %s", humanize.Comma(int64(l.Size)), l.Unit)
 	if l.Size != l.StudySize {
@@ -62,7 +63,7 @@ func (l *TrainedModel) sizeText() string {
 	return text + l.Extra
 }
 
-// title returns the name, with the seed where the model names its seeds, for people.
+// title returns the name, with the seed if the model has a list of seeds.
 func (l *TrainedModel) title() string {
 	if !l.hasSeeds {
 		return l.Name
@@ -70,28 +71,27 @@ func (l *TrainedModel) title() string {
 	return fmt.Sprintf("%s, seed %d", l.Name, l.Seed)
 }
 
-// defectsText returns the defects, for people.
 func (l *TrainedModel) defectsText() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
-// spec returns the house bot that plays by the model.
+// spec returns the spec of the house bot that plays with the model.
 func (l *TrainedModel) spec() string {
 	return "@" + l.Method + ":model=" + filepath.Join(l.Dir, run.ModelFile)
 }
 
-// label returns a name of the bot that does not depend on where the model is.
+// label returns a spec of the bot that does not depend on the directory of the cache.
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainModels trains the models in every way, or takes those that are there, and reports them. With an
-// error these are the models that are trained.
+// trainModels trains all models in all ways, unless the cache has them, and adds them to the report. After
+// an error the report has those trained so far.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
-	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // as timba-lab train takes it
+	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {
 		for i := range e.Models {
 			m := &e.Models[i]
 			for instance, seed := range m.seeds(seed) {
 				l, err := m.plan(w, o.TrainScale, seed)
 				if err != nil {
-					return err // for no scale: completeModels has checked the rest
+					return err // caused by the scale: completeModels has checked the rest
 				}
 				l.row, l.instance = i, instance
 				title := l.title()
@@ -108,7 +108,7 @@ func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *F
 	return c.prune()
 }
 
-// train trains the model, unless it is there, after its data set.
+// train trains the model and before that its data set, unless the cache has them.
 func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title string) error {
 	if l.data != nil {
 		if err := l.data.train(ctx, o, c, title+": data"); err != nil {
@@ -132,18 +132,18 @@ func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title st
 	return err
 }
 
-// hashedName returns the name of a training: of its mode and method, and a hash of all that decides its
-// result.
+// hashedName returns the name of the model in the cache: mode, method, and a hash of everything that
+// determines the result.
 func (l *TrainedModel) hashedName() string {
 	text, err := json.Marshal([]any{house.Version, l.Method, l.method.Version, l.settings, l.workers})
 	if err != nil {
-		panic(err) // the configurations are numbers and words
+		panic(err) // the settings have only numbers and strings
 	}
 	sum := sha256.Sum256(text)
 	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
 }
 
-// modelRows returns the rows of models alone as they were measured; those that are missing are
+// modelRows returns the measured times as results, by row. Rows of models that are not trained yet are
 // empty.
 func (e *Experiment) modelRows(list []TrainedModel) [][]result {
 	rows := make([][]result, len(e.Models))

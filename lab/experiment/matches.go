@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// nameSeparator joins the names of the bots of a match to that of its row.
+// nameSeparator joins the names of the bots of a match to the name of its row.
 const nameSeparator = " - "
 
-// seatColumn is a column of a grid: the bot in seat 0.
+// seatColumn is the column of a grid for the bot in seat 0.
 const seatColumn = "seat 0"
 
-// players returns the names of the bots and the models.
+// players returns the names of all bots and models.
 func (e *Experiment) players() []string {
 	names := slices.Sorted(maps.Keys(e.Bots))
 	for i := range e.Models {
@@ -31,7 +31,8 @@ func (e *Experiment) players() []string {
 	return names
 }
 
-// completeMatches checks the bots and the matches, after those of the grid and of all rules are added.
+// completeMatches adds the matches of the grid, replaces matches with Rules by one for each combination, and
+// checks all matches and bots.
 func (e *Experiment) completeMatches() error {
 	if (len(e.Grid) > 0) == (len(e.Matches) > 0) {
 		return errors.New("it needs either a grid or matches")
@@ -67,8 +68,8 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// resolveMatch returns a match with its game, or one for each combination of the optional rules that it
-// names.
+// resolveMatch sets the variant of a match. It returns one match, or one for each combination of rules that
+// m names.
 func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
@@ -107,10 +108,10 @@ func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	return list, nil
 }
 
-// maxPermutedSeats is the most seats whose orders a match goes through.
+// maxPermutedSeats is the maximal number of seats of a permuted match.
 const maxPermutedSeats = 4
 
-// addMatch adds a match and its row.
+// addMatch checks a match and adds it with its row.
 func (e *Experiment) addMatch(m *Matchup) error {
 	switch {
 	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
@@ -147,7 +148,7 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots of a match sit: for each seat the number of its bot.
+// orders returns the orders in which the bots of a match sit: for each seat the index of its bot.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n
@@ -167,7 +168,7 @@ func (m *Matchup) orders() (list [][]int) {
 	return list
 }
 
-// allOrders returns all orders of the numbers below n.
+// allOrders returns all permutations of the numbers below n.
 func allOrders(n int) (list [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -180,7 +181,8 @@ func allOrders(n int) (list [][]int) {
 	return list
 }
 
-// checkBot returns an error unless a spec is a house bot for a game, whose time is written out.
+// checkBot returns an error unless spec is a house bot for the game and states its time for a move, if it
+// has one.
 func checkBot(spec, game string) error {
 	given, ok := strings.CutPrefix(spec, "@")
 	if !ok {
@@ -206,10 +208,10 @@ func checkBot(spec, game string) error {
 	return nil
 }
 
-// timeOption is the time that a spec gives its bot for a move.
+// timeOption matches the option of a spec with the bot's time for a move.
 var timeOption = regexp.MustCompile(`\btime=([^,]+)`)
 
-// moveTime returns the time that a spec gives its bot for a move, 0 if none.
+// moveTime returns the time for a move in a spec, or 0 if it has none.
 func moveTime(spec string) time.Duration {
 	found := timeOption.FindStringSubmatch(spec)
 	if found == nil {
@@ -219,8 +221,8 @@ func moveTime(spec string) time.Duration {
 	return d
 }
 
-// scaleTime returns a spec whose bot has so many times the time for a move, at least a millisecond;
-// with a rate, so many nodes for each second of it, at least one, and no time.
+// scaleTime returns the spec with its time for a move multiplied by by, but at least a millisecond. If rate
+// is not 0, the time is replaced by a number of nodes: rate for each second, but at least one.
 func scaleTime(spec string, by float64, rate int) string {
 	d := moveTime(spec)
 	if d == 0 || by == 1 && rate == 0 {
@@ -233,8 +235,8 @@ func scaleTime(spec string, by float64, rate int) string {
 	return timeOption.ReplaceAllString(spec, given)
 }
 
-// Timed reports whether some bot is limited by time, so that games differ from run to run unless
-// Options has nodes for it.
+// Timed reports whether a bot is limited by time. Its games then differ from run to run unless
+// Options.NodeRate is set.
 func (e *Experiment) Timed() bool {
 	for _, spec := range e.Bots {
 		if moveTime(spec) > 0 {

@@ -7,20 +7,20 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// measure is a kind of figure.
+// measure is a kind of figure that is computed from the results of games.
 type measure struct {
-	columns []string // nil where the bots of the table are the columns
-	share   bool     // a share of the games, else a mean over the games
-	kind    kind     // of the experiments that have it
-	machine bool     // depends on the machine, so that nobody expects it to agree
-	exact   bool     // a published figure has no sample
-	signed  bool     // a mean of it can be negative
+	columns []string // names of the columns; if nil, the columns are the bots of the table
+	share   bool     // a share of the games; otherwise a mean over the games
+	kind    kind     // of the experiments that have this measure
+	machine bool     // depends on the machine, so that it is not compared
+	exact   bool     // a published figure has no sampling error
+	signed  bool     // the mean can be negative
 	unit    string
-	// value returns the value of a column, which may be a bot's, in a game: 1 or 0 for a share.
+	// value returns the value of a column, which may be a bot, in one game. For a share it is 1 or 0.
 	value func(r *result, column string) float64
 }
 
-// measures by the name that files have.
+// measures are all measures, by the names that files of experiments use.
 var measures = map[string]measure{
 	"wins": {share: true, unit: "%", value: func(r *result, bot string) float64 {
 		return indicator(r.Winner == bot || r.WinnerSeat == 0 && bot == seatColumn)
@@ -54,33 +54,33 @@ var measures = map[string]measure{
 
 func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
 
-// endings are those of Tebes; the rest of the games is drawn by the limit.
+// endings are the ways in which a game of Tebes ends. The remaining games are drawn by the limit of moves.
 var endings = []string{"corners", "no moves", "too few pieces"}
 
-// parts are the times of a model: for its data set, from that to the first step of the training, and
-// the training.
+// parts are the columns for the times of a model: generating the data set, preparing the training, and
+// training.
 var parts = []string{"making", "preparing", "training"}
 
-// outcomes are those of a training.
+// outcomes are the columns for the results of a training.
 var outcomes = []string{"won", "lost", "drawn"}
 
-// result is what the measures need of a game.
+// result is what the measures need of a game. The JSON keys are those of a file of results.
 type result struct {
-	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has the first rank
-	WinnerSeat      int                `json:"seat"`          // its seat, -1 for none
-	FirstRanked     []string           `json:"first"`         // the bots that have the first rank
+	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has rank 1
+	WinnerSeat      int                `json:"seat"`          // -1 if there is no winner
+	FirstRanked     []string           `json:"first"`         // the bots that have rank 1
 	IsDraw          bool               `json:"drawn,omitempty"`
 	Ending          string             `json:"ending,omitempty"`
 	Points          map[string]float64 `json:"points"`  // by bot, the mean of its seats
-	FirstSeatPoints float64            `json:"opening"` // points of seat 0
+	FirstSeatPoints float64            `json:"opening"` // of seat 0
 	Turns           float64            `json:"turns"`
-	Nodes           float64            `json:"nodes"` // a move, of those that tell
-	MoveSeconds     float64            `json:"think"` // seconds a move
+	Nodes           float64            `json:"nodes"` // mean for each move, of bots that report them
+	MoveSeconds     float64            `json:"think"` // mean for each move
 	Seconds         float64            `json:"took"`  // seconds
 
-	instance int                // which of its models' seeds
-	parts    map[string]float64 // seconds, of parts
-	size     int                // of what was learned from
+	instance int                // which of the models' seeds
+	parts    map[string]float64 // by name in parts, in seconds
+	size     int                // amount that the model learned from
 }
 
 func indicator(is bool) float64 {
@@ -108,7 +108,7 @@ func (t *Table) columns() []string {
 	return t.Bots
 }
 
-// estimate returns the figure of a column over games, with its interval, as if they were independent.
+// estimate returns the figure of a column with its interval, assuming that the games are independent.
 func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -122,9 +122,9 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// estimateBySeed returns the figure of a column over games of models that were trained with so many seeds, and
-// how many of them have games. The games of one model depend on each other: the sample is the models, each
-// with the mean of its games.
+// estimateBySeed returns the figure of a column over games of models that were trained with several seeds,
+// and the number of models that have games. The games of one model are not independent, so the sample
+// consists of the models' means.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
@@ -136,7 +136,7 @@ func (m *measure) estimateBySeed(games []result, column string, seeds int) (mode
 	return len(means), m.mean(means)
 }
 
-// mean returns the mean of values of the measure, whose interval has only what they can be.
+// mean returns the mean of values. It limits the interval to possible values of the measure.
 func (m *measure) mean(values []float64) stats.Estimate {
 	e := stats.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {

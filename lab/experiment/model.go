@@ -16,23 +16,23 @@ import (
 	"github.com/timba-arena/timba/lab/train/sl"
 )
 
-// Model is an agent that learns before it plays, or a data set, which only takes time.
+// Model is an agent that is trained before it plays, or a data set of which only the time is measured.
 type Model struct {
-	Name    string   // in matches, or the row of the tables
-	Method  string   // of timba-lab train
-	Mode    string   // of cards.Modes
-	Defects string   // of the study, that are kept, joined by commas
-	Workers int      // goroutines that learn; 0 for as many as games are played at the same time
-	Seeds   []uint64 // a training with each; nil for one with that of the games
-	// Settings are those of the method, and of the data set that it learns from, by the names of the
-	// flags of timba-lab train. The others are as these flags have them.
+	Name    string   // name in matches, or of the row in the tables
+	Method  string   // name of a run.Method
+	Mode    string   // name of a cards.Mode
+	Defects string   // defects of the study to reproduce, separated by commas
+	Workers int      // goroutines that train; 0 means one for each game played at the same time
+	Seeds   []uint64 // one training for each seed; if nil, one with the seed of the games
+	// Settings are settings of the method and of its data set, by the names of the flags of timba-lab train.
+	// All others have their defaults.
 	Settings map[string]string
 }
 
-// models are those of a file.
+// models are the models of a file.
 type models []Model
 
-// find returns the model of a name, nil for none.
+// find returns the model with the given name, or nil.
 func (l models) find(name string) *Model {
 	i := slices.IndexFunc(l, func(m Model) bool { return m.Name == name })
 	if i < 0 {
@@ -41,7 +41,7 @@ func (l models) find(name string) *Model {
 	return &l[i]
 }
 
-// UnmarshalTOML reads the tables of the models.
+// UnmarshalTOML reads the [[model]] tables of a file.
 func (l *models) UnmarshalTOML(tables any) error {
 	list, ok := tables.([]map[string]any)
 	if !ok {
@@ -59,11 +59,11 @@ func (l *models) UnmarshalTOML(tables any) error {
 	return nil
 }
 
-// templateKey is a key in the name of a model whose value is a list.
+// templateKey matches {KEY} in the name of a model, where the value of KEY is a list.
 var templateKey = regexp.MustCompile(`\{[a-z-]+\}`)
 
-// expandLists returns a table for each value of the lists that its name has as {KEY}: their product, in
-// which the last varies fastest.
+// expandLists returns a copy of the table for each value of the list KEY if its name contains {KEY}. For
+// several lists it returns all combinations, with the last one varying fastest.
 func expandLists(table map[string]any) (list []map[string]any) {
 	name, _ := table["name"].(string)
 	word := templateKey.FindString(name)
@@ -80,7 +80,7 @@ func expandLists(table map[string]any) (list []map[string]any) {
 	return list
 }
 
-// readModel returns the model of a table. The keys that are no fields are settings.
+// readModel returns the model of a table. Keys that are not fields of Model are settings.
 func readModel(table map[string]any) (m Model, err error) {
 	m.Settings = map[string]string{}
 	seeds, seeded := table["seeds"]
@@ -110,7 +110,7 @@ func readModel(table map[string]any) (m Model, err error) {
 	return m, nil
 }
 
-// readSeeds returns the seeds of a list, nil where it cannot be.
+// readSeeds returns the seeds of a list, or nil if it is invalid.
 func readSeeds(value any) (seeds []uint64) {
 	list, _ := value.([]any)
 	for _, v := range list {
@@ -123,7 +123,7 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds of the trainings, which is that of the games where the model names none.
+// seeds returns the seeds of the trainings. By default it is the seed of the games.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}
@@ -131,16 +131,15 @@ func (m *Model) seeds(games uint64) []uint64 {
 	return m.Seeds
 }
 
-// seedCount returns how often the model is trained.
 func (m *Model) seedCount() int { return len(m.seeds(0)) }
 
-// The methods that are not like the others: a data set, and the learning from one.
+// The methods with special handling: generating a data set, and supervised learning from one.
 var (
 	methodData = dataset.Method.Name
 	methodSL   = sl.Method.Name
 )
 
-// completeModels checks the models without regard to the matches.
+// completeModels checks the models, except for their matches.
 func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
@@ -169,7 +168,7 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the parts of learning that a method does not have.
+// absentParts returns the parts of the training time that a method does not have.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:
@@ -180,17 +179,17 @@ func absentParts(method string) []string {
 	return parts[:2]
 }
 
-// way is with which defects the models of an experiment are trained.
+// way says with which defects of the study the models of an experiment are trained.
 type way string
 
-// The ways: with the defects that each model names, or both with all and with none.
+// The ways: with the defects that each model names, with all defects, and with none.
 const (
 	asNamed     way = ""
 	asPublished way = "as published"
 	mended      way = "mended"
 )
 
-// ways returns the ways in which the experiment is played.
+// ways returns the ways in which the experiment is run.
 func (e *Experiment) ways() []way {
 	if e.BothWays {
 		return []way{asPublished, mended}
@@ -204,7 +203,8 @@ const (
 	keyDefects = "as-published"
 )
 
-// plan returns the model as it is to be trained in a way, with a scale of the study's size and a seed.
+// plan returns the model before its training in one way. The amount of training is that of the study times
+// scale.
 func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	method, err := train.Find(m.Method)
 	if err != nil {
@@ -237,8 +237,8 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	return l, l.applySettings(given, internal, scale)
 }
 
-// applySettings makes the settings of the training from those of the model and others, by the names of the
-// flags of timba-lab train.
+// applySettings sets the settings of the training from those of the model (given) and from internal ones,
+// both by the names of the flags of timba-lab train, and completes them.
 func (l *TrainedModel) applySettings(given, internal map[string]string, scale float64) error {
 	var known, named []string
 	for _, param := range l.settings.Params() {

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// findPlayers finds the bots of the matches in each way, by their names: one for each seed of a model.
+// findPlayers returns the players of each way, by name. A model has one player for each seed.
 func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []TrainedModel) (map[way]map[string][]player, error) {
 	found := map[way]map[string][]player{}
 	add := func(w way, name, spec, label string, seed uint64) error {
@@ -44,8 +44,8 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Train
 	return found, nil
 }
 
-// play plays the matches, but for the blocks whose results were kept. It returns the games of each, in
-// an order that does not depend on the workers; with an error, those that were finished.
+// play plays all blocks that have no stored results. It returns the results by row, in an order that does
+// not depend on the workers. With an error it returns those of the finished games.
 func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, file *resultsFile) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
@@ -93,12 +93,12 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, fil
 			rows[b.row] = append(rows[b.row], r)
 		}
 	}
-	// Ctrl-C may end bots as well: an interruption counts more than their faults.
+	// Ctrl-C may also end the bots, so an interruption takes precedence over their faults.
 	return rows, cmp.Or(file.writeErr, context.Cause(ctx), context.Cause(playing))
 }
 
-// play plays the games of a block. Its order is that of the bots, so that the referee plays only
-// their first rotation.
+// play plays the games of a block. Because the seats are already in the order of the block, the match has
+// only its first rotation.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
 		Variant: b.variant, Deals: b.games, OnlyRotations: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
@@ -119,10 +119,10 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 	})
 }
 
-// copyMark stands between the name of a bot and the number of its seat.
+// copyMark separates the name of a bot from its index in the match.
 const copyMark = "#"
 
-// resultOf returns what the measures need of a game.
+// resultOf extracts what the measures need from the result of a game.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
@@ -159,7 +159,8 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	return r, nil
 }
 
-// meanThinking returns the mean nodes of the moves whose info tells them, and the mean seconds of all.
+// meanThinking returns the mean nodes of the moves whose info reports them, and the mean seconds of all
+// moves.
 func meanThinking(moves []referee.ReplayMove) (nodes, seconds float64) {
 	told := 0.0
 	for _, m := range moves {

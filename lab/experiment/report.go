@@ -19,17 +19,17 @@ import (
 // columns is the width of the text around the tables.
 const columns = 100
 
-// Summary is an experiment in the list.
+// Summary is an experiment in the list of experiments.
 type Summary struct {
 	Name   string   `json:"name"`
 	Title  string   `json:"title"`
 	Tables []string `json:"tables"`
-	Games  int      `json:"games"` // of a run without a scale
-	Cost   string   `json:"cost"`  // its time, as measured
+	Games  int      `json:"games"` // number of games of a run with scale 1
+	Cost   string   `json:"cost"`  // measured duration
 	Study  string   `json:"study"`
 }
 
-// Summaries returns what the list says about experiments.
+// Summaries returns the summaries of experiments.
 func Summaries(list []*Experiment) (all []Summary) {
 	for _, e := range list {
 		s := Summary{Name: e.Name, Title: e.Title, Games: e.totalGames(&DefaultOptions), Cost: e.Cost, Study: e.Study}
@@ -41,14 +41,14 @@ func Summaries(list []*Experiment) (all []Summary) {
 	return all
 }
 
-// WriteList writes the experiments as a table.
+// WriteList prints a table of experiments.
 func WriteList(w io.Writer, list []*Experiment) {
 	text.Rows(w, "experiment|what|tables|games|time|source", Summaries(list), func(s Summary) []any {
 		return []any{s.Name, s.Title, strings.Join(s.Tables, "; "), s.Games, s.Cost, s.Study}
 	})
 }
 
-// totalGames returns the games of a run.
+// totalGames returns the number of games of a run.
 func (e *Experiment) totalGames(o *Options) (n int) {
 	for _, m := range e.Matches {
 		n += len(e.ways()) * m.seedCount * o.scaledGames(m.Games)
@@ -59,7 +59,7 @@ func (e *Experiment) totalGames(o *Options) (n int) {
 	return n
 }
 
-// Write writes a report for people.
+// Write prints the report as text.
 func (r *Findings) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Experiment, text.Paragraph("  ", r.Title, columns), text.Paragraph("  source: ", r.Study, columns))
 	fmt.Fprintln(w, text.Paragraph("  ", r.Remark, columns))
@@ -99,7 +99,7 @@ func (r *Findings) Write(w io.Writer) {
 	}
 }
 
-// writeModels writes what the models had to learn from.
+// writeModels prints the table of models.
 func (r *Findings) writeModels(w io.Writer) {
 	if len(r.Models) == 0 {
 		return
@@ -110,7 +110,6 @@ func (r *Findings) writeModels(w io.Writer) {
 	})
 }
 
-// heading returns the title of the table, with its way.
 func (r *Comparison) heading() string {
 	if r.Way == "" {
 		return r.Title
@@ -118,7 +117,7 @@ func (r *Comparison) heading() string {
 	return r.Title + ", " + string(r.Way)
 }
 
-// formatThousands returns a number of at least 1 with commas.
+// formatThousands returns x, rounded, with commas.
 func formatThousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
 
 func (r *Findings) repeatabilityText() string {
@@ -157,7 +156,7 @@ func (r *Comparison) write(w io.Writer) {
 	}
 }
 
-// formatEstimate returns a figure as text, a dash for none.
+// formatEstimate returns an estimate as text, or "-" if there is none.
 func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
@@ -165,7 +164,7 @@ func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	return r.formatFigure(e.Value)
 }
 
-// formatInterval returns an interval as text, a dash for none.
+// formatInterval returns the interval of an estimate as text, or "-" if there is none.
 func (r *Comparison) formatInterval(e stats.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"
@@ -173,8 +172,8 @@ func (r *Comparison) formatInterval(e stats.Estimate) string {
 	return r.formatFigure(e.Low) + " to " + r.formatFigure(e.High)
 }
 
-// formatFigure returns a figure: a share and a large number with one decimal at most, a small number
-// with two digits.
+// formatFigure formats x without decimals from 1000 on, with one decimal if it is a share or at least 1, and
+// otherwise with two significant digits.
 func (r *Comparison) formatFigure(x float64) string {
 	size := math.Abs(x)
 	switch share := measures[r.Measure].share; {

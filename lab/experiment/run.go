@@ -15,28 +15,28 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Options are how to run an experiment.
+// Options are the settings of a run of an experiment.
 type Options struct {
-	Scale     float64 // of the study's number of games; each row has at least one
-	TimeScale float64 // of the bots' time for a move
-	NodeRate  int     // nodes that the bots have instead of a second of their time; 0 for the time
-	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
+	Scale     float64 // factor for the study's number of games; each row has at least one game
+	TimeScale float64 // factor for the bots' time for a move
+	NodeRate  int     // nodes that replace a second of a bot's time; 0 means to use the time
+	// TrainScale is the factor for the amount of training. If it is 0, it is Scale, but at most 1.
 	TrainScale   float64
-	GamesFile    string // the file of the games that were played; "" for none
-	ModelsDir    string // the directory of the models that are trained
-	MaxModelsMiB int    // MiB that it may have
+	GamesFile    string // file of the results of games; "" means not to store them
+	ModelsDir    string // directory of the trained models
+	MaxModelsMiB int    // size limit of ModelsDir
 	Seed         rules.Seed
-	Workers      []int // a core for each game that is played at the same time, as match.Resources has them
+	Workers      []int // a core for each game that is played at the same time, see match.Resources
 	Resolver     program.Resolver
-	// Progress tells how much is done, in a unit in the plural: of the training of a model, or of the
-	// games, where model is "". One call at a time; nil for none.
+	// Progress, unless nil, is called with the amount of work done: for the training of a model, or for the
+	// games if model is "". The unit is in the plural. Calls are not concurrent.
 	Progress func(model, unit string, done, all int)
 }
 
-// DefaultOptions are those of a whole run.
+// DefaultOptions are the options of a complete run.
 var DefaultOptions = Options{Scale: 1, TimeScale: 1, MaxModelsMiB: 16 << 10}
 
-// Params returns the options that users set.
+// Params returns the options that users can set.
 func (o *Options) Params() []run.Param {
 	return []run.Param{
 		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
@@ -51,12 +51,12 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns how many games a row of so many has at the scale.
+// scaledGames returns the number of games of a row that has study games in the study.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
 
-// Findings is what an experiment has found.
+// Findings is the result of an experiment.
 type Findings struct {
 	Experiment  string         `json:"experiment"`
 	Title       string         `json:"title"`
@@ -65,12 +65,12 @@ type Findings struct {
 	Seed        string         `json:"seed"`
 	Scale       float64        `json:"scale"`
 	TimeScale   float64        `json:"time_scale"`
-	NodeRate    int            `json:"nodes_per_second"` // instead of time; 0 for time
+	NodeRate    int            `json:"nodes_per_second"` // 0 if the bots had their time
 	TrainScale  float64        `json:"train_scale"`
-	Timed       bool           `json:"timed"` // some bot's limit is a time
+	Timed       bool           `json:"timed"` // see Experiment.Timed
 	Interrupted bool           `json:"interrupted"`
 	Games       int            `json:"games"`
-	TotalGames  int            `json:"all"` // games, of a whole run
+	TotalGames  int            `json:"all"` // number of games of a complete run
 	Draws       int            `json:"drawn"`
 	Seconds     float64        `json:"seconds"`
 	Tables      []Comparison   `json:"tables"`
@@ -79,15 +79,15 @@ type Findings struct {
 	Curves      []Curve        `json:"curves"`
 }
 
-// Curve is how a training went: the share of games that were won, by the games played.
+// Curve is the course of a training: the share of games won, by the number of games played.
 type Curve struct {
 	Name       string    `json:"name"`
 	Games      []int     `json:"games"`
-	WinPercent []float64 `json:"won"` // percent of the games since the last point
+	WinPercent []float64 `json:"won"` // of the games since the previous point
 }
 
-// Run plays an experiment. When the context ends, it returns the report of what there is, and the
-// context's error or cause; with any other error there is no report.
+// Run runs an experiment. If ctx ends, it returns the report so far and the error or cause of ctx. With any
+// other error there is no report.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if o.Progress == nil {
@@ -111,7 +111,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 			r.Draws += int(indicator(g.IsDraw))
 		}
 	}
-	if len(rows) == 0 { // it has ended before the first game
+	if len(rows) == 0 { // ctx has ended before the first game
 		rows = make([][]result, len(e.rows)*len(e.ways()))
 	}
 	for i, w := range e.ways() {
@@ -122,11 +122,11 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	return r, err
 }
 
-// results returns the results of each row, in one way after the other; none if it ends before there
+// results returns the results by row, for one way after the other. It returns nil if ctx ends before there
 // are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
-	if e.kind() == kindMatches { // before models learn, so that a damaged file is known in time
+	if e.kind() == kindMatches { // before the training, so that a damaged file is reported early
 		var err error
 		if games, err = openResults(o.GamesFile); err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Save writes the figures as CSV, and the plots as SVG, into a directory. It returns the files.
+// Save writes the figures as CSV and the plots as SVG into dir. It returns the paths.
 func (r *Findings) Save(dir string) (files []string, err error) {
 	save := func(name string, write func(path string) error) {
 		if path := filepath.Join(dir, name); err == nil {
@@ -64,7 +64,7 @@ func (r *Findings) writeCSV(path string) error {
 	return f.Close()
 }
 
-// formatFinite returns a number as text, "" for none.
+// formatFinite returns x as text, or "" if it is infinite or NaN.
 func formatFinite(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -72,7 +72,7 @@ func formatFinite(x float64) string {
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// errorBars are figures with their intervals, as gonum/plot draws them.
+// errorBars are figures with their intervals, in the form that gonum/plot draws.
 type errorBars struct {
 	plotter.XYs
 	plotter.YErrors
@@ -122,7 +122,7 @@ func (r *Comparison) draw(path string) error {
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
 }
 
-// add adds a figure, without a bar to an end that is unbounded, unless there is none.
+// add adds a figure unless it is NaN. The bar to an infinite end has length 0.
 func (b *errorBars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {
 		return
@@ -137,7 +137,7 @@ func (b *errorBars) add(x float64, e stats.Estimate) {
 	b.YErrors = append(b.YErrors, struct{ Low, High float64 }{length(e.Value - e.Low), length(e.High - e.Value)})
 }
 
-// drawCurves draws how the trainings went.
+// drawCurves draws the courses of the trainings.
 func (r *Findings) drawCurves(path string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Title, "games", "won, % of the last hundred"

@@ -11,18 +11,18 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// Training is a linear learner of Teeko that plays a series of games and learns from each, or
-// only plays.
+// Training trains a linear evaluation of Teeko in a series of games, or only plays the games.
 type Training struct {
-	Name     string // the row of the tables, and how later ones refer to it
-	From     string // "initial", "published" or the name of an earlier training
-	Opponent string // "random", "self", or as From, with its weights fixed
-	Hidden   bool   // has no row
-	// Training has the games of the study, 0 for those of the experiment, and how to learn from them.
+	Name     string // name of the row, to which later trainings can refer
+	From     string // initial weights: "initial", "published" or the name of an earlier training
+	Opponent string // "random", "self", or fixed weights named as in From
+	Hidden   bool   // has no row in the tables
+	// Training has the number of games in the study, where 0 means that of the experiment, and the settings
+	// of the learner.
 	lms.Training
 }
 
-// namedWeights are the weights by name that a training can begin with, besides those of earlier trainings.
+// namedWeights are the weights that a training can start with, besides those of earlier trainings.
 var namedWeights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
@@ -30,7 +30,7 @@ const (
 	opponentSelf   = "self"
 )
 
-// completeTrainings checks the trainings, each of which may refer to those before it.
+// completeTrainings checks the trainings. Each may refer to those before it.
 func (e *Experiment) completeTrainings() error {
 	known := []string{"initial", "published"}
 	for i := range e.Trainings {
@@ -60,7 +60,7 @@ func (e *Experiment) completeTrainings() error {
 	return nil
 }
 
-// runTrainings plays the trainings one after another.
+// runTrainings runs the trainings one after another.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
 	played := 0

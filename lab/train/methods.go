@@ -1,4 +1,4 @@
-// Package train knows the methods by which bots for Brisca and Tute learn.
+// Package train lists the methods by which bots for Brisca and Tute can be trained.
 package train
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/timba-arena/timba/lab/train/sl"
 )
 
-// Methods are all methods.
+// Methods lists all training methods.
 var Methods = []*run.Method{&dataset.Method, &sl.Method, &rl.Method, &ga.Method, &rollout.Method}
 
-// Find returns the method of a name.
+// Find returns the method with the given name. The error for an unknown name lists the known ones.
 func Find(name string) (*run.Method, error) {
 	var names []string
 	for _, m := range Methods {

@@ -1,6 +1,6 @@
-// Package dataset keeps games of Brisca and Tute on disk, for learning from them. A game takes
-// about 60 bytes: its rules, its shuffled pack and its moves. What nets are trained on is computed
-// from the games when it is needed. lab/README.md describes the format.
+// Package dataset stores games of Brisca and Tute for learning. A game takes about 60 bytes: its rules, its
+// shuffled pack and its moves. The inputs of nets are computed from the games when needed. lab/README.md
+// describes the format.
 package dataset
 
 import (
@@ -14,7 +14,7 @@ import (
 
 const magic = "timba-data 1\n"
 
-// The bounds of a data set.
+// The limits of a data set.
 const (
 	MaxGames  = 1 << 26
 	MaxMoves  = 64 // of a game
@@ -22,23 +22,23 @@ const (
 	window    = 1 << 20
 )
 
-// SetHeader says what a data set is.
+// SetHeader describes a data set. It is the second line of the file, in JSON.
 type SetHeader struct {
 	Mode  string   `json:"mode"`
 	Games int      `json:"games"`
 	Seed  uint64   `json:"seed"`
-	Bots  []string `json:"bots"` // that played, by seat; random where there are none
+	Bots  []string `json:"bots"` // bots that played, by seat; empty for random moves
 }
 
-// GameRecord is a game of a data set.
+// GameRecord is one game of a data set.
 type GameRecord struct {
-	Rules    uint8                          // cards.RuleBits
-	Pack     [baraja.TableCards]baraja.Card // shuffled, before the deal
-	NumMoves uint8                          // moves
-	Moves    [MaxMoves]uint8                // as cards.Action numbers them
+	Rules    uint8                          // optional rules, see cards.RuleBits
+	Pack     [baraja.TableCards]baraja.Card // in its order before the deal
+	NumMoves uint8
+	Moves    [MaxMoves]uint8 // as actions, see cards.Action
 }
 
-// Append appends the bytes of a game: rules, number of moves, pack, moves.
+// Append appends the encoded game to dst: rules, number of moves, pack, moves.
 func (g *GameRecord) Append(dst []byte) []byte {
 	dst = append(dst, g.Rules, g.NumMoves)
 	for _, c := range g.Pack {
@@ -49,8 +49,8 @@ func (g *GameRecord) Append(dst []byte) []byte {
 
 const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
-// Decode sets the game to the one that the bytes begin with and returns how many it has. The
-// game is not checked against the rules: see Check.
+// Decode decodes the game at the beginning of b and returns its size in bytes. It does not check the game
+// against the rules: see CheckGame.
 func (g *GameRecord) Decode(b []byte) (int, error) {
 	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
@@ -66,7 +66,8 @@ func (g *GameRecord) Decode(b []byte) (int, error) {
 	return fixedBytes + int(g.NumMoves), nil
 }
 
-// CheckGame returns why the game is not one of a mode that was played to its end.
+// CheckGame returns an error unless g is a complete, legal game of the mode. The list has all combinations
+// of optional rules of the mode.
 func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
@@ -90,7 +91,7 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move returns the move of the position that an action of a game is.
+// Move converts an action of a recorded game to a move of position p.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// botsBySeat returns the bots by seat: as they are given, or the only one for every seat.
+// botsBySeat returns the bot of each seat. If only one is given, it takes every seat.
 func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
@@ -29,8 +29,9 @@ func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// BotGames makes games of the bots of a plan, each combination of rules in a match of its own. A deal
-// is played once, with the bots rotated by one seat from a deal to the next. A fault is an error.
+// BotGames returns a function that generates games between the bots of c. Each combination of rules is a
+// match of its own. Each deal is played once, and the bots move on by one seat from deal to deal. The
+// function fails if a bot has a fault.
 func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
 	bots := make([]match.Contestant, len(c.Bots))
 	for i, spec := range c.Bots {
@@ -63,7 +64,7 @@ func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc
 	}, nil
 }
 
-// findBot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
+// findBot returns the bot for spec. A house bot plays in this process, which is much faster.
 func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contestant, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.CanonicalSpec(name)
@@ -76,8 +77,8 @@ func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contes
 	return found.Contestant, nil
 }
 
-// playGames plays games with one combination of rules and stores them in the places at. Rotation r of
-// the bots plays the deals r, r+n, ... of its own match of one rotation.
+// playGames plays games with one combination of rules and stores them at the given indices. Rotation r of
+// the n bots plays the games r, r+n and so on, as a match of its own that has only that rotation.
 func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {
@@ -104,7 +105,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 	return nil
 }
 
-// recordGame makes a game of a data set of one that was played.
+// recordGame converts the result of a game to a game of a data set.
 func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))

@@ -17,14 +17,14 @@ import (
 
 // Set is a data set in memory.
 type Set struct {
-	Header  SetHeader // with the number of games that were read
+	Header  SetHeader // Games is the number of games that were read
 	Mode    cards.Mode
 	bytes   []byte
-	offsets []uint32 // of each game in bytes, by 1
+	offsets []uint32 // of each game in bytes, in units of align
 }
 
-// Load reads a data set, whose path or that of its run is given, and no more than so many of its games
-// unless most is 0. Every game is checked against the rules.
+// Load reads a data set. The path is that of the file or of the run's directory. If most is not 0, Load
+// reads at most that number of games. It checks every game against the rules.
 func Load(path string, most int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -41,7 +41,7 @@ func Load(path string, most int) (*Set, error) {
 	return s, nil
 }
 
-// Read is Load from a reader.
+// Read is like Load, but reads from r.
 func Read(r io.Reader, most int) (*Set, error) {
 	b := bufio.NewReaderSize(r, maxHeader)
 	s := &Set{}
@@ -117,22 +117,22 @@ func (s *Set) readGames(r io.Reader, games int) error {
 	return nil
 }
 
-// align is the unit of places in Set.bytes, so that 32 bits are enough for them.
+// align is the unit of Set.offsets, so that 32 bits are enough for an offset.
 const align = 4
 
-// Game sets g to a game of the set.
+// Game decodes game i into g.
 func (s *Set) Game(i int, g *GameRecord) {
 	if _, err := g.Decode(s.bytes[int(s.offsets[i])*align:]); err != nil {
 		panic(err) // Read has decoded it
 	}
 }
 
-// Len returns the number of moves of a game.
+// Len returns the number of moves of game i.
 func (s *Set) Len(i int) int { return int(s.bytes[int(s.offsets[i])*align+1]) }
 
-// Sum returns the SHA-256 of the games, by which a training knows them again: the header does not
-// say what bots have played, and bots change.
+// Sum returns the SHA-256 hash of the games. A training uses it to recognize its data set: the header does
+// not identify the games, because bots change.
 func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
-// Memory returns the bytes that the set takes.
+// Memory returns the bytes in memory.
 func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.offsets)) }

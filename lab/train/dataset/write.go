@@ -21,13 +21,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// File is the name of a data set in the directory of a run.
+// File is the name of the data set in the directory of a run.
 const File = "games.timba"
 
-// pieceGames is how many games are made, compressed and written together: a frame of the file.
+// pieceGames is the number of games that are generated and compressed together, as one frame of the file.
 const pieceGames = 1000
 
-// Method is the making of data sets.
+// Method is the "training" method that generates data sets.
 var Method = run.Method{
 	Name: "data", File: File, Unit: "games", Version: 1,
 	Short: "Make a data set of games of Brisca or Tute to learn from",
@@ -41,13 +41,13 @@ var Method = run.Method{
 	},
 }
 
-// Config is what decides the games, as config.json of a run has it.
+// Config determines the games of a data set. It is stored as config.json of the run.
 type Config struct {
 	Train         string   `json:"train"` // always "data"
 	Mode          string   `json:"mode"`
-	GamesPerRules int      `json:"each"` // games of each combination of the optional rules
+	GamesPerRules int      `json:"each"` // games for each combination of the optional rules
 	Seed          uint64   `json:"seed"`
-	Bots          []string `json:"bots,omitempty"` // that play, by seat of the first rotation; none for random play
+	Bots          []string `json:"bots,omitempty"` // bots by seat in the first rotation; empty for random moves
 }
 
 func (c *Config) Params() []run.Param {
@@ -58,7 +58,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete gives every seat a bot.
+// Complete assigns a bot to every seat and checks the settings.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if err := c.Check(); err != nil {
 		return err
@@ -74,20 +74,20 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// mode returns the mode, which is one by its flag.
+// mode returns the parsed mode, which the setting has checked.
 func (c *Config) mode() cards.Mode {
 	m, _ := cards.ParseMode(c.Mode)
 	return m
 }
 
-// Games returns the number of games.
+// Games returns the total number of games.
 func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// GenerateFunc makes games number from to to-1 of a plan and appends them in the form of the file. It is
-// called by several workers at once. Game i has the rules i modulo the number of combinations.
+// GenerateFunc generates the games numbered from to to-1 and appends their encoding to dst. Several
+// goroutines may call it at once. Game i has the combination of rules i modulo the number of combinations.
 type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
-// randomGames returns how games of random moves are made.
+// randomGames returns a function that generates games of random moves.
 func randomGames(c *Config) GenerateFunc {
 	m := c.mode()
 	list := m.Rules()
@@ -112,9 +112,9 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// SetDeal sets the rules and the pack to those of a first position.
+// SetDeal sets the rules and the pack of g from the first position of a game, and removes all moves.
 func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
-	// The trump card lay behind the cards that were dealt.
+	// In the shuffled pack the trump card was behind the cards that were dealt.
 	n := int(t.NextDraw)
 	copy(g.Pack[:n], t.Pack[:n])
 	g.Pack[n] = t.Trump
@@ -122,26 +122,25 @@ func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	g.Rules, g.NumMoves = uint8(ruleBits), 0
 }
 
-// AddMove adds a move.
 func (g *GameRecord) AddMove(m rules.Move) {
 	g.Moves[g.NumMoves] = uint8(cards.Action(m))
 	g.NumMoves++
 }
 
-// writer is a data set as it is made.
+// writer is the run.Trainer that generates a data set.
 type writer struct {
 	*Config
 	workers  int
 	generate GenerateFunc
 	zip      *zstd.Encoder
-	raws     [][]byte // of the workers
+	raws     [][]byte // buffers for encoded games, by worker
 	progress SetSize
-	frames   [][]byte // that are still to be written
-	path     string   // of the file, once something was written
-	sample   SetSize  // what Sample has made, before it is compressed
+	frames   [][]byte // compressed but not yet written
+	path     string   // of the file, after the first write
+	sample   SetSize  // what Sample has generated, before compression
 }
 
-// SetSize is how far a data set is.
+// SetSize is the size of a data set, or of the part that is written.
 type SetSize struct {
 	Games int   `json:"games"`
 	Bytes int64 `json:"bytes"`
@@ -151,7 +150,7 @@ func (r SetSize) String() string {
 	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
 }
 
-// Prepare finds the bots. The config is valid.
+// Prepare finds the bots and returns the trainer. The configuration must be valid.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
 	w := &writer{Config: c, workers: in.Workers, raws: make([][]byte, in.Workers)}
 	if w.generate = randomGames(c); len(c.Bots) > 0 {
@@ -167,7 +166,7 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 
 func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
-// Step makes a piece for each worker.
+// Step generates one piece for each worker.
 func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
@@ -185,7 +184,7 @@ func (w *writer) Step(ctx context.Context) error {
 	return err
 }
 
-// Report writes what the last step has made.
+// Report writes the pieces of the last step to the file.
 func (w *writer) Report(f *run.Folder) error {
 	if w.progress.Bytes == 0 {
 		line, err := json.Marshal(SetHeader{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
@@ -219,7 +218,7 @@ func (w *writer) Report(f *run.Folder) error {
 	return file.Close()
 }
 
-// Save writes a checkpoint, after the games are on the disk.
+// Save writes a checkpoint after the games are safely on disk.
 func (w *writer) Save(to io.Writer) error {
 	if w.path != "" {
 		file, err := os.OpenFile(w.path, os.O_WRONLY, 0)
@@ -239,7 +238,7 @@ func (w *writer) Finish(context.Context, *run.Folder) (run.TrainingResult, error
 	return w.progress, nil
 }
 
-// Sample makes some games with one worker: a step of slow bots would take too long.
+// Sample generates some games with one worker: a whole step of slow bots would take too long.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= pieceGames && time.Since(began) < most; n *= 2 {
@@ -252,11 +251,11 @@ func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err 
 	return w.sample.Games * max(1, min(w.workers, runtime.GOMAXPROCS(0))), nil
 }
 
-// Size returns the bytes of the pieces of all workers and of the file, by the sample.
+// Size estimates the bytes of the pieces in memory and of the file, from the sample.
 func (w *writer) Size() (memory, disk int64) {
 	games := int64(w.sample.Games)
 	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100
 }
 
-// compressedPercent is what remains of a hundred bytes after compression.
+// compressedPercent is the size of a compressed file in percent of the encoded games.
 const compressedPercent = 70

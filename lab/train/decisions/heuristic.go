@@ -1,5 +1,5 @@
-// Package decisions has the heuristic value of a card and what a decision of a game came to, as R.
-// Arjonilla has them, bachelor's thesis, UOC 2024. Begin with Follower.
+// Package decisions computes the heuristic value of a card and the outcome of each decision in a game, both
+// as defined by R. Arjonilla (bachelor's thesis, UOC 2024). Begin with Follower.
 package decisions
 
 import (
@@ -9,28 +9,29 @@ import (
 
 const suits = 4
 
-// Heuristic values the cards that a seat may play by the thesis's rules. Read sets the position.
+// Heuristic computes the value of each card that a seat may play, by the rules of the thesis. Call
+// SetPosition first.
 type Heuristic struct {
 	tute  bool
-	legal baraja.Set // the cards that may be played
+	legal baraja.Set // cards that may be played
 
 	trumps              baraja.Suit
 	trumpSet            baraja.Set
 	leading             bool
 	led                 baraja.Suit
-	winners             baraja.Set // the cards that would be winning the trick; all when leading
+	winners             baraja.Set // cards that would be winning the trick; all when leading
 	hasHeavyCard        bool       // an ace or a three is in the trick
 	canHigh             bool       // the trick has no trump, and an ace or a three of the suit led would win it
-	canSuit             bool       // the same with any card of the suit led
-	canTrump            bool       // a trump would win from the trick's best trump, or be its first
-	hasCheapPlain       bool       // a card that is no trump is worth less than 4
-	isThreeBest         bool       // the best trump of the trick is the three
-	isPartnerWinning    bool       // the partner is winning the trick
-	playsLastForPartner bool       // and the seat is the last to play
-	heavyPlayed         [suits]int // aces and threes played, by suit
-	maxHeavy            int        // of them
-	ourSongs            uint8      // suits of songs of the seat and its partner
-	rivalSong           uint8      // suits of songs of the others
+	canSuit             bool       // the trick has no trump, and a card of the suit led would win it
+	canTrump            bool       // a trump would win the trick
+	hasCheapPlain       bool       // a legal card that is not a trump is worth less than 4
+	isThreeBest         bool       // the best card of the trick is the three of trumps
+	isPartnerWinning    bool
+	playsLastForPartner bool       // isPartnerWinning, and the seat is the last to play
+	heavyPlayed         [suits]int // number of aces and threes played, by suit
+	maxHeavy            int        // highest of heavyPlayed
+	ourSongs            uint8      // suits of the songs of the seat and its partner, as a bit mask
+	rivalSong           uint8      // suits of the songs of the others, as a bit mask
 }
 
 var (
@@ -48,7 +49,7 @@ func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	return s
 }
 
-// cardsByValue returns the cards whose value is as wanted.
+// cardsByValue returns the cards whose value satisfies wanted.
 func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	for _, c := range baraja.Pack40 {
 		if wanted(baraja.Value(c)) {
@@ -58,7 +59,7 @@ func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	return s
 }
 
-// setsBy returns, by the value of a card, the cards whose value is as wanted.
+// setsBy returns for each value v the set of cards whose value w satisfies wanted(v, w).
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
 		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
@@ -66,7 +67,7 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	return sets
 }
 
-// SetPosition sets the position, in which a seat is to play a card.
+// SetPosition sets the position in which the seat to move plays a card.
 func (h *Heuristic) SetPosition(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
@@ -111,7 +112,7 @@ func (h *Heuristic) setLead(p *cards.Position, seat int) {
 	}
 }
 
-// Worth returns the heuristic value of playing a card.
+// Worth returns the heuristic value of playing c.
 func (h *Heuristic) Worth(c baraja.Card) int {
 	if h.leading {
 		return h.leadWorth(c)
@@ -160,7 +161,7 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// heaviestSuits returns the cards of the suits of which most aces and threes are played.
+// heaviestSuits returns all cards of the suits in which the most aces and threes were played.
 func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	for suit, n := range h.heavyPlayed {
 		if n == h.maxHeavy {
@@ -179,7 +180,8 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// aceOverThreeValue values the ace of trumps where the three may be taken with it.
+// aceOverThreeValue returns a bonus for taking the three of trumps with the ace, or a penalty for not taking
+// it.
 func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {
@@ -192,7 +194,7 @@ func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	return 0
 }
 
-// partnerTrickValue values points for a partner who wins the trick, when nobody plays behind.
+// partnerTrickValue returns the value of adding a card worth v to a trick that the partner wins for certain.
 func (h *Heuristic) partnerTrickValue(v int) int {
 	if !h.playsLastForPartner {
 		return 0
@@ -207,7 +209,7 @@ func (h *Heuristic) partnerTrickValue(v int) int {
 	return v
 }
 
-// trickValue values winning or losing the trick as it lies.
+// trickValue returns the value of winning or losing the trick in its present state.
 func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {

@@ -8,30 +8,30 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Decision is what came of a move in a game.
+// Decision is a move in a game and its outcome.
 type Decision struct {
 	Seat      int8
-	Points    int16 // of its trick, songs and the bonus included: 0 unless the seat's side won it
-	Heuristic int16 // of the card that was played, 0 for other moves
-	Rest      int16 // the points that the seat's side has from its trick to the end of the game
-	Standing  int8  // at the end of the game: see cards.Position.Standing
+	Points    int16 // points of the trick with songs and the bonus; 0 unless the seat's side won it
+	Heuristic int16 // heuristic value of the card played; 0 for other moves
+	Rest      int16 // points that the seat's side wins from this trick to the end of the game
+	Standing  int8  // at the end of the game, see cards.Position.Standing
 }
 
-// Follower follows a game move by move and notes its decisions.
+// Follower follows a game move by move and records its decisions.
 type Follower struct {
 	Position   cards.Position
 	Decisions  []Decision // of the game so far
 	heuristic  Heuristic
-	trickStart int // the first decision of the trick
+	trickStart int // index of the first decision of the trick
 }
 
-// Start begins a game of a mode with optional rules and a shuffled pack.
+// Start starts a game from its mode, optional rules and shuffled pack.
 func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)
 }
 
-// Step makes a legal move. After the last one, all decisions are complete.
+// Step makes a legal move. After the last move of the game all Decisions are complete.
 func (f *Follower) Step(m rules.Move) {
 	p := &f.Position
 	t := p.Board()
@@ -60,17 +60,16 @@ func (f *Follower) Step(m rules.Move) {
 		for i := range f.Decisions {
 			d := &f.Decisions[i]
 			d.Standing = int8(p.Outcome(int(d.Seat)))
-			d.Rest = max(0, d.Rest+f.sidePoints(d.Seat)) // who loses at once loses all points
+			d.Rest = max(0, d.Rest+f.sidePoints(d.Seat)) // a side that loses at once loses all its points
 		}
 	}
 }
 
-// sidePoints returns the points of a seat's side.
 func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints gives the points of a trick to the decisions of the side that won it.
+// assignPoints sets the points of a trick in the decisions of the side that won it.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {

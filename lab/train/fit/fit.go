@@ -1,4 +1,4 @@
-// Package fit trains nets by the method Adam. Begin with Trainer.
+// Package fit trains neural networks with Adam (Kingma and Ba, 2015). Begin with NetTrainer.
 package fit
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ShardRows is the rows that are passed through a net together. Gradients are summed by shard, in
-// their order, so that the result does not depend on the number of workers.
+// ShardRows is the number of rows that are passed through a net together. Gradients are summed shard by
+// shard, so that the result does not depend on the number of workers.
 const ShardRows = 16
 
-// Sample is a row to learn from: inputs, and the class or the outputs that are wanted.
+// Sample is one row to learn from: the inputs, and the wanted class or outputs.
 type Sample struct {
 	net.Inputs
-	Class   int       // the wanted class of a softmax
-	Targets []float32 // the wanted outputs of other nets; Any where nothing is wanted
+	Class   int       // wanted class, if the output is a softmax
+	Targets []float32 // wanted outputs of other nets; NoTarget for outputs to ignore
 }
 
-// NoTarget stands for an output that is not learned from.
+// NoTarget marks an output that is not learned from.
 var NoTarget = float32(math.Inf(1))
 
-// The parameters of Kingma and Ba (2015), with the values of the paper but for epsilon, which is that of
-// Keras.
+// The parameters of Adam (Kingma and Ba, 2015). All values are those of the paper except epsilon, which is
+// that of Keras.
 const (
 	DefaultRate = 0.001
 	beta1       = 0.9
@@ -37,18 +37,18 @@ const (
 	epsilon     = 1e-7
 )
 
-// NetTrainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half
-// the mean squared error of linear outputs.
+// NetTrainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half the mean
+// squared error of linear outputs.
 type NetTrainer struct {
 	Net     *net.Net
-	Rate    float64 // of the next steps
+	Rate    float64 // learning rate of the next steps
 	workers int
 	steps   int
 	moments [2][][]float32
 	shards  []*shard
 }
 
-// NewRandomTrainer returns a trainer of a net of random weights, which the seed decides.
+// NewRandomTrainer returns a trainer of a new net with random weights, which depend on seed.
 func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*NetTrainer, error) {
 	n, err := net.New(sizes, out)
 	if err != nil {
@@ -58,8 +58,7 @@ func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, wo
 	return NewTrainer(n, rate, workers), nil
 }
 
-// NewTrainer returns a trainer for batches of any size. The result does not depend on the number
-// of workers.
+// NewTrainer returns a trainer of n. The number of workers does not change the result.
 func NewTrainer(n *net.Net, rate float64, workers int) *NetTrainer {
 	return &NetTrainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
 }
@@ -73,12 +72,11 @@ func zeros(n *net.Net) (list [][]float32) {
 
 // state is the first line of a checkpoint.
 type state struct {
-	Steps    int `json:"steps"` // batches in all
+	Steps    int `json:"steps"` // batches so far
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: a line of JSON with the progress, then the weights and what Adam keeps
-// besides them.
+// Save writes a checkpoint: a line of JSON with the progress, then the weights and the moments of Adam.
 func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
@@ -86,7 +84,7 @@ func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
-// Load sets the progress, the trainer and its net to what Save wrote.
+// Load restores progress, the trainer and its net from what Save wrote.
 func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	at := state{Progress: progress}
 	b, err := run.ReadState(r, &at)
@@ -97,7 +95,7 @@ func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.ReadFloats(b, x) })
 }
 
-// forEachVector calls do with all numbers of the training: the weights, then the moments.
+// forEachVector calls do with every vector of a checkpoint: the weights, then the moments.
 func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
@@ -109,11 +107,11 @@ func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	return nil
 }
 
-// shard is rows of a batch that are passed through the net together, with their gradients.
+// shard is a number of rows that are passed through the net together, with their gradients.
 type shard struct {
 	samples []Sample
-	acts    [][]float32 // by layer: rows of outputs, rectified
-	deltas  [][]float32 // by layer: rows of derivatives of the loss by the sums
+	acts    [][]float32 // by layer: outputs after the activation, row by row
+	deltas  [][]float32 // by layer: derivatives of the loss by the weighted sums, row by row
 	grads   [][]float32
 	loss    float64
 }
@@ -127,8 +125,8 @@ func newShard(n *net.Net) *shard {
 	return p
 }
 
-// Step learns from a batch: fill sets sample i of it and may be called by several workers at
-// once, each of which has a number below that of the workers. It returns the mean loss before.
+// Step learns from a batch of size rows and returns their mean loss before the update. The function fill
+// sets sample i. Several workers may call it at once; worker is below their number.
 func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + ShardRows - 1) / ShardRows
 	for len(t.shards) < n {
@@ -152,10 +150,10 @@ func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64
 	return loss / float64(size)
 }
 
-// updatePieces is how many parts of the weights are updated at once.
+// updatePieces is the number of parts into which the weights are divided for a parallel update.
 const updatePieces = 4
 
-// update adds the gradients in the order of their shards and changes the weights.
+// update sums the gradients in the order of the shards and updates the weights.
 func (t *NetTrainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
@@ -172,7 +170,7 @@ func (t *NetTrainer) update(shards, size int) {
 	})
 }
 
-// adam makes a step; the bias of the moments is corrected in the rate.
+// adam makes a step of Adam. The caller has applied the bias correction of the moments to rate.
 func adam(genes, grads, first, second []float32, scale, rate float32) {
 	const b1, b2 = float32(beta1), float32(beta2)
 	const c1, c2 = 1 - b1, 1 - b2
@@ -186,7 +184,7 @@ func adam(genes, grads, first, second []float32, scale, rate float32) {
 	}
 }
 
-// gradient sets the gradients of the loss summed over the first rows of a shard.
+// gradient sets the loss and its gradients, summed over the first rows of a shard.
 func gradient(n *net.Net, p *shard, rows int) {
 	forward(n, p, rows)
 	last := len(n.Genes()) - 1
@@ -220,7 +218,7 @@ func gradient(n *net.Net, p *shard, rows int) {
 	}
 }
 
-// forward sets the outputs of every layer for the first rows of a shard.
+// forward computes the outputs of every layer for the first rows of a shard.
 func forward(n *net.Net, p *shard, rows int) {
 	for k := range n.Genes() {
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -251,10 +249,10 @@ func forward(n *net.Net, p *shard, rows int) {
 	}
 }
 
-// logOffset keeps logarithms finite.
+// logOffset is added to the argument of logarithms to keep them finite.
 const logOffset = 1e-12
 
-// outputDeltas sets the derivatives of the loss by the sums of the last layer, and returns the loss.
+// outputDeltas sets the derivatives of the loss by the weighted sums of the last layer and returns the loss.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]
@@ -279,7 +277,7 @@ func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	return loss
 }
 
-// negatedLoss returns less the loss of an output of a net that is no softmax.
+// negatedLoss returns the loss of one output, negated. It is for nets whose output is not a softmax.
 func negatedLoss(n *net.Net, x, want float32) float64 {
 	if n.Output == net.Sigmoid {
 		return float64(want)*math.Log(float64(x)+logOffset) + float64(1-want)*math.Log(1-float64(x)+logOffset)

@@ -9,18 +9,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ThirdsLayers are the layers of the study's nets that depend on the inputs: 1/2, 1/4 and 1/6 of them.
+// ThirdsLayers selects the hidden layers of those nets of the study that depend on the number of inputs. The
+// layers have 1/2, 1/4 and 1/6 as many units as there are inputs.
 const ThirdsLayers = "thirds"
 
-// StudyLayers are the layers of the study's other nets.
+// StudyLayers are the hidden layers of the study's other nets: 50 and 25 units.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting of the layers of a net as in the study.
+// LayersParam returns the setting for the hidden layers of a net.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }
 
-// ParseLayers returns the layers of a text as in 50-25, or of Thirds.
+// ParseLayers returns the hidden layers for a text such as "50-25", or for ThirdsLayers.
 func ParseLayers(text string, m cards.Mode, encoding string) (layers []int, err error) {
 	if text == ThirdsLayers {
 		e, err := features.NewEncoder(m, encoding)

@@ -1,5 +1,5 @@
-// Package lms learns the weights of package teekolms by the least mean squares rule. Begin with
-// Train.
+// Package lms learns the weights of package teekolms by the least mean squares rule (Mitchell, Machine
+// Learning, 1997, section 1.2). Begin with Train.
 package lms
 
 import (
@@ -14,36 +14,37 @@ import (
 // drawValue is the training value of a draw. That of a win is 1, that of a loss -1.
 const drawValue = -0.5
 
-// defaultLimit is how many plies a game of training has, as in the study's first experiments.
+// defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
 const defaultLimit = 500
 
-// explorePeriod is how often a learner moves at random: once in so many of its moves.
+// explorePeriod is the average number of a learner's moves of which one is random.
 const explorePeriod = 5
 
-// Training is how to learn. Experiments name the fields without a tag.
+// Training is the configuration of a training. Files of experiments set the fields without a tag.
 type Training struct {
 	Games   int
-	Mu      float64 // the rate of learning
-	Fixed   bool    // the weights stay as they are
-	Steady  bool    // nobody who plays by weights moves at random
-	Blind   bool    // nobody who plays by weights sees that a move wins at once
+	Mu      float64 // learning rate
+	Fixed   bool    // do not change the weights
+	Steady  bool    // players with weights never move at random
+	Blind   bool    // players with weights do not check whether a move wins at once
 	Replace bool    // each step of learning replaces the weights, see teekolms.Weights.Learn
-	Limit   int     // plies of a game; 0 for those of the study's first experiments
+	Limit   int     // plies of a game; 0 means defaultLimit
 
-	Self     bool                 `toml:"-"` // the opponent plays by the same weights, else at random
-	Rival    *teekolms.Weights    `toml:"-"` // that the opponent plays by, unless Self; nil for random
+	Self     bool                 `toml:"-"` // the opponent uses the learner's current weights
+	Rival    *teekolms.Weights    `toml:"-"` // weights of the opponent unless Self; if nil, it moves at random
 	Seed     uint64               `toml:"-"`
 	Start    teekolms.Weights     `toml:"-"`
-	Progress func(LearningReport) `toml:"-"` // after every hundredth game; nil for none
+	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport is how the training games ended for the learner.
+// LearningReport is the result of a training: the learner's results and weights.
 type LearningReport struct {
 	run.WinTally
 	Weights teekolms.Weights
 }
 
-// Train plays games, in which the seats take turns, and learns after each. It is deterministic.
+// Train plays games, with the learner in both seats alternately, and learns after each game. The result
+// depends only on t.
 func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
@@ -65,8 +66,8 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays a game with the learner in a seat. It returns the positions after each of the
-// learner's moves, and 1 if the learner has won, -1 if it has lost, else 0.
+// playGame plays a game with the learner in a seat. It returns the positions after the learner's moves, and
+// 1 if the learner won, -1 if it lost, else 0.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
@@ -95,8 +96,8 @@ func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen 
 	return seen, 0
 }
 
-// chooseMove returns a move by weights, every fifth at random unless Steady; without weights, all are
-// random.
+// chooseMove returns a move by the weights w. Unless Steady is set, one in explorePeriod moves is random. If
+// w is nil, every move is random.
 func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
 	if w != nil && (t.Steady || r.Below(explorePeriod) > 0) {
 		m, _ := w.Choose(s, r, t.Blind)
@@ -107,8 +108,8 @@ func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand
 	return legal[r.Below(len(legal))]
 }
 
-// learn trains on each position: its training value is the value of the next one that the learner
-// has made, and at the end that of the end.
+// learn trains on each position of a game. The training value is the value of the learner's next position,
+// or for the last one the outcome of the game.
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {

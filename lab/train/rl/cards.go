@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// CardGames returns what makes games of cards to learn. The config is valid.
+// CardGames returns a function that creates games of Brisca or Tute for a Learner. The configuration must be
+// valid.
 func CardGames(c Config) func() Environment {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
@@ -17,7 +18,7 @@ func CardGames(c Config) func() Environment {
 	}
 }
 
-// cardGame is a game of Brisca or Tute.
+// cardGame implements Game for Brisca and Tute.
 type cardGame struct {
 	position     cards.Position
 	mode         cards.Mode
@@ -26,7 +27,7 @@ type cardGame struct {
 	heuristic    decisions.Heuristic
 	index        bool
 	legal        [rules.MaxMoves]rules.Move
-	moves        []rules.Move // legal ones
+	moves        []rules.Move // legal moves of the observed position
 }
 
 func (g *cardGame) Players() int { return g.mode.Players }
@@ -62,8 +63,8 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
-// HeuristicValue returns the heuristic value of a card as package decisions has it; the exchange and songs
-// have none.
+// HeuristicValue returns the heuristic value of playing a card (see package decisions), and 0 for an
+// exchange or a song.
 func (g *cardGame) HeuristicValue(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {

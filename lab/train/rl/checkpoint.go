@@ -11,13 +11,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// progress is how far a learner is.
+// progress is the first line of a checkpoint.
 type progress struct {
 	Episodes     int    `json:"episodes"`
-	SinceMetrics Counts `json:"since"` // the last line of metrics
+	SinceMetrics Counts `json:"since"` // counts since the last line of metrics
 }
 
-// Save writes a checkpoint: a line of JSON, then each table, little-endian. Load reads it.
+// Save writes a checkpoint: a line of JSON, then every table in little-endian binary.
 func (l *Learner) Save(w io.Writer) error {
 	if err := run.WriteState(w, progress{l.Episodes, l.sinceMetrics}); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (l *Learner) Save(w io.Writer) error {
 	return nil
 }
 
-// Load goes on with what Save wrote. The learner is new and has the same config.
+// Load restores the state that Save wrote. The learner must be new and have the same configuration.
 func (l *Learner) Load(from io.Reader) error {
 	var at progress
 	r, err := run.ReadState(from, &at)
@@ -50,13 +50,13 @@ func (l *Learner) Load(from io.Reader) error {
 	return nil
 }
 
-// tables returns all tables of the learner, in an order that does not change.
+// tables returns all tables of the learner, always in the same order.
 func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
-// Save writes the table for Load. For each shard it writes: pairs used, slots, pairs turned away; then each
-// pair's word and mean.
+// Save writes the table in binary. Each shard consists of the number of used slots, the number of slots and
+// the number of rejected pairs, followed by the word and the mean of each pair.
 func (t *ReturnTable) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {
@@ -77,7 +77,7 @@ func (t *ReturnTable) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote into a new table, whose limit is that of the one that was saved.
+// Load restores the content that Save wrote. The table must be new and have the same memory limit.
 func (t *ReturnTable) Load(r io.Reader) error {
 	for n := range t.shards {
 		var head [16]byte

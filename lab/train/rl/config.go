@@ -1,5 +1,6 @@
-// Package rl learns to play cards by Monte Carlo control: it plays episodes and keeps the mean return of
-// each action in each state. Begin with Learner; lab/README.md describes the settings.
+// Package rl learns to play cards by Monte Carlo control (Sutton and Barto, Reinforcement Learning, 2018,
+// chapter 5): it plays episodes and stores the mean return of each action in each state. Begin with Learner.
+// lab/README.md describes the settings.
 package rl
 
 import (
@@ -12,48 +13,49 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Rewards that a player learns from. Each comes between two of the player's turns.
+// Rewards that a player learns from. A reward is what a player receives between two of its turns.
 const (
-	// RewardPoints is the points that the player's side has won, less those of the others.
+	// RewardPoints is the change in the player's lead: the points of its side minus those of the others.
 	RewardPoints = "points"
-	// RewardHeuristic adds the heuristic value of the action to Points.
+	// RewardHeuristic is RewardPoints plus the heuristic value of the action.
 	RewardHeuristic = "heuristic"
-	// RewardWon is 1 at the end of a game won, -1 of one lost, and 0 otherwise.
+	// RewardWon is 1 at the end of a won game, -1 at the end of a lost one, and 0 otherwise.
 	RewardWon = "won"
 )
 
-// What an action counts that was never tried in a state that is known.
+// Rules for the actions of a known state that were never tried there.
 const (
-	// UntriedZero is the study's rule: as a mean of 0, so that it is taken where all means are negative.
+	// UntriedZero is the rule of the study: an untried action has the mean 0, so it is chosen if all other
+	// means are negative.
 	UntriedZero = "zero"
-	// UntriedIgnored does not count it: it is taken only at random.
+	// UntriedIgnored excludes untried actions: they are chosen only at random.
 	UntriedIgnored = "ignored"
 )
 
-// UntriedParam returns the setting of what an action counts that was never tried in a state.
+// UntriedParam returns the setting for the rule for untried actions. The text of is a prefix of its help.
 func UntriedParam(to *string, of string) run.Param {
 	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: of + "what an action counts that was never tried in a known state: " + UntriedZero +
 		", so that it is taken where all means are negative, or " + UntriedIgnored + ", so that it is taken only at random"}
 }
 
-// MemoryParam returns the setting of what tables may take.
+// MemoryParam returns the setting for the memory limit of tables, in MiB.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
-// Defects of the study's program. Each is a switch, and off by default.
+// Defects of the study's program that a training can reproduce. All are off by default.
 const (
-	// DefectLate records the return of a decision before the reward of its own trick.
+	// DefectLate records the return of a decision without the reward of its own trick.
 	DefectLate = "late"
-	// DefectCarry goes on with the return of one seat where the next seat's begins.
+	// DefectCarry does not reset the return to 0 between two seats.
 	DefectCarry = "carry"
-	// DefectLast keeps only the last decision of a seat in a trick.
+	// DefectLast records only the last decision of a seat in each trick.
 	DefectLast = "last"
-	// DefectIndex plays the card at the place of the chosen one.
+	// DefectIndex uses the index of the chosen card among the legal cards as an index into the whole hand.
 	DefectIndex = policy.IndexDefect
 )
 
-// Defects are the defects, as --as-published names them.
+// Defects lists the defects with their help for --as-published.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return of one seat goes on into the next seat's"},
@@ -61,7 +63,7 @@ var Defects = []run.Defect{
 	{Name: DefectIndex, Help: "the place among the legal cards is applied to the hand"},
 }
 
-// Method is Monte Carlo learning.
+// Method is the training method of this package.
 var Method = run.Method{
 	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 1, Defects: Defects,
 	Short: "Learn Brisca or Tute by Monte Carlo learning",
@@ -82,31 +84,31 @@ var Method = run.Method{
 	},
 }
 
-// Config is how to learn.
+// Config is the configuration of a training.
 type Config struct {
 	Mode string `json:"mode"`
 	policy.Keys
-	Agents       int      `json:"agents"`     // 1 for self-play by one agent; the seats go round among several
+	Agents       int      `json:"agents"`     // agents that learn; 1 plays against itself, several take the seats in rotation
 	Episodes     int      `json:"episodes"`   // games to play
-	Epsilon      float64  `json:"epsilon"`    // how often an action is random, at first
-	EpsilonDecay float64  `json:"fall"`       // how much Epsilon falls with each episode
-	Gamma        float64  `json:"gamma"`      // what a reward is worth a decision earlier
+	Epsilon      float64  `json:"epsilon"`    // initial probability of a random action
+	EpsilonDecay float64  `json:"fall"`       // decrease of epsilon per episode
+	Gamma        float64  `json:"gamma"`      // discount factor of returns
 	FirstVisit   bool     `json:"firstVisit"` // learn only from the first of equal decisions in a game
-	Reward       string   `json:"reward"`
-	UntriedRule  string   `json:"untried"` // what an action counts that was never tried in a state
-	MinStep      float64  `json:"step"`    // the least step of a mean, 0 for 1/n throughout
-	Memory       int      `json:"memory"`  // of the tables, in MiB
-	Batch        int      `json:"batch"`   // episodes that are played between two updates of the tables
-	MinVisits    int      `json:"visits"`  // the model has the states that were visited so often
-	Rules        string   `json:"rules"`   // as of cards.Mode.Combinations
+	Reward       string   `json:"reward"`     // RewardPoints, RewardHeuristic or RewardWon
+	UntriedRule  string   `json:"untried"`    // UntriedZero or UntriedIgnored
+	MinStep      float64  `json:"step"`       // lower bound of the step size of a mean; with 0 it is 1/n throughout
+	Memory       int      `json:"memory"`     // limit for all tables, in MiB
+	Batch        int      `json:"batch"`      // episodes between two updates of the tables
+	MinVisits    int      `json:"visits"`     // visits that a state needs to be in the model
+	Rules        string   `json:"rules"`      // optional rules to play, see cards.Mode.Combinations
 	Seed         uint64   `json:"seed"`
-	Defects      []string `json:"defects,omitempty"` // of the study, that are kept
+	Defects      []string `json:"defects,omitempty"` // defects of the study to reproduce
 }
 
-// MaxMiB is the most memory of tables.
+// MaxMiB is the highest memory limit, in MiB.
 const MaxMiB = 1 << 18
 
-// Default returns the study's parameters for a mode.
+// Default returns the study's configuration for a mode.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
@@ -136,7 +138,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete leaves the abstraction out where the variant has none.
+// Complete clears the abstraction, unless it was given, if the variant has none. It checks the defects and
+// the other settings.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""
@@ -159,7 +162,7 @@ func (c *Config) Check() error {
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// epsilon returns how often an action of an episode is random.
+// epsilon returns the probability of a random action in an episode.
 func (c *Config) epsilon(episode int) float64 {
 	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))
 }

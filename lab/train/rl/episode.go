@@ -7,58 +7,58 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Environment is a game that can be learned. A goroutine has its own and plays one episode after
-// another with it.
+// Environment is a game that a Learner can play, one episode after another. It is used by one goroutine at a
+// time.
 type Environment interface {
 	// Players returns the number of seats, at most MaxSeats.
 	Players() int
-	// Deal begins an episode.
+	// Deal starts an episode.
 	Deal(episode int, r *rules.Rand)
-	// Turn returns the seat to move, or rules.Over.
+	// Turn returns the seat to move, or rules.Over at the end.
 	Turn() int
-	// Observe sets what the seat to move sees: Key and Legal, and Abs for the variant ManyStates.
+	// Observe sets s to what the seat to move may know: Key and Legal, and for the variant ManyStates also
+	// the key of the abstract state.
 	Observe(s *policy.View)
-	// TricksEnded returns how many tricks have ended: rewards come when they end.
+	// TricksEnded returns the number of complete tricks. A reward is received when a trick ends.
 	TricksEnded() int
-	// Play makes a legal action of what was seen.
+	// Play makes the legal action of the position that was observed in s.
 	Play(s *policy.View, action uint8)
-	// Score returns the points of a seat's side less those of the others.
+	// Score returns the points of the seat's side minus those of the others.
 	Score(seat int) int
-	// Side returns the side that a seat plays for.
+	// Side returns the side of a seat.
 	Side(seat int) int
-	// Standing returns 1 if a seat's side has more points than every other, 0 if it shares the
-	// most, -1 otherwise.
+	// Standing returns 1 if the seat's side has more points than every other side, 0 if it shares the
+	// highest score, and -1 otherwise.
 	Standing(seat int) int
-	// HeuristicValue returns the heuristic value of a legal action of what was seen.
+	// HeuristicValue returns the heuristic value of a legal action of the position observed in s.
 	HeuristicValue(s *policy.View, action uint8) float64
 }
 
-// MaxSeats is how many seats a game may have.
+// MaxSeats is the highest number of seats of an Environment.
 const MaxSeats = rules.MaxSeats
 
-// decision is what a seat did on a turn.
+// decision is one action of a seat and what the seat knew.
 type decision struct {
 	key, abstractKey policy.Key
 	legal            uint64
 	heuristic        float32
-	score            int16 // of the seat, before
-	trick            uint16
+	score            int16  // Environment.Score of the seat before the action
+	trick            uint16 // Environment.TricksEnded before the action
 	seat             uint8
 	action           uint8
 }
 
-// Update is a return to learn: what an action in a state has brought.
+// Update is one return to learn: the sum of the rewards that followed an action in a state.
 type Update struct {
 	Key         policy.Key
-	AbstractKey policy.Key // of the variant ManyStates
-	Legal       uint64     // the actions, where they count
+	AbstractKey policy.Key // abstract state, for the variant ManyStates
+	Legal       uint64     // legal actions as a bit mask, for the variant ManyStates
 	Value       float32
 	Action      uint8
 }
 
-// emitReturns calls a function with the returns of an episode's decisions: seat by seat, the last one
-// first. Final has what the seats have at the end: their scores, or their standings if those are
-// the reward.
+// emitReturns calls emit with the return of each decision of an episode, seat by seat, the last decision
+// first. The slice final has the score of each seat at the end, or its standing if the reward is RewardWon.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
@@ -66,15 +66,15 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 		if !carry {
 			g = 0
 		}
-		later := -1 // the seat's next decision
-		next := end // the score before it
+		later := -1 // index of the seat's next decision
+		next := end // score before that decision
 		for i := len(decisions) - 1; i >= 0; i-- {
 			d := &decisions[i]
 			if int(d.seat) != seat || last && later >= 0 && decisions[later].trick == d.trick {
 				continue
 			}
 			score := int(d.score)
-			if won { // only the end counts
+			if won { // the reward comes only at the end
 				score = 0
 			}
 			value := g
@@ -91,34 +91,34 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether an earlier decision of the seat is the same.
+// isRepeat reports whether an earlier decision of the same seat has the same state and action.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
 	})
 }
 
-// Trace keeps what one seat decides in an episode, and returns what there is to learn from it: by
-// every visit, from points, without a discount, as the study does.
+// Trace records the decisions of one seat in an episode and computes their returns. As in the study, it uses
+// every visit, rewards of points and no discount.
 type Trace struct {
 	decisions []decision
 	config    Config
 	final     [1]int
 }
 
-// NewTrace returns a trace without decisions.
+// NewTrace returns an empty trace.
 func NewTrace() *Trace { return &Trace{config: Default("")} }
 
-// Reset forgets the last episode.
+// Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add adds a decision. The score is that of Game.Score before it.
+// Add records a decision. The score is Environment.Score of the seat before it.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, abstractKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// AppendUpdates appends what there is to learn from the episode, the last decision first. The score is that
-// at the end.
+// AppendUpdates appends the returns of the episode to updates, the last decision first. The score is
+// Environment.Score of the seat at the end.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

@@ -9,48 +9,49 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Learner learns by every-visit or first-visit Monte Carlo control. It plays batches of
-// episodes with the tables as they are, then adds what the batch has brought. The result depends
-// on Config alone, not on the number of workers.
+// Learner learns by every-visit or first-visit Monte Carlo control. It plays batches of episodes with
+// unchanged tables, then updates the tables by the returns of the batch. The result depends only on the
+// configuration, not on the number of workers.
 type Learner struct {
 	config  Config
 	games   func() Environment
-	game    Environment // of evaluations
+	game    Environment // for evaluations
 	workers int
 	agents  []policy.Agent
 	states  []*ReturnTable // by agent
-	votes   []*ReturnTable // by agent; nil without
+	votes   []*ReturnTable // by agent; nil unless the variant is ManyStates
 	pieces  []piece
 
-	// Episodes is how many have been played.
+	// Episodes is the number of episodes played so far.
 	Episodes      int
-	lastBatch     Counts // of the last batch
+	lastBatch     Counts
 	sinceMetrics  Counts // since the last line of metrics
 	hasLoggedFull bool   // the log says that the tables are full
 
-	bytesAtGC int64 // bytes of the tables when garbage was last collected
+	bytesAtGC int64 // size of the tables at the last garbage collection
 }
 
-// Counts are about the decisions of a batch.
+// Counts are statistics of the decisions in some episodes. The JSON keys are those of checkpoints.
 type Counts struct {
 	Episodes    int
-	GreedyMoves int `json:"Chosen"` // that were not random for the sake of exploring
-	KnownMoves  int `json:"Known"`  // of GreedyMoves, in a state that was known
+	GreedyMoves int `json:"Chosen"` // decisions that were not random for exploration
+	KnownMoves  int `json:"Known"`  // greedy decisions in a state that was in the table
 }
 
 const pieceEpisodes = 64
 
-// piece is a part of a batch: what one worker plays at a time.
+// piece is the part of a batch that one worker plays at a time.
 type piece struct {
 	updates [][policy.Shards][]Update // by agent
 	counts  Counts
 }
 
-// votesDivisor is the part of the memory that MC-MS has for its votes.
+// votesDivisor is the divisor of an agent's memory that gives the memory of its votes in the variant
+// ManyStates.
 const votesDivisor = 4
 
-// New returns a learner that has learned nothing. Games makes the games to learn; each is used by
-// one goroutine. The config is valid.
+// New returns a learner with empty tables. The function games creates a game for one goroutine. The
+// configuration must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
@@ -76,8 +77,8 @@ func New(c Config, workers int, games func() Environment) *Learner {
 	return l
 }
 
-// Step plays the next batch and learns from it. When the context ends, it returns the error, and
-// nothing of the batch has happened.
+// Step plays the next batch and learns from it. If ctx ends first, it returns the error of ctx and changes
+// nothing.
 func (l *Learner) Step(ctx context.Context) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
@@ -104,7 +105,7 @@ func (l *Learner) Step(ctx context.Context) error {
 	return nil
 }
 
-// learnShard learns what the pieces have for a shard of an agent, in their order.
+// learnShard applies the updates for one shard of an agent's table, in the order of the pieces.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	least := float32(l.config.MinStep)
 	states := l.states[agent]
@@ -115,7 +116,7 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 				continue
 			}
 			if !states.UntriedAsZero {
-				u.Legal = policy.AllActions // those that were tried are legal
+				u.Legal = policy.AllActions // only tried actions count, and these are legal
 			}
 			before, known := states.Best(u.Key, u.Legal)
 			states.Learn(u.Key, u.Action, u.Value, least)
@@ -124,7 +125,7 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote moves the vote of a state to the action that is now its best.
+// moveVote moves the vote of a state from its former best action, if it was known, to its present one.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
@@ -138,8 +139,8 @@ func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	}
 }
 
-// collectGarbage collects the garbage that tables leave when they grow, so that they take little more
-// than their limit.
+// collectGarbage frees the memory of tables that were replaced by larger ones, so that the process stays
+// near its limit.
 func (l *Learner) collectGarbage() {
 	const worthwhile = 32 << 20
 	if size := l.Bytes(); size-l.bytesAtGC > worthwhile {
@@ -156,7 +157,7 @@ func (l *Learner) Bytes() (n int64) {
 	return n
 }
 
-// Rejections returns how many times the tables turned away what was new because they were full.
+// Rejections returns how often a full table rejected a new pair.
 func (l *Learner) Rejections() (n uint64) {
 	for _, t := range l.tables() {
 		n += t.Rejections()
@@ -170,7 +171,7 @@ func (c *Counts) add(d Counts) {
 	c.KnownMoves += d.KnownMoves
 }
 
-// player plays episodes: one for each worker.
+// player plays episodes for one worker.
 type player struct {
 	learner   *Learner
 	game      Environment
@@ -183,7 +184,7 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays so many episodes from one on.
+// play plays n episodes, beginning with the one numbered first.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
 		for shard := range out.updates[agent] {
@@ -201,10 +202,9 @@ func (p *player) play(out *piece, first, n int) {
 	}
 }
 
-// agentOf returns the agent that plays a seat.
 func (l *Learner) agentOf(seat, episode int) int { return (seat + episode) % len(l.agents) }
 
-// episode plays an episode and keeps its decisions.
+// episode plays an episode and records its decisions.
 func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	l, g := p.learner, p.game
 	epsilon := l.config.epsilon(episode)
@@ -238,9 +238,10 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	counts.Episodes++
 }
 
-// EpsilonGreedy returns a random action with the probability epsilon, else what the agent has chosen, and
-// whether it knows the state.
-func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, chosen, known bool) {
+// EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the choice of the
+// agent. The result greedy is false for a random action. The result known reports whether the agent knew the
+// state.
+func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, greedy, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
 		return policy.RandomAction(v.Legal, r), false, false
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// WritePolicy writes the policy of a table, of the states that were visited so often. Drawn has the
-// states whose action is drawn, with its place. Of states whose keys are the same when they are cut,
-// it has the first. It returns how many states it wrote.
+// WritePolicy writes the best actions of all states in t that have at least the given number of visits, and
+// returns the number of states written. For a state in drawn it writes that place among the legal actions
+// instead. If keys become equal when they are shortened, only the first state is written.
 func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]uint8) (states int, err error) {
 	p, err := policy.NewWriter(w, t.Len())
 	if err != nil {

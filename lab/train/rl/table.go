@@ -13,58 +13,57 @@ const (
 	countBits = 16
 	maxCount  = 1<<countBits - 1
 
-	// MaxVisits is the most visits of a pair that are counted.
+	// MaxVisits is the highest count of visits that a pair can store.
 	MaxVisits = maxCount
 )
 
-// Pair is what a table knows of an action in a state.
+// Pair is an action in a state with its statistics.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
-	Count  uint16  // how often it was tried; stays at 65535
-	Mean   float32 // of the returns
+	Count  uint16  // number of returns, at most 65535
+	Mean   float32 // mean of the returns
 }
 
-// ReturnTable has the mean return of pairs of a state and an action. It is a hash table with linear
-// probing: 12 bytes a pair, the pairs of a state side by side. It grows to a limit of memory; then
-// pairs that it does not know are turned away, and the others go on learning.
+// ReturnTable stores the mean return of pairs of a state and an action. It is a hash table with linear
+// probing that needs 12 bytes a pair and has the pairs of a state side by side. When it reaches its memory
+// limit, it rejects new pairs but still updates known ones.
 type ReturnTable struct {
-	// UntriedAsZero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
+	// UntriedAsZero selects the rule that an untried action of a known state has the mean 0.
 	UntriedAsZero bool
 
 	shards   [policy.Shards]shard
-	maxSlots int // slots of a shard at most
+	maxSlots int // of each shard
 }
 
-// shard is a part of a table. A word is rest of the key, action, count, from the highest bit; 0
-// is an empty slot.
+// shard is one part of a table. A word has, from the highest bit, the rest of the key, the action and the
+// count. An empty slot is 0.
 type shard struct {
 	words      []uint64
 	means      []float32
 	used       int
-	rejections uint64 // pairs turned away
+	rejections uint64 // pairs rejected because the shard was full
 }
 
 const (
 	pairBytes = 8 + 4
-	// MinMemory is the least limit of a table, in bytes.
+	// MinMemory is the lowest memory limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// maxLoad is the part of a shard's slots that may be in use before it grows, and lastFill when
-	// it cannot grow.
+	// maxLoad is the load factor at which a shard grows. At the memory limit maxLoadAtLimit applies.
 	maxLoad, maxLoadAtLimit = 0.8, 0.9
 	minInitialSlots         = 16
 )
 
-// initialSlots returns how many slots a shard begins with. They differ so that shards, which fill
-// up alike, grow one after the other, and the memory of few of them is copied at a time.
+// initialSlots returns the number of slots with which shard n begins. The numbers differ, because shards
+// fill evenly: with equal sizes all would grow, and be copied, at the same time.
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
-// NewTable returns an empty table that takes at most so many bytes, at least MinMemory.
+// NewTable returns an empty table with a memory limit in bytes. A limit below MinMemory is raised to it.
 func NewTable(memory int64) *ReturnTable {
 	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
-// Bytes returns the memory that the table takes.
+// Bytes returns the memory that the table uses.
 func (t *ReturnTable) Bytes() (n int64) {
 	for i := range t.shards {
 		n += int64(len(t.shards[i].words)) * pairBytes
@@ -72,7 +71,7 @@ func (t *ReturnTable) Bytes() (n int64) {
 	return n
 }
 
-// Len returns how many pairs the table has.
+// Len returns the number of pairs.
 func (t *ReturnTable) Len() (n int) {
 	for i := range t.shards {
 		n += t.shards[i].used
@@ -80,7 +79,7 @@ func (t *ReturnTable) Len() (n int) {
 	return n
 }
 
-// Rejections returns how many times a new pair was turned away because the table was full.
+// Rejections returns how often a new pair was rejected because the table was full.
 func (t *ReturnTable) Rejections() (n uint64) {
 	for i := range t.shards {
 		n += t.shards[i].rejections
@@ -88,10 +87,10 @@ func (t *ReturnTable) Rejections() (n uint64) {
 	return n
 }
 
-// Best returns the action of highest mean among the legal ones that were tried in a state, and
-// false if none was. Legal is a bit for each action. Equal means are decided by the count, then
-// by the lower action, so that the order in which pairs came does not matter. With Zero, a legal
-// action that was never tried is better than a negative mean: the key decides which one.
+// Best returns the action with the highest mean among the tried actions of state k in the bit mask legal, or
+// known == false if there is none. For equal means the higher count decides, then the lower action, so that
+// the order of insertion does not matter. With UntriedAsZero, an untried legal action is better than a
+// negative mean; if there are several, k selects one.
 func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
@@ -100,19 +99,19 @@ func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool
 	return b.action, b.known
 }
 
-// BestTried returns the action of highest mean among those that were tried in a state.
+// BestTried returns the action with the highest mean among all tried actions of a state.
 func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	b := t.best(k, policy.AllActions)
 	return b.action, b.known
 }
 
-// bestAction is what a table knows of some legal actions in a state.
+// bestAction is the best of some legal actions in a state, with statistics of the state.
 type bestAction struct {
-	action       uint8 // of highest mean among the legal ones that were tried
-	known        bool  // there is one
+	action       uint8 // the legal, tried action with the highest mean
+	known        bool  // whether there is such an action
 	mean         float32
 	count        uint64
-	triedActions uint64 // all that were tried, a bit each
+	triedActions uint64 // bit mask of all tried actions
 	visits       int    // of the state
 }
 
@@ -127,7 +126,7 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 		if word == 0 {
 			return b
 		}
-		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // else a vote that was taken back
+		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // a count of 0 is a withdrawn vote
 			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
 			b.triedActions |= 1 << a
 			b.visits += int(count)
@@ -141,7 +140,7 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	}
 }
 
-// Find returns what the table knows of an action in a state, and false if it was never tried.
+// Find returns the pair of an action in a state, and false if the table does not have it.
 func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
@@ -154,9 +153,9 @@ func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	return s.pair(k.Shard(), i), true
 }
 
-// Learn adds a return to the mean of a pair. The step is 1/n for the nth return, and no less
-// than a given least step. It returns false if the table is full and does not know the pair.
-func (t *ReturnTable) Learn(k policy.Key, action uint8, value, least float32) bool {
+// Learn updates the mean of a pair with a new return. The nth return has the step size 1/n, but at least
+// minStep. If the table is full and does not have the pair, Learn returns false.
+func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
 	if i < 0 {
@@ -165,12 +164,12 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, least float32) bo
 	if s.words[i]&maxCount < maxCount {
 		s.words[i]++
 	}
-	step := max(1/float32(s.words[i]&maxCount), least)
+	step := max(1/float32(s.words[i]&maxCount), minStep)
 	s.means[i] += step * (value - s.means[i])
 	return true
 }
 
-// AddVotes changes the count of a pair, which is no less than 0, and leaves its mean.
+// AddVotes adds by to the count of a pair, without going below 0, and sets its mean to the count.
 func (t *ReturnTable) AddVotes(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -179,11 +178,10 @@ func (t *ReturnTable) AddVotes(k policy.Key, action uint8, by int) {
 	}
 	count := int(s.words[i]&maxCount) + by
 	s.words[i] = s.words[i]&^maxCount | uint64(min(max(count, 0), maxCount))
-	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best is the most common
+	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best returns the most common action
 }
 
-// Set stores a pair, in place of what the table knew of it. It returns false if the table is
-// full.
+// Set stores a pair and replaces an existing one. It returns false if the table is full.
 func (t *ReturnTable) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.findOrAdd(p.Key, p.Action)
@@ -195,7 +193,7 @@ func (t *ReturnTable) Set(p Pair) bool {
 	return true
 }
 
-// Shard returns the pairs of a part of the table, in no order.
+// Shard returns the pairs of shard n in no particular order.
 func (t *ReturnTable) Shard(n int) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		s := &t.shards[n]
@@ -207,7 +205,7 @@ func (t *ReturnTable) Shard(n int) iter.Seq[Pair] {
 	}
 }
 
-// All returns all pairs, in no order.
+// All returns all pairs in no particular order.
 func (t *ReturnTable) All() iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		for n := range t.shards {
@@ -220,8 +218,7 @@ func (t *ReturnTable) All() iter.Seq[Pair] {
 	}
 }
 
-// Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
-// counts.
+// Merge adds the pairs of other. For a pair in both tables it averages the means, weighted by their counts.
 func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -236,7 +233,7 @@ func (t *ReturnTable) Merge(other *ReturnTable) {
 	}
 }
 
-// AddCounts adds the counts of another table's pairs, as votes.
+// AddCounts adds the counts of other's pairs as votes.
 func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -244,14 +241,13 @@ func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	}
 }
 
-// reserveFor makes room for the pairs of another table.
 func (t *ReturnTable) reserveFor(other *ReturnTable) {
 	for n := range t.shards {
 		t.Reserve(n, t.shards[n].used+other.shards[n].used)
 	}
 }
 
-// Clone returns a copy that is independent.
+// Clone returns an independent copy.
 func (t *ReturnTable) Clone() *ReturnTable {
 	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
@@ -263,7 +259,7 @@ func (t *ReturnTable) Clone() *ReturnTable {
 
 func (s *shard) pair(n, i int) Pair { return decodePair(n, s.words[i], s.means[i]) }
 
-// decodePair returns the pair of a word in a shard.
+// decodePair returns the pair of a word in shard n.
 func decodePair(n int, word uint64, mean float32) Pair {
 	return Pair{
 		Key:    policy.KeyOf(n, word>>(64-policy.RestBits)),
@@ -273,13 +269,13 @@ func decodePair(n int, word uint64, mean float32) Pair {
 	}
 }
 
-// homeSlot returns the slot where the search for a key begins: in the order of the keys.
+// homeSlot returns the slot at which the search for a key starts. It rises with the key.
 func (s *shard) homeSlot(rest uint64) int {
 	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
 
-// find returns the slot of a pair and true, or the empty slot where it would be and false.
+// find returns the slot of a pair and true, or the empty slot for it and false.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	want := rest<<policy.ActionBits | uint64(action)
 	for i := s.homeSlot(rest); ; {
@@ -296,8 +292,8 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	}
 }
 
-// findOrAdd returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
-// -1 if there is no room: then it is turned away. A word is not 0 even then, as the rest of a key is not.
+// findOrAdd returns the slot of a pair within its shard. It adds a missing pair with the count 0, or returns
+// -1 if the table is full. The word of an added pair is not 0, because the rest of a key never is.
 func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
@@ -325,8 +321,8 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve makes room for so many pairs in a shard, within the limit. Pairs that come in the order
-// of their keys would else crowd the lower slots.
+// Reserve makes room for a number of pairs in shard n, within the memory limit. It is needed before pairs
+// are added in the order of their keys: these would crowd the lower slots of a small shard.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))
@@ -338,7 +334,7 @@ func (t *ReturnTable) Reserve(n, pairs int) {
 	}
 }
 
-// resize moves the pairs to so many slots.
+// resize moves the pairs to a new array of slots.
 func (s *shard) resize(slots int) {
 	old, means := s.words, s.means
 	s.words, s.means = make([]uint64, slots), make([]float32, slots)

@@ -16,17 +16,17 @@ import (
 const (
 	metricsLines    = 50   // lines of metrics in a run
 	evaluationGames = 1000 // games of an evaluation
-	evaluationSeed  = 1    // of the games of every evaluation
+	evaluationSeed  = 1    // seed of every evaluation
 )
 
-// TrainingReport is what has come of a training.
+// TrainingReport is the result of a training, which is stored as result.json.
 type TrainingReport struct {
-	Pairs      int        `json:"pairs"`       // of a state and an action
+	Pairs      int        `json:"pairs"`       // pairs of a state and an action in the tables
 	States     int        `json:"states"`      // in the model
-	Rejections uint64     `json:"turned_away"` // how many times something new was turned away because the tables were full
-	Tally      ScoreTally `json:"random"`      // games against random players, in the end
+	Rejections uint64     `json:"turned_away"` // how often a full table rejected a new pair
+	Tally      ScoreTally `json:"random"`      // results of the model against random players
 
-	memory int // that the tables may take, in MiB
+	memory int // limit for the tables, in MiB
 }
 
 func (r TrainingReport) String() string {
@@ -44,7 +44,7 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
-// Report adds a line of metrics now and then: when an episode that is a multiple has been played.
+// Report adds a line of metrics whenever another 1/metricsLines of the episodes has been played.
 func (l *Learner) Report(f *run.Folder) error {
 	c := &l.config
 	l.sinceMetrics.add(l.lastBatch)
@@ -100,7 +100,7 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, 
 	)
 }
 
-// WriteModel writes the body of the model of the first agent, and returns how many states it has.
+// WriteModel writes the body of the first agent's model and returns the number of states in it.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	if states, err = WritePolicy(w, l.states[0], l.config.MinVisits, nil); err != nil || l.votes == nil {
 		return states, err
@@ -109,7 +109,8 @@ func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	return states, err
 }
 
-// mergeAgents gives the first agent what the others have learned, and the memory of all.
+// mergeAgents adds the tables of all other agents to those of the first one, and raises their limit
+// accordingly.
 func (l *Learner) mergeAgents() {
 	l.states[0].maxSlots *= len(l.states)
 	for _, t := range l.states[1:] {
@@ -124,21 +125,21 @@ func (l *Learner) mergeAgents() {
 	}
 }
 
-// Size returns the bytes of the tables and of their checkpoint.
+// Size estimates the bytes of the tables and of their checkpoint.
 func (l *Learner) Size() (memory, disk int64) {
-	const overhead = 128 << 20 // the memory besides the tables
+	const overhead = 128 << 20 // memory besides the tables
 	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))
 	return tables + overhead, 2 * tables
 }
 
-// ScoreTally is how games ended for an agent.
+// ScoreTally counts the results of an agent.
 type ScoreTally struct {
 	run.WinTally
-	Score int `json:"score"` // the sum of Game.Score
+	Score int `json:"score"` // sum of Environment.Score
 }
 
-// Evaluate plays games of an agent against random players, from one seat after the other; in
-// teams it plays for its partner, too.
+// Evaluate plays games of an agent against random players, taking each seat in turn. In games of teams the
+// agent plays both seats of its team.
 func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTally) {
 	r := rules.NewRand(seed)
 	var s policy.View

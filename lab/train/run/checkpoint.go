@@ -12,10 +12,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// checkpointLine begins a checkpoint; the bytes of metrics.csv at that time follow it.
+// checkpointLine is the format of a checkpoint's first line. The number is the size of metrics.csv at that
+// time, in bytes.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// SaveCheckpoint writes the state of the training, as a whole or not at all. Load reads it.
+// SaveCheckpoint replaces the run's checkpoint by what write writes. If it fails, the old checkpoint stays.
 func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
@@ -36,8 +37,8 @@ func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	})
 }
 
-// SaveInterrupted writes a checkpoint after the context has ended, and returns the context's error. A
-// checkpoint that cannot be written is the error instead: the training does not go on from here.
+// SaveInterrupted writes a checkpoint after a context has ended and returns ended, the context's error. If
+// the checkpoint cannot be written, it returns that error instead.
 func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error {
 	if err := f.SaveCheckpoint(write); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w", err)
@@ -45,7 +46,8 @@ func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error
 	return ended
 }
 
-// LoadCheckpoint reads the last checkpoint, if there is one, and takes the metrics back to its time.
+// LoadCheckpoint passes the last checkpoint to read and cuts metrics.csv back to its size at that time. If
+// the run has no checkpoint, it does nothing.
 func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,10 +76,11 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	return f.metrics.truncate(size)
 }
 
-// WriteState writes what fits on a line of JSON, the first of a checkpoint.
+// WriteState writes state as one line of JSON, the first part of a checkpoint.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
-// ReadState reads what WriteState wrote, and returns what follows it.
+// ReadState decodes the line that WriteState wrote into state. It returns a reader of the rest of the
+// checkpoint.
 func ReadState(r io.Reader, state any) (*bufio.Reader, error) {
 	b := bufio.NewReader(r)
 	line, err := b.ReadBytes('\n')

@@ -15,20 +15,22 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Metric is a number of metrics.csv.
+// Metric is one named value in a line of metrics.csv.
 type Metric struct {
 	Name  string
 	Value float64
 }
 
-// metricsTable is metrics.csv: a line of names, then a line of numbers for each step.
+// metricsTable is an open metrics.csv: a line of column names, then a line of numbers for each reported
+// step.
 type metricsTable struct {
 	file  *os.File
 	size  int64
 	names []string
 }
 
-// openMetrics opens the file, at the end of what it has; cut makes it ready for more.
+// openMetrics opens the file and sets the size that it has. The caller must call truncate before it adds a
+// line.
 func openMetrics(path string) (*metricsTable, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -55,7 +57,7 @@ func readMetrics(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// truncate removes all behind some bytes, which end with a line, and reads the names.
+// truncate cuts the file to size bytes, which must end with a whole line, and reads the column names.
 func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
@@ -75,7 +77,7 @@ func (t *metricsTable) truncate(size int64) error {
 	return err
 }
 
-// AddMetrics adds a line to metrics.csv. All lines of a run have the same names.
+// AddMetrics adds a line to metrics.csv. Every call in a run must pass the same names in the same order.
 func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	names, cells := []string{"step"}, []string{strconv.Itoa(step)}
 	for _, v := range values {
@@ -93,7 +95,8 @@ func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	return err
 }
 
-// Plot draws columns of metrics.csv against the steps, as NAME.svg.
+// Plot draws columns of metrics.csv against the step and saves the plot as NAME.svg. The parameters x and y
+// label the axes.
 func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
 	rows, err := readMetrics(f.path(MetricsFile))
 	if err != nil {

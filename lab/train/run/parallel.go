@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// ForEach calls do with the numbers below n. Workers take them in turn; one of them is the caller.
+// ForEach calls do for every i from 0 to n-1 in several goroutines, one of which is the caller's. The
+// argument worker is the number of the goroutine, below workers.
 func ForEach(workers, n int, do func(worker, i int)) {
 	var next atomic.Int64
 	work := func(worker int) {
@@ -22,9 +23,10 @@ func ForEach(workers, n int, do func(worker, i int)) {
 	group.Wait()
 }
 
-// BuildInOrder makes the pieces from first to last-1 in several goroutines and takes them one by one
-// in their order, so that what is taken does not depend on the workers. A worker whose piece is made
-// waits until those before it are taken. The first error, or that of the context, ends it.
+// BuildInOrder builds the pieces from first to last-1 in several goroutines and passes each to accept, one
+// at a time and in ascending order, so that the result does not depend on the number of workers. A goroutine
+// that has built a piece waits until all pieces before it are accepted. BuildInOrder stops at the first
+// error or when ctx ends, and returns that error.
 func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
 	going, end := context.WithCancel(ctx)
 	defer end()

@@ -11,21 +11,21 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Param is a setting of a training: a flag of its command, whose value it is for pflag, and a key
-// of the models in experiments.
+// Param is one setting of a training. It implements pflag.Value, so that it is a flag of the training's
+// command, and it is a key of models in the files of experiments.
 type Param struct {
 	Name, Help     string
-	Target         any      // a pointer to what is set: a bool, a number, a text or a list of texts
-	Min, Max       float64  // of an int or a float64
-	ExcludeMin     bool     // the number is above Min
-	Choices        []string // that a text can be; nil for any
-	Repeated       bool     // each text of a list has a flag of its own; else commas join them
-	NoValueDefault string   // the value of the flag without one
-	Scaled         bool     // how much is learned from: experiments take a part of it
-	FlagOnly       bool     // a flag alone, and no key of an experiment
+	Target         any      // pointer to the value: a bool, int, uint64, float64, string or []string
+	Min, Max       float64  // bounds of an int or a float64
+	ExcludeMin     bool     // the number must be greater than Min
+	Choices        []string // values that a string may have; if nil, any string is allowed
+	Repeated       bool     // a []string is set by repeating the flag, one string each time; otherwise by commas
+	NoValueDefault string   // value of the flag if it is given without one
+	Scaled         bool     // the setting is the amount of training, which experiments multiply by a scale
+	FlagOnly       bool     // the setting is a flag, but no key of an experiment
 }
 
-// DefaultMode is that of a training that names none.
+// DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
 // CommonParams returns the settings that all trainings have.
@@ -36,19 +36,19 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting that is one of some words.
+// ChoiceParam returns a setting that must be one of words.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
 
-// RulesParam returns the setting of the optional rules of the games that are learned from. How says how
-// all combinations of them are played.
+// RulesParam returns the setting for the optional rules of the games. The help uses how to say in which way
+// the combinations of rules are played, as in "in turn".
 func RulesParam(to *string, how string) Param {
 	return Param{Name: "rules", Target: to, Help: "the optional rules: all combinations " + how + ", none, or one as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
-// DefectsParam returns the setting of the study's defects that are kept.
+// DefectsParam returns the setting --as-published, which selects some of the known defects of the study.
 func DefectsParam(to *[]string, known []Defect) Param {
 	var names []string
 	for _, d := range known {
@@ -58,7 +58,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set sets the value from a text. An error does not name the value: see Allowed.
+// Set parses text and stores the value in Target. For strings and bounded numbers the error is the text of
+// Allowed.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -95,7 +96,7 @@ func (p *Param) Set(text string) (err error) {
 	return err
 }
 
-// Texts returns the texts from which Set makes the value.
+// Texts returns the arguments for Set that produce the current value.
 func (p *Param) Texts() []string {
 	if list, ok := p.Target.(*[]string); ok && p.Repeated {
 		return *list
@@ -103,7 +104,7 @@ func (p *Param) Texts() []string {
 	return []string{p.String()}
 }
 
-// String returns the value, for people.
+// String returns the value as text. It implements pflag.Value.
 func (p *Param) String() string {
 	if p.Target == nil {
 		return "" // pflag asks a Param without a value
@@ -114,7 +115,7 @@ func (p *Param) String() string {
 	return fmt.Sprint(reflect.ValueOf(p.Target).Elem())
 }
 
-// Type returns the name of the type, for pflag.
+// Type returns the name of the value's type, which pflag shows.
 func (p *Param) Type() string {
 	switch p.Target.(type) {
 	case *bool:
@@ -129,12 +130,13 @@ func (p *Param) Type() string {
 	return "string"
 }
 
-// inRange reports whether a number is within the bounds; NaN is not.
+// inRange reports whether x is within the bounds. It returns false for NaN.
 func (p *Param) inRange(x float64) bool {
 	return x >= p.Min && x <= p.Max && !(p.ExcludeMin && x == p.Min)
 }
 
-// Allowed returns what the value can be, for people; "" where any value of its type can be.
+// Allowed describes the allowed values, for example "1 to 10". It returns "" if any value of the type is
+// allowed.
 func (p *Param) Allowed() string {
 	low, top := strconv.FormatFloat(p.Min, 'f', -1, 64), strconv.FormatFloat(p.Max, 'f', -1, 64)
 	switch {
@@ -148,7 +150,8 @@ func (p *Param) Allowed() string {
 	return low + " to " + top
 }
 
-// CheckRange returns an error unless a number is from low to high, which depend on other settings.
+// CheckRange returns an error unless n is between low and high. It is for bounds that depend on other
+// settings.
 func CheckRange(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, n, low, high)
@@ -156,7 +159,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults sets those that were not given to the values of others, which are of the same training.
+// ApplyDefaults sets each param for which given returns false to the value of the param at the same index in
+// others. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -165,13 +169,15 @@ func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	}
 }
 
-// Defect is a fault of the thesis's code that a training or a bot can keep.
+// Defect is a fault in the program of the study (R. Arjonilla's thesis) that a training or a bot can
+// reproduce.
 type Defect struct{ Name, Help string }
 
-// AllDefects is the list that stands for all.
+// AllDefects selects all defects where a list of their names is expected.
 const AllDefects = "all"
 
-// SelectDefects returns the defects that are given, in the order of the known ones: all for AllDefects.
+// SelectDefects returns the names in given in the order of known, or all known names if given is AllDefects.
+// An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {

@@ -1,6 +1,6 @@
-// Package run runs a training: it makes the steps of a method's Trainer and keeps the directory
-// of the training, with its configuration, log, metrics, plots, checkpoint and model.
-// lab/README.md describes the files. Begin with Method and Run.
+// Package run runs trainings. It calls the steps of a method's Trainer and manages the directory of the run:
+// the configuration, log, metrics, plots, checkpoint and model. lab/README.md describes these files. Begin
+// with Method and Run.
 package run
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// The files of a run.
+// The names of the files in the directory of a run.
 const (
 	ConfigFile     = "config.json"
 	LogFile        = "log.txt"
@@ -31,7 +31,7 @@ const (
 	lockFile       = ".lock"
 )
 
-// Folder is the directory of a run that is open.
+// Folder is the open and locked directory of a run.
 type Folder struct {
 	Dir     string
 	lock    *flock.Flock
@@ -39,8 +39,8 @@ type Folder struct {
 	metrics *metricsTable
 }
 
-// Open opens a run's directory. A new run needs a directory that does not exist or is empty; a
-// run to be resumed needs the configuration that it began with.
+// Open opens and locks the directory of a run, whose settings are config. A new run needs a directory that
+// is empty or does not exist. A resumed run must have been started with the same config.
 func Open(dir string, config any, resume bool) (*Folder, error) {
 	text, err := json.MarshalIndent(config, "", " ")
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(dir string, config any, resume bool) (*Folder, error) {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
-// create makes the directory of a new run.
+// create makes the directory of a new run and returns an error unless it is empty.
 func (f *Folder) create() error {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (f *Folder) create() error {
 	return nil
 }
 
-// checkConfig returns why the run cannot be resumed with a configuration.
+// checkConfig returns an error unless the run was started with config, in JSON.
 func (f *Folder) checkConfig(config []byte) error {
 	was, err := os.ReadFile(f.path(ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +123,7 @@ func compactJSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// open writes the configuration and opens the files that grow.
+// open writes the configuration of a new run and opens log.txt and metrics.csv.
 func (f *Folder) open(config []byte, resume bool) (err error) {
 	if f.log, err = os.OpenFile(f.path(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (f *Folder) open(config []byte, resume bool) (err error) {
 		return f.metrics.truncate(0)
 	}
 	if _, err := os.Stat(f.path(CheckpointFile)); errors.Is(err, fs.ErrNotExist) {
-		return f.metrics.truncate(0) // it begins again
+		return f.metrics.truncate(0) // without a checkpoint the training starts again
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func writeBytes(data []byte) func(io.Writer) error {
 	}
 }
 
-// Close closes the files.
+// Close closes the files and unlocks the directory.
 func (f *Folder) Close() error {
 	var errs []error
 	if f.log != nil {
@@ -162,7 +162,7 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.lock.Unlock())...)
 }
 
-// discard removes a run that could not begin, so that its directory is free for another.
+// discard closes and deletes a run that could not start, so that its directory can be used again.
 func (f *Folder) discard() {
 	f.Close()
 	for _, name := range []string{ConfigFile, LogFile, MetricsFile, lockFile} {
@@ -171,13 +171,13 @@ func (f *Folder) discard() {
 	os.Remove(f.Dir)
 }
 
-// Log adds a line to log.txt, with the time.
+// Log adds a line with the current time to log.txt.
 func (f *Folder) Log(format string, args ...any) error {
 	_, err := fmt.Fprintf(f.log, "%s %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))
 	return err
 }
 
-// replace writes a file as a whole or not at all.
+// replace writes a file atomically: if it fails, the old content stays.
 func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(f.Dir, ".new-*")
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// WriteModel writes model.timba. The header gets the configuration of the run.
+// WriteModel writes model.timba. It stores the configuration of the run in the header.
 func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	return f.replace(ModelFile, func(w io.Writer) error { return model.Write(w, h, body) })
 }
 
-// WriteResult writes result.json: what the training came to.
+// WriteResult writes v, the result of the training, to result.json.
 func (f *Folder) WriteResult(v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {

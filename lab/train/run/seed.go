@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Shuffle puts a list in an order by chance.
+// Shuffle randomly reorders list in place, using r.
 func Shuffle[T any](list []T, r *rules.Rand) {
 	for i := len(list) - 1; i > 0; i-- {
 		j := r.Below(i + 1)
@@ -15,8 +15,8 @@ func Shuffle[T any](list []T, r *rules.Rand) {
 	}
 }
 
-// DeriveSeed returns the seed of a part of a training, by its name and number: parts with seeds of
-// their own may be worked on in any order.
+// DeriveSeed derives the seed for one part of a training from its name and number. Parts with their own
+// seeds can be computed in any order.
 func DeriveSeed(seed uint64, name string, number int) uint64 {
 	var s rules.Seed
 	binary.LittleEndian.PutUint64(s[:], seed)

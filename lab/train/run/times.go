@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// TimesFile is what a run has taken.
+// TimesFile is the name of the file in which a run stores its Times.
 const TimesFile = "time.json"
 
-// Times is what a run has taken with all its resumes, in seconds, but for a process that was killed.
+// Times is how long a run took, in seconds, summed over all processes that resumed it. Processes that were
+// killed are not included.
 type Times struct {
 	Preparing float64 `json:"preparing"` // before the first step
 	Training  float64 `json:"training"`
-	Done      bool    `json:"done"` // the run has ended as it should
+	Done      bool    `json:"done"` // the training is complete
 }
 
-// addTimes adds times to those of the run.
+// addTimes adds to the times of the run. If done is true, it also marks the run as complete.
 func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	t, err := ReadTimes(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -35,8 +36,8 @@ func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
-// ReadTimes returns what the run of a directory has taken; the error of one that has not ended or
-// been interrupted is fs.ErrNotExist.
+// ReadTimes returns the times of the run in dir. If the run has neither ended nor been interrupted, the
+// error is fs.ErrNotExist.
 func ReadTimes(dir string) (t Times, err error) {
 	path := filepath.Join(dir, TimesFile)
 	text, err := os.ReadFile(path)

@@ -12,66 +12,70 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// Method is a kind of training: a command of timba-lab train, and what models of experiments name.
+// Method is a method of training, for example reinforcement learning. Each is a subcommand of "timba-lab
+// train", and models in the files of experiments refer to it by name.
 type Method struct {
-	Name, Short, Long, Example string
+	Name, Short, Long, Example string // name and help of the command
 
-	File    string // what it writes
-	Unit    string // of its progress, in the plural
-	Version int    // rises when the same settings come to another model
-	Defects []Defect
-	// Settings returns the settings with their defaults.
+	File    string   // name of the file with the result, in the directory of the run
+	Unit    string   // unit of Trainer.Progress, in the plural
+	Version int      // must increase when the same settings give a different model
+	Defects []Defect // defects of the study that the method can reproduce
+	// Settings returns new settings with default values.
 	Settings func() TrainingSettings
 }
 
-// TrainingSettings decide what a training comes to. Their JSON is config.json of the run.
+// TrainingSettings hold everything that determines the result of a training. Their JSON is stored as
+// config.json.
 type TrainingSettings interface {
-	// Params returns the settings one by one.
+	// Params returns the individual settings. They point into the value.
 	Params() []Param
-	// Complete sets what follows from the settings that were given, and returns why there is no such
-	// training.
+	// Complete fills in values that follow from others and checks the settings. The function given reports
+	// whether the user has set the setting with that name.
 	Complete(given func(name string) bool) error
-	// Prepare prepares the training, whose settings are complete.
+	// Prepare returns a Trainer before its first step. Complete must have been called.
 	Prepare(context.Context, Input) (Trainer, error)
 }
 
-// Input is what a training has besides its settings. The result does not depend on the workers.
+// Input is what a training needs besides its settings. The number of workers does not change the result.
 type Input struct {
 	Workers  int
-	Resolver program.Resolver // of the bots that play
+	Resolver program.Resolver // finds the bots that play
 }
 
-// TrainingResult is what a training came to. Its JSON is result.json, its text is for people.
+// TrainingResult is the result of a training. Its JSON is stored as result.json, and its String is shown to
+// the user.
 type TrainingResult interface{ String() string }
 
-// Trainer is a training that goes step by step to a result.
+// Trainer is a training in progress.
 type Trainer interface {
-	// Progress returns how much of all is done. With all the training ends.
+	// Progress returns how many units of work are done and how many there are. At done == all the steps end.
 	Progress() (done, all int)
-	// Step goes on. After an error, as that of the context, the state is one to go on from.
+	// Step does the next part of the work. After an error, also that of ctx, the training can be saved and
+	// resumed.
 	Step(context.Context) error
-	// Report adds to the metrics and the log what is due after a step.
+	// Report is called after each step. It adds to the metrics and the log if a report is due.
 	Report(*Folder) error
-	// Save writes the state, and Load reads it into a training that has just begun.
+	// Save writes the state of the training. Load restores it into a Trainer that has made no step.
 	Save(io.Writer) error
 	Load(io.Reader) error
-	// Finish writes the model and the plots. It may be called again after the error of the context.
+	// Finish writes the model and the plots. If it fails because ctx has ended, it may be called again.
 	Finish(context.Context, *Folder) (TrainingResult, error)
-	// Size returns the bytes that the whole training takes, after some of its steps.
+	// Size estimates the bytes in memory and on disk that the whole training needs. It is called after some
+	// steps.
 	Size() (memory, disk int64)
 }
 
-// A checkpoint is written so long after the last one, or longer where it takes more than one in so
-// many parts of the time.
+// A checkpoint is due when checkpointInterval has passed since the last one, but not before
+// checkpointCostFactor times as long as writing the last one took.
 const (
 	checkpointInterval   = 20 * time.Second
 	checkpointCostFactor = 20
 )
 
-// Run trains in the directory of a run, which is opened as by Open, from its checkpoint on if there is
-// one, and notes its beginning, its end and its time there. When the context has ended, it returns the
-// context's error after a checkpoint; any other error, as that of a checkpoint, is one of the run. A new
-// training that cannot begin leaves no directory.
+// Run runs a training in dir, which it opens with Open. It continues from the checkpoint if there is one,
+// and logs start, end and duration. When ctx ends, it saves a checkpoint and returns the error of ctx. Any
+// other error means that the run has failed. If a new training cannot be prepared, Run removes dir.
 func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume bool, progress func(done, all int)) (TrainingResult, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {
@@ -100,13 +104,13 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 		f.Log("error: %v", err)
 	}
 	if failed := f.addTimes(prepared, took-prepared, err == nil); failed != nil {
-		return result, failed // joined with the context's it would look like an interruption
+		return result, failed // errors.Join with ctx.Err() would look like an interruption
 	}
 	return result, err
 }
 
-// train makes the steps of a training, then finishes it and writes result.json. When the context ends,
-// it writes a checkpoint and returns the context's error.
+// train runs the steps of a training, calls Finish and writes result.json. When ctx ends, it saves a
+// checkpoint and returns the error of ctx.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
@@ -139,17 +143,17 @@ func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all i
 	return nil, err
 }
 
-// sampleTime is how long Estimate trains.
+// sampleTime is how long Estimate runs a training.
 const sampleTime = 500 * time.Millisecond
 
-// Sampler is a trainer whose steps may take long. Sample makes a part of the work, in about that
-// time, and returns how much it would be with all workers.
+// Sampler is implemented by a Trainer whose steps may take long. Sample works for about the given time and
+// returns how much of Progress all workers together would have done.
 type Sampler interface {
 	Sample(context.Context, time.Duration) (done int, err error)
 }
 
-// Estimate returns what a training costs, from its first steps or a sample. The unit is that of its
-// progress.
+// Estimate predicts the cost of a training from its first steps, or from Sample if the trainer has it. The
+// unit is Method.Unit.
 func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)
@@ -174,16 +178,16 @@ func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c
 	return c, nil
 }
 
-// Cost is what a training costs, as --dry-run prints it.
+// Cost is the estimated cost of a training, which --dry-run prints.
 type Cost struct {
-	Work   int64  // games, rows, episodes or generations
-	Unit   string // of Work, in the plural
+	Work   int64  // number of games, rows, episodes or generations
+	Unit   string // unit of Work, in the plural
 	Time   time.Duration
-	Memory int64 // bytes
-	Disk   int64 // bytes
+	Memory int64 // in bytes
+	Disk   int64 // in bytes
 }
 
-// Write prints the cost.
+// Write prints the cost as text.
 func (c Cost) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-7s %s\n", c.Unit, humanize.Comma(c.Work))
 	fmt.Fprintf(w, "%-7s about %s, as a short sample took on this machine now\n", "time", FormatDuration(c.Time))
@@ -191,7 +195,7 @@ func (c Cost) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-7s about %s\n", "disk", humanize.IBytes(uint64(c.Disk)))
 }
 
-// FormatDuration returns a time for people, with two units at most.
+// FormatDuration returns d as text in one suitable unit, for example "90 s" or "2.5 h".
 func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
