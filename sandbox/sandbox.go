@@ -98,9 +98,9 @@ func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
 	for _, f := range []struct {
-		name       string
-		value      *int64
-		least, def int64
+		name         string
+		value        *int64
+		minimum, def int64
 	}{
 		{"memory", &l.Memory, 16 << 20, d.Memory},
 		{"disk", &l.Disk, 1 << 16, d.Disk},
@@ -112,8 +112,8 @@ func (l Limit) Check() (Limit, error) {
 		if *f.value == 0 {
 			*f.value = f.def
 		}
-		if *f.value < f.least {
-			return l, fmt.Errorf("sandbox: a limit of %s of %d is too small: try %d or more", f.name, *f.value, f.least)
+		if *f.value < f.minimum {
+			return l, fmt.Errorf("sandbox: a limit of %s of %d is too small: try %d or more", f.name, *f.value, f.minimum)
 		}
 	}
 	l.Processes, l.OpenFiles = int(processes), int(openFiles)

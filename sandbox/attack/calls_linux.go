@@ -12,23 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that a sandbox refuses.
+// call is a system call that a sandbox denies.
 type call struct {
 	name   string
 	number uintptr
 	args   args
-	// want are the results that a sandbox may give.
+	// want are the results that are allowed in a sandbox.
 	want results
-	// freeErrors are errors that the kernel returns only after it has checked the caller's rights: those of a call that asks
-	// for nonsense. Without a sandbox the call must succeed or return one of these.
+	// freeErrors are errors that the kernel returns only after it has checked the caller's rights, because
+	// the arguments are invalid. Without a sandbox the call must succeed or return one of these.
 	freeErrors results
-	root       bool // only root may make it without a sandbox, on some machines
+	root       bool // without a sandbox, some machines allow it only for root
 }
 
-// args are numbers, texts and pointers.
+// args are the arguments of a call: numbers, strings and pointers.
 type args []any
 
-// results are results of calls: 0, an error number, or the number of a signal that ended the process plus signalled.
+// results are possible results of a call: 0, an error number, or signalled plus the number of the signal that
+// ended the process.
 type results []syscall.Errno
 
 const signalled = syscall.Errno(1000)
@@ -48,11 +49,11 @@ var (
 	noEntry  = results{unix.ENOENT}
 )
 
-// int80 is set in the number of a call that is made as 32-bit programs make it.
+// int80 is a flag in a call's number: the call is made by int 0x80, as in a 32-bit program.
 const int80 = 1 << 31
 
-// calls returns all calls, in the order in which they are made: those to the parent first, which in a sandbox may not
-// be ready yet.
+// calls returns all calls in the order in which they are made. Those that concern the parent come first,
+// because in a sandbox the parent may not have finished its preparations yet.
 func calls(t *target) []call {
 	self, parent, here := os.Getpid(), os.Getppid(), unix.AT_FDCWD
 	file, _ := unix.Open(notes, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -74,7 +75,7 @@ func calls(t *target) []call {
 		{"parent-kill", unix.SYS_KILL, args{parent, 0}, refused, nil, false},
 		{"parent-tkill", unix.SYS_TKILL, args{parent, 0}, refused, nil, false},
 
-		// Another process of the same user, outside.
+		// Calls that concern another process of the same user outside the sandbox.
 		open("victim-command", of(t.Victim, "cmdline"), read, noEntry, false),
 		open("victim-environment", of(t.Victim, "environ"), read, hidden, false),
 		open("victim-memory", of(t.Victim, "mem"), read, hidden, true),
@@ -89,7 +90,7 @@ func calls(t *target) []call {
 		{"kcmp", unix.SYS_KCMP, args{self, self, 1, 0, 0}, refused, nil, true},
 		{"move-pages", unix.SYS_MOVE_PAGES, args{0, 0, 0, 0, 0, 0}, refused, nil, false},
 
-		// Files outside, by several ways.
+		// Several ways to reach files outside the sandbox.
 		open("secret", t.secret(), read, hidden, false),
 		open("secret-dots", strings.Repeat("../", 40)+t.secret()[min(1, len(t.secret())):], read, hidden, false),
 		open("secret-root", "/proc/self/root"+t.secret(), read, hidden, false),
@@ -102,7 +103,7 @@ func calls(t *target) []call {
 		open("shadow", "/etc/shadow", read, hidden, true),
 		open("var", "/var", list, hidden, false),
 
-		// Its own directory.
+		// The bot's own directory.
 		open("append", notes, write, readOnly, false),
 		{"truncate", unix.SYS_TRUNCATE, args{notes, len(notesText)}, readOnly, nil, false},
 		{"rename", unix.SYS_RENAMEAT, args{here, notes, here, notes}, readOnly, nil, false},
@@ -112,10 +113,10 @@ func calls(t *target) []call {
 		{"chown", unix.SYS_FCHOWNAT, args{here, notes, -1, -1, 0}, readOnly, nil, false},
 		{"utimes", unix.SYS_UTIMENSAT, args{here, notes, 0, 0}, readOnly, nil, false},
 		{"setxattr", unix.SYS_SETXATTR, args{notes, "user.attack", "1", 1, 0}, readOnly, results{unix.EOPNOTSUPP}, false},
-		open("fifo", "fifo", write, readOnly, false), // which read-only mounts allow
+		open("fifo", "fifo", write, readOnly, false), // read-only mounts do not prevent it
 		open("device", "device", unix.O_RDWR, hidden, true),
 
-		// What /proc, /sys and /dev have of the machine.
+		// The machine's files in /proc, /sys and /dev.
 		open("proc-sys", "/proc/sys/kernel/core_pattern", write, readOnly, true),
 		open("proc-kmsg", "/proc/kmsg", read, hidden, true),
 		open("oom-score", "/proc/self/oom_score_adj", write, readOnly, false),
@@ -152,7 +153,7 @@ func calls(t *target) []call {
 		{"kexec", unix.SYS_KEXEC_LOAD, args{0, 1 << 20, 0, 0}, killed, badValue, true},
 		{"module", unix.SYS_FINIT_MODULE, args{-1, "", 0}, killed, badFile, true},
 
-		// The kernel, where its calls reach far.
+		// Calls that give access to large parts of the kernel.
 		{"add-key", unix.SYS_ADD_KEY, args{"user", "attack", "data", 4, unix.KEY_SPEC_PROCESS_KEYRING}, refused, nil, false},
 		{"keyctl", unix.SYS_KEYCTL, args{unix.KEYCTL_GET_KEYRING_ID, unix.KEY_SPEC_PROCESS_KEYRING, 1}, refused, nil, false},
 		{"request-key", unix.SYS_REQUEST_KEY, args{"user", "attack-none", 0, 0}, refused, results{unix.ENOKEY}, false},
@@ -188,11 +189,12 @@ func calls(t *target) []call {
 		{"bind", unix.SYS_BIND, args{-1, 0, 0}, refused, badFile, false},
 		{"listen", unix.SYS_LISTEN, args{-1, 0}, refused, badFile, false},
 
-		// Priorities and limits: each value is allowed without a sandbox, and more than the sandbox gives.
+		// Priorities and limits. Each value is allowed without a sandbox, and exceeds what the sandbox
+		// allows.
 		{"priority", unix.SYS_SETPRIORITY, args{unix.PRIO_PROCESS, 0, 19}, refused, nil, false},
 		{"scheduler", unix.SYS_SCHED_SETATTR, args{0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0}, refused, nil, false},
 		{"affinity", unix.SYS_SCHED_SETAFFINITY, args{0, 8, &[1]uint64{^uint64(0)}}, refused, nil, false},
-		{"io-priority", unix.SYS_IOPRIO_SET, args{1, 0, 1 << 13}, refused, nil, true}, // real-time, of a process
+		{"io-priority", unix.SYS_IOPRIO_SET, args{1, 0, 1 << 13}, refused, nil, true}, // real-time priority of a process
 		limit("limit-processes", unix.RLIMIT_NPROC, 1),
 		limit("limit-data", unix.RLIMIT_DATA, 1<<30),
 		{"limit-setrlimit", unix.SYS_SETRLIMIT, args{unix.RLIMIT_DATA, &unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}}, refused, nil, false},
@@ -205,14 +207,14 @@ func calls(t *target) []call {
 	}
 }
 
-// makeCalls makes all calls and prints a line with the name and the result of each.
+// makeCalls makes all calls and prints the name and the result of each.
 func makeCalls(t *target) {
 	for _, c := range calls(t) {
 		fmt.Println(c.name, uint(c.make()))
 	}
 }
 
-// make makes a call in a process of its own, which the call may change or end.
+// make makes the call in a new process, because the call may change or end the process.
 func (c *call) make() syscall.Errno {
 	words := c.words()
 	pid, errno := fork()
@@ -239,7 +241,7 @@ func (c *call) make() syscall.Errno {
 	return syscall.Errno(status.ExitStatus())
 }
 
-// words returns the arguments as the kernel takes them.
+// words returns the arguments in the form that the kernel expects.
 func (c *call) words() (words [6]uintptr) {
 	for i, arg := range c.args {
 		switch v := arg.(type) {
@@ -247,7 +249,7 @@ func (c *call) words() (words [6]uintptr) {
 			words[i] = uintptr(v)
 		case string:
 			text := append([]byte(v), 0)
-			c.args[i] = &text[0] // or it would be collected
+			c.args[i] = &text[0] // keeps it from being garbage-collected
 			words[i] = uintptr(unsafe.Pointer(&text[0]))
 		default:
 			words[i] = reflect.ValueOf(v).Pointer()
@@ -256,8 +258,8 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault returns what is wrong with the result of a call without a sandbox, or why the call cannot succeed on this
-// machine.
+// freeFault judges the result of a call without a sandbox. fault says what is wrong with the result. idle
+// says why the call cannot succeed on this machine. Both are "" if the result is as expected.
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
 	case got == 0 || slices.Contains(c.freeErrors, got):
@@ -270,14 +272,15 @@ func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	return fmt.Sprintf("it gave %s without a sandbox, too", describe(got)), ""
 }
 
-// isUnsupported reports whether the result of a call without a sandbox is that of a kernel or a machine that does not have what
-// the call asks for.
+// isUnsupported reports whether the result of a call without a sandbox means that the kernel or the machine
+// does not have what the call needs.
 func (c *call) isUnsupported(got syscall.Errno) bool {
 	lacks := results{unix.ENOSYS, unix.ENOENT, signalled + syscall.Errno(unix.SIGSEGV)}
 	return slices.Contains(lacks, got) && !slices.Contains(c.freeErrors, got)
 }
 
-// sandboxFault returns what is wrong with the result of a call in a sandbox. free is the result without one.
+// sandboxFault returns what is wrong with the result of a call in a sandbox, or "". free is its result
+// without a sandbox.
 func (c *call) sandboxFault(got, free syscall.Errno) string {
 	if slices.Contains(c.want, got) || c.isUnsupported(free) && got == free {
 		return ""
@@ -285,7 +288,7 @@ func (c *call) sandboxFault(got, free syscall.Errno) string {
 	return fmt.Sprintf("it gave %s, want %v", describe(got), c.want)
 }
 
-// describe returns the text of a result.
+// describe returns a result as text.
 func describe(got syscall.Errno) string {
 	switch {
 	case got == 0:

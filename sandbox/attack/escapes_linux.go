@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// escapes are attacks on what is outside of a sandbox that take more than one call.
+// escapes are attacks on things outside the sandbox that take more than one system call.
 var escapes = []attack{
 	{name: "leaked", help: "finds an open descriptor that it was not given", run: findLeakedFile},
 	{name: "capabilities", help: "has a capability, or could get one by running a program", run: capabilities, obstacle: rootOnly("the user has none")},
@@ -35,7 +35,7 @@ var escapes = []attack{
 	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
-// rootOnly is for attacks that only root can make.
+// rootOnly returns an obstacle for attacks that only root can make.
 func rootOnly(why string) func() string {
 	return func() string {
 		if os.Getuid() != 0 {
@@ -45,7 +45,7 @@ func rootOnly(why string) func() string {
 	}
 }
 
-// firstOf tries texts until one works, and returns that one or the error of the last one.
+// firstOf tries texts in order and returns the first one that works. If none does, it returns the last error.
 func firstOf(texts []string, try func(string) error) (got string, err error) {
 	for _, text := range texts {
 		if err = try(text); err == nil {
@@ -55,7 +55,8 @@ func firstOf(texts []string, try func(string) error) (got string, err error) {
 	return "", err
 }
 
-// findLeakedFile finds descriptors of files, pipes and sockets: the Go runtime has others of its own.
+// findLeakedFile looks for open descriptors of files, pipes and sockets that the bot was not given. The Go
+// runtime has descriptors of other kinds.
 func findLeakedFile(*target) (string, error) {
 	for fd := 3; fd < 4096; fd++ {
 		var st unix.Stat_t
@@ -67,8 +68,8 @@ func findLeakedFile(*target) (string, error) {
 	return "", errNothing
 }
 
-// capabilities looks for one that the process has. Without the promise that programs give no rights, those that a
-// program could give count, too.
+// capabilities looks for a capability of the process. Unless no_new_privs is set, those count as well that
+// the process could get by running a program.
 func capabilities(*target) (string, error) {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var d [2]unix.CapUserData
@@ -84,7 +85,7 @@ func capabilities(*target) (string, error) {
 	return "", errNothing
 }
 
-// identity looks for root, as the user is known outside of the user namespace.
+// identity checks whether the user or one of the groups is root outside the user namespace.
 func identity(*target) (string, error) {
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -103,7 +104,7 @@ func identity(*target) (string, error) {
 	return "", errNothing
 }
 
-// hostID returns what an ID of this user namespace is outside of it, or -1.
+// hostID returns the ID outside the user namespace for an ID inside, or -1 if there is none.
 func hostID(table string, id int) int {
 	data, err := os.ReadFile("/proc/self/" + table)
 	if err != nil {
@@ -139,7 +140,7 @@ func create(t *target) (string, error) {
 	})
 }
 
-// readPasswd looks for root: the file of a sandbox has only the bot's own user.
+// readPasswd looks for root in /etc/passwd. In a sandbox the file has only the bot's own user.
 func readPasswd(*target) (string, error) {
 	data, err := os.ReadFile("/etc/passwd")
 	if err == nil && !strings.Contains(string(data), "root:") {
@@ -156,7 +157,8 @@ func hasAccessTimes() string {
 	return ""
 }
 
-// readTime reads a file that nobody has read since 1970. The other bot of a match could see that.
+// readTime reads a file whose access time is in 1970 and checks whether that changes it. The other bot of a
+// match could see such a change.
 func readTime(*target) (string, error) {
 	if _, err := os.ReadFile(notes); err != nil {
 		return "", err
@@ -171,7 +173,7 @@ func readTime(*target) (string, error) {
 	return "a time of access", nil
 }
 
-// mknod makes another /dev/zero.
+// mknod makes a device like /dev/zero.
 func mknod(t *target) (string, error) {
 	path := os.TempDir() + "/" + t.prefix() + "zero"
 	defer os.Remove(path)
@@ -186,7 +188,7 @@ func openDevices(*target) (string, error) {
 	})
 }
 
-// interfaces looks for one that every network namespace does not have.
+// interfaces looks for a network interface that a new network namespace does not have.
 func interfaces(*target) (string, error) {
 	data, err := os.ReadFile("/proc/net/dev")
 	for line := range strings.Lines(string(data)) {
@@ -215,8 +217,8 @@ func dial(t *target) (string, error) {
 	})
 }
 
-// killInit sends every signal to the threads of its parent: to end by SIGKILL, to stop, and those that end a Go program.
-// It does not know their numbers where /proc does not show them; in a namespace they are the first ones.
+// killInit sends every signal to the threads of its parent: SIGKILL, SIGSTOP, and those that end a Go
+// program. If /proc does not show the threads, it tries the lowest numbers of the PID namespace.
 func killInit(*target) (string, error) {
 	parent := os.Getppid()
 	var tids []int
@@ -237,7 +239,7 @@ func killInit(*target) (string, error) {
 			}
 		}
 	}
-	// A parent that ends has its turns on the processor as this process has.
+	// The parent needs some time on the processor to end.
 	for range 300 {
 		if os.Getppid() != parent {
 			return fmt.Sprint("process ", parent, " has ended"), nil
@@ -259,8 +261,8 @@ func findNote(t *target, dir string) (string, error) {
 	return path, os.Remove(path)
 }
 
-// killOpponent asks whether it may signal the other bot, whose number is that of the victim. In a namespace with
-// processes of its own that number means another process.
+// killOpponent checks whether it may signal the other bot, whose PID is that of the victim. In its own PID
+// namespace the number means another process.
 func killOpponent(t *target) (string, error) {
 	if os.Getppid() == 1 {
 		return "", errNothing
@@ -268,7 +270,7 @@ func killOpponent(t *target) (string, error) {
 	return "may signal the other bot", unix.Kill(t.Victim, 0)
 }
 
-// echo is a good bot: it answers lines until there are no more.
+// echo is a good bot: it answers lines until its input ends.
 func echo(*target) {
 	for {
 		var line string

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fork makes a copy of this process with one thread. The copy must only make raw system calls and compute: it may not
-// allocate, use channels or print.
+// fork makes a copy of this process with one thread. The copy may only compute and make raw system calls. It
+// must not allocate, use channels or print.
 //
 //go:norace
 func fork() (pid int, errno syscall.Errno) {
@@ -28,13 +28,14 @@ func exitFork(code int) {
 // nap sleeps in a forked process.
 func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(d)), 0, 0) }
 
-// team has the pipes that forked processes share. A sandbox may refuse shared memory.
+// team is a group of forked processes that communicate through pipes, because a sandbox may refuse shared
+// memory.
 type team struct {
-	reports   [2]int        // a byte from each process: 0 or an error number
-	stop      [2]int        // ends when all processes shall exit
-	tokens    [2]int        // a byte for each process that may be forked
-	failure   syscall.Errno // one of the reports
-	successes int           // how many reports were 0
+	reports   [2]int        // each process writes a byte: 0 or an error number
+	stop      [2]int        // closing the write end makes all processes exit
+	tokens    [2]int        // a byte for each process that may still be forked
+	failure   syscall.Errno // error of a process that has failed
+	successes int           // number of reports of success
 }
 
 func newTeam(tokens int) (*team, error) {
@@ -48,36 +49,38 @@ func newTeam(tokens int) (*team, error) {
 	return t, err
 }
 
-// octet is the byte that forked processes read and write.
+// octet is the buffer of forked processes.
 var octet [1]byte
 
-// join closes the end of the stop that only the first process keeps. Every forked process calls it first.
+// join closes the write end of stop, which only the first process keeps. Every forked process must call it
+// first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
-// takeToken takes a token, and reports whether there was one.
+// takeToken takes a token and reports whether there was one.
 func (t *team) takeToken() bool {
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
 	return n == 1
 }
 
-// report sends the result of a forked process.
+// report reports the result of a forked process.
 func (t *team) report(errno syscall.Errno) {
 	octet[0] = byte(errno)
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// waitForStop waits for the stop, for a bounded time, and exits.
+// waitForStop waits until stopAll is called or the time is over, and exits.
 func (t *team) waitForStop(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	exitFork(0)
 }
 
-// waitArguments returns the arguments of rest. They must be made before the first fork.
+// waitArguments returns the arguments of waitForStop. It must be called before the first fork, because it
+// allocates.
 func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
-// stopAll makes all processes exit that wait in rest.
+// stopAll makes all processes exit that are in waitForStop.
 func (t *team) stopAll() { unix.Close(t.stop[1]) }
 
 // close closes all pipes.
@@ -87,8 +90,9 @@ func (t *team) close() {
 	}
 }
 
-// await waits until n processes have reported success or one has failed. It then waits for a while, because some limits
-// are checked only from time to time, and reports whether all have succeeded.
+// await waits until n processes have reported success or one has failed. After n successes it waits for a
+// while longer, because some limits are only checked now and then. It reports whether n processes have
+// succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
 	for t.successes < n && t.failure == 0 && patience > 0 {
@@ -112,7 +116,7 @@ func (t *team) await(n int, patience, hold time.Duration) bool {
 	return true
 }
 
-// err returns the error of the process that has failed.
+// err returns the error of the process that failed, or errNothing if none did.
 func (t *team) err() error {
 	if t.failure != 0 {
 		return t.failure
@@ -120,7 +124,7 @@ func (t *team) err() error {
 	return errNothing
 }
 
-// forkAll forks n processes, of which each runs part and waits. All must still run in the end.
+// forkAll forks n processes, each of which runs part and then waits. It succeeds if all still run at the end.
 func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
@@ -152,19 +156,19 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	return what, nil
 }
 
-// stepTimeout is how long a step may take that takes milliseconds on an idle machine.
+// stepTimeout is the time limit for a step that takes milliseconds on an idle machine.
 const stepTimeout = 10 * time.Second
 
-// doze sleeps for a moment and returns how long that should have taken. The sum of these does not include the time in
-// which a busy machine did not run this process.
+// doze sleeps for a moment and returns the planned duration. Unlike a clock, the sum of these does not
+// include the time in which a busy machine did not run this process.
 func doze() time.Duration {
 	const moment = 2 * time.Millisecond
 	time.Sleep(moment)
 	return moment
 }
 
-// holdOn sleeps in short steps, so that a machine that stands still for a while does not shorten the time in which
-// others see this process.
+// holdOn sleeps in short steps. If the machine stops for a while, this process still exists for the planned
+// time.
 func holdOn(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {
@@ -172,7 +176,7 @@ func holdOn(d time.Duration) {
 	}
 }
 
-// reap waits until there are no children. They exit by themselves.
+// reap waits until this process has no children. They exit by themselves.
 func reap() {
 	for {
 		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {

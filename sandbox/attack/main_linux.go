@@ -1,5 +1,5 @@
-// The attacks must have only the descriptors that they inherit, and the Go runtime would keep a file of the control
-// group open.
+// The attacks must have only the descriptors that they inherit. Without this setting the Go runtime keeps a
+// file of the cgroup open.
 //
 //go:debug containermaxprocs=0
 package main
@@ -23,10 +23,10 @@ const (
 	exitBlocked = 10
 )
 
-// bound is how long any process of an attack may live.
+// bound is the maximum lifetime of any process of an attack.
 const bound = 10 * time.Minute
 
-// The limits of the sandbox in which the attacks run. The attacks try to get more.
+// Limits of the sandbox in which the attacks run. The attacks try to exceed them.
 const (
 	openFiles  = 64
 	outputSize = 4 << 20
@@ -38,52 +38,53 @@ type attack struct {
 	help string // what it tries
 	// run makes the attack. It returns what the attack got, or the error that blocked it.
 	run func(*target) (got string, err error)
-	// prepareOther is what the other bot of a match does before run. That bot stays until its stdin ends.
+	// prepareOther is run by the other bot of a match before run. That bot stays until its stdin ends.
 	prepareOther func(*target) error
 	criterion    criterion
 	ends         ends
-	cpu          bool // the sandbox has a limit of CPU time
-	// obstacle returns why the attack cannot succeed on this machine for this user, even without a sandbox. It returns "" if
-	// the attack can.
+	cpu          bool // the sandbox must limit CPU time
+	// obstacle returns why the attack cannot succeed on this machine for this user even without a sandbox, or
+	// "" if it can. If it is nil, there is no obstacle.
 	obstacle func() string
 }
 
-// criterion is how the tests see that an attack has succeeded.
+// criterion is how the tests recognize that an attack has succeeded.
 type criterion uint8
 
 const (
 	byWord     criterion = iota // it prints THROUGH
-	bySurvivor                  // one of its processes lives on after its end
-	byKill                      // it ignores SIGTERM, or one of its processes lives on after SIGKILL
+	bySurvivor                  // one of its processes outlives it
+	byKill                      // it ignores SIGTERM, or one of its processes outlives SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack, besides an error of a call.
+// ends is a set of ways in which a sandbox may end an attack. An error of a system call is always allowed as
+// well.
 type ends uint8
 
 const (
 	endMemory ends = 1 << iota
 	endProcesses
 	endCPU
-	endSignal // of its own doing
-	endCrash  // the Go runtime gives up, with status 2
+	endSignal // from the attack itself
+	endCrash  // the Go runtime exits with status 2
 )
 
-// target is what an attack may reach for.
+// target is what the tests have put there to be attacked.
 type target struct {
-	Base    string // the directory of the tests, outside of the bot's directory
-	Address string // of a TCP listener
-	Victim  int    // another process of the same user
-	Harness int    // the process of the tests
-	First   bool   // be the first bot of a match
+	Base    string // directory of the tests, outside the bot's directory
+	Address string // address of a TCP listener
+	Victim  int    // PID of another process of the same user
+	Harness int    // PID of the test process
+	First   bool   // act as the other bot of a match: run prepareOther
 }
 
-// secret returns the path of a file outside of the bot's directory that all may read.
+// secret returns the path of a file outside the bot's directory that all users may read.
 func (t *target) secret() string { return filepath.Join(t.Base, "secret.txt") }
 
-// prefix begins the names of what the attacks make in directories and name spaces that others use, too.
+// prefix returns a prefix for names that the attacks create in shared directories and name spaces.
 func (t *target) prefix() string { return fmt.Sprintf("timba-attack-%d-", t.Harness) }
 
-// notes is a file in the bot's directory, with this text.
+// notes is a file in the bot's directory with the content notesText.
 const (
 	notes     = "notes.txt"
 	notesText = "a book of openings\n"
@@ -91,7 +92,7 @@ const (
 
 var attacks = slices.Concat(processes, memory, escapes)
 
-// helpers are the subcommands that are no attacks.
+// helpers are the subcommands that are not attacks.
 var helpers map[string]func(*target)
 
 func init() {
@@ -111,7 +112,7 @@ func main() {
 			fail("attack: %q is not a target: %v", os.Args[2], err)
 		}
 	}
-	if name != "victim" { // which ends with its stdin
+	if name != "victim" { // the victim ends with its stdin
 		time.AfterFunc(bound, func() { os.Exit(exitBound) })
 	}
 	if f, ok := helpers[name]; ok {
@@ -133,7 +134,7 @@ func fail(format string, a ...any) {
 // errNothing is the error of an attack that got nothing although no call failed.
 var errNothing = errors.New("nothing there")
 
-// launch makes an attack and reports.
+// launch makes an attack and prints its result.
 func launch(a attack, t *target) {
 	if t.First {
 		if err := a.prepareOther(t); err != nil {
@@ -155,7 +156,7 @@ func exitWithError(err error) {
 	os.Exit(exitBlocked)
 }
 
-// ready tells the tests that they may go on.
+// ready tells the tests that they may continue.
 func ready() { fmt.Println("READY", os.Getpid()) }
 
 // await waits for the end of stdin.

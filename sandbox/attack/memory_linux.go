@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// hoardSize is how much memory an attack must get.
+	// hoardSize is how much memory an attack must get, in bytes.
 	hoardSize = 256 << 20
-	// holdTime is how long it must keep that: without a control group memory is checked from time to time.
+	// holdTime is how long an attack must keep the memory, because without a cgroup memory is only checked
+	// now and then.
 	holdTime = 400 * time.Millisecond
-	// pieceSize is how much it takes at a time.
+	// pieceSize is how much memory an attack takes at a time, in bytes.
 	pieceSize = 16 << 20
 )
 
@@ -47,8 +48,8 @@ func touch(m []byte) {
 	}
 }
 
-// mapShared maps a piece of a file, or of memory if fd is -1, touches it and gives the pages back: they leave the resident
-// set of the process, but not the memory.
+// mapShared maps a piece of a file, or of memory if fd is -1, writes to it and gives the pages back. They
+// leave the resident set of the process, but still use memory.
 func mapShared(fd, flags int) error {
 	m, err := unix.Mmap(fd, 0, pieceSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
 	if err != nil {
@@ -58,7 +59,7 @@ func mapShared(fd, flags int) error {
 	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// hoardBy takes memory piece by piece and keeps it for a while.
+// hoardBy calls take for each piece of hoardSize and keeps the memory for holdTime.
 func hoardBy(take func() error) (string, error) {
 	for range hoardSize / pieceSize {
 		if err := take(); err != nil {
@@ -69,7 +70,7 @@ func hoardBy(take func() error) (string, error) {
 	return "256 MB", nil
 }
 
-// takePrivate maps and touches anonymous memory.
+// takePrivate maps anonymous memory and writes to every page.
 func takePrivate(size, flags int) error {
 	m, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
 	if err == nil {
@@ -106,8 +107,8 @@ func memZero(*target) (string, error) {
 	return hoardBy(func() error { return mapShared(fd, 0) })
 }
 
-// memTables reads a byte of every 2 MB, which is as much as one page of tables maps. What it reads is the page of zeros,
-// which counts for no process.
+// memTables reads one byte of every 2 MB, so that each needs its own page table. All bytes are in the same
+// zero page, which counts for no process.
 func memTables(*target) (string, error) {
 	const reach = 2 << 20
 	m, err := unix.Mmap(-1, 0, 40<<10*reach, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -136,7 +137,7 @@ func memFD(*target) (string, error) {
 			if n, err := unix.Write(fd, chunk); err != nil || n < len(chunk) {
 				return cmp.Or(err, error(unix.ENOSPC))
 			}
-			// A mapping keeps a file without its descriptor.
+			// A mapping keeps the file after its descriptor is closed.
 			if _, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ, unix.MAP_SHARED); err != nil {
 				return err
 			}
@@ -148,7 +149,7 @@ func memFD(*target) (string, error) {
 
 var stuffing [64 << 10]byte
 
-// stuff writes to a descriptor until it takes no more.
+// stuff writes to a descriptor until its buffer is full, and returns the number of bytes.
 func stuff(fd int32) (bytes int) {
 	for {
 		n, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&stuffing)), uintptr(len(stuffing)))
@@ -201,14 +202,14 @@ func memHuge(*target) (string, error) {
 }
 
 func hasHuge() string {
-	data, _ := os.ReadFile("/proc/sys/vm/nr_hugepages") // a missing file has no pages
+	data, _ := os.ReadFile("/proc/sys/vm/nr_hugepages") // if the file is missing, there are no huge pages
 	if n, _ := strconv.Atoi(strings.TrimSpace(string(data))); n < 32 {
 		return "no huge pages are set aside here"
 	}
 	return ""
 }
 
-// makeFiles makes files of a size in a directory of its own below parent.
+// makeFiles makes n files of a size in a new directory below parent.
 func makeFiles(t *target, parent string, n, size int) (string, error) {
 	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swarmSize is how many processes or threads an attack has to get.
+// swarmSize is how many processes or threads an attack must get.
 const swarmSize = 250
 
-// cpuGoal is how much CPU time an attack has to get.
+// cpuGoal is how much CPU time an attack must get.
 const cpuGoal = 900 * time.Millisecond
 
 var processes = []attack{
@@ -59,7 +59,7 @@ func forkBomb(*target) (string, error) {
 	return "", t.err()
 }
 
-// multiply forks in every process that it makes until there are enough.
+// multiply forks again and again, in every process that it makes, until all tokens are used.
 func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 	for t.takeToken() {
 		pid, errno := fork()
@@ -88,12 +88,12 @@ func threadBomb(*target) (string, error) {
 			return "", errNothing
 		}
 	}
-	// All of them are there, if the limit is only looked at from time to time.
+	// They must survive the checks of a limit that is only checked now and then.
 	holdOn(holdTime)
 	return fmt.Sprint(swarmSize, " threads"), nil
 }
 
-// daemon leaves processes behind that have a session or a group of their own.
+// daemon leaves processes behind that are in their own session or process group.
 func daemon(t *target) (string, error) {
 	for _, pipes := range []bool{true, false} {
 		c := exec.Command("/proc/self/exe", "linger", fmt.Sprintf(`{"Base":%q}`, t.Base))
@@ -118,13 +118,13 @@ func subreaper(t *target) (string, error) {
 	return daemon(t)
 }
 
-// linger lives on, whatever happens.
+// linger lives on and ignores all signals.
 func linger(*target) {
 	ignoreSignals()
 	time.Sleep(bound)
 }
 
-// runaway starts a chain of processes: by the time one is killed, the next one runs.
+// runaway starts a chain of processes. By the time one of them is killed, the next one runs.
 func runaway(t *target) (string, error) {
 	links, err := newTeam(1500)
 	if err != nil {
@@ -147,7 +147,8 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain forks the next link at once and exits a little later. Without a sandbox a file switches it off.
+// chain forks the next process at once and exits a little later. Without a sandbox, the file off ends the
+// chain.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
@@ -182,11 +183,11 @@ func stopSelf(*target) (string, error) {
 	if err := c.Start(); err != nil {
 		return "", err
 	}
-	time.Sleep(bound) // another thread may take the signal: this one goes on until then
+	time.Sleep(bound) // another thread may handle the signal, so this one continues until then
 	return "", errNothing
 }
 
-// stopParent stops its parent and reports it as ready.
+// stopParent stops its parent and reports the parent as ready.
 func stopParent(*target) {
 	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
 		exitWithError(err)
@@ -225,13 +226,13 @@ func cpuRelay(*target) (string, error) {
 	return cpuGoal.String() + " of CPU time", nil
 }
 
-// cpuForget has the kernel forget what its children used.
+// cpuForget uses CPU time in children whose usage the kernel does not add to that of this process.
 func cpuForget(t *target) (string, error) {
 	signal.Ignore(syscall.SIGCHLD)
 	return cpuRelay(t)
 }
 
-// burn uses CPU time in n processes, each that much.
+// burn uses CPU time in n processes, the duration each in every one.
 func burn(n int, each time.Duration) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
