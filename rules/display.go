@@ -37,12 +37,12 @@ type Board struct {
 	Colours string `json:"colours,omitempty"`
 	// Sides has the color of seat 0, then that of seat 1: "bw" or "wb".
 	Sides string `json:"sides"`
-	// Corners names the side for which each corner is a goal: top left, top right, bottom left, bottom right.
-	// It is "" if corners are not goals.
+	// Corners has the color of the side whose goal each corner is, such as "wwbb" for top left, top right,
+	// bottom left and bottom right. It is "" if corners are not goals.
 	Corners string `json:"corners,omitempty"`
 }
 
-// Columns returns the number of columns, which is also that of rows, of a board with the given pieces.
+// Columns returns the number of columns of a square board, given its pieces. The number of rows is the same.
 func Columns(pieces string) int { return int(math.Sqrt(float64(len(pieces)))) }
 
 // SquareName returns the name of a square for people, such as "a1" for the lower left one. Squares are

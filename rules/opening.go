@@ -41,7 +41,8 @@ func (o *Opening) Log(log *Log, play func(Move)) {
 
 // DrawOpening makes random plies from the position start, as the section "Openings" of SPEC.md defines. Each
 // ply takes one number of the stream. Then begin turns the resulting position into the first one of the game.
-// If an opening gives a side a quick win, another one is drawn; if all do, start becomes the first position.
+// An opening is rejected if it ends the game, if the side to move can win at once, or if it cannot prevent
+// that the other side does. If too many openings are rejected, start becomes the first position.
 func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {

@@ -24,7 +24,7 @@ func (v *Variant) Ranks(points []float64) []int {
 	return ranks
 }
 
-// BotAt returns the index of the bot that has a seat in a rotation.
+// BotAt returns the index of the bot that plays a seat in a rotation, in a game of the given number of bots.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
 // Record counts the results of games. A win is an unshared first rank, a draw a shared first rank.
@@ -41,7 +41,7 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 
 // Records yields each bot of a finished game with its record in that game. The game counts once for each bot,
 // by its best seat. A bot wins if it has the first rank and no other side has it too. A bot that plays for
-// every side has a draw. The slices have the bot and the rank of each seat.
+// every side has a draw. The slices bots and ranks have an element for each seat.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {

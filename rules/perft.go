@@ -3,8 +3,8 @@ package rules
 import "context"
 
 // Perft returns the number of sequences of depth legal moves from a position. Sequences that end the game
-// earlier do not count, and the result for depth 0 is 1. The position is unchanged afterwards. If ctx ends,
-// Perft returns its error.
+// earlier do not count, and the result for depth 0 is 1. The position is unchanged afterwards. If ctx is
+// canceled, Perft returns its error.
 func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	if depth <= 0 {
 		return 1, ctx.Err()

@@ -124,4 +124,5 @@ func (h *Hex) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not 64 hexadecimal digits in lower case", text)
 }
 
+// String returns 64 digits.
 func (h Hex) String() string { return hex.EncodeToString(h[:]) }

@@ -67,7 +67,8 @@ type Variant struct {
 	// HasChance reports whether the seed decides anything. If not, every deal is the same, and deterministic
 	// bots play the same game in each.
 	HasChance bool
-	// UniqueDeals reports whether two deals practically never are the same, as with a shuffled pack of cards.
+	// UniqueDeals reports whether the same deal practically never happens twice, as with a shuffled pack of
+	// cards.
 	UniqueDeals bool
 	// Prize is the number of points that the winner gets in a game without other points; a draw shares them.
 	// It is 0 if points are made during the game.
@@ -76,10 +77,10 @@ type Variant struct {
 	MaxPlies int
 	// Deal returns the first position of a game. It draws all randomness from the stream.
 	Deal func(*Stream) State
-	// FromView returns a position that agrees with the observation, in its view and its legal moves. It draws
-	// what is hidden from the seat from r, among everything that the view allows, as Redealer does. The error
-	// names the impossible key and value. It allocates little more than the state. House bots search such
-	// positions; FromView may be nil if none searches this game.
+	// FromView returns a position that agrees with the observation, in its view and its legal moves. What is
+	// hidden from the seat is drawn from r among all possibilities that the view allows, as by Redealer. The
+	// error names the impossible key and value. FromView allocates little more than the state. House bots
+	// search such positions; it may be nil if no house bot searches this game.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
@@ -130,9 +131,9 @@ type State interface {
 
 // Redealer is implemented by states in which some things are hidden from seats.
 type Redealer interface {
-	// Redeal randomly redistributes what is hidden from a seat: the hidden cards, in every way that is
-	// possible by what all seats know, and all later deals. It draws from r. The view and the legal moves of
-	// the seat do not change.
+	// Redeal randomly redistributes everything that is hidden from a seat: the hidden cards, in agreement
+	// with what all seats know, and all later deals. It draws from r. The view and the legal moves of the
+	// seat do not change.
 	Redeal(seat int, r *Rand)
 }
 

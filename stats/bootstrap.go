@@ -14,9 +14,9 @@ const samples = 1000
 // Bootstrap returns the ratings of FitPairs with 95 % intervals from repeated fits with randomly weighted
 // deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted likelihood bootstrap
 // (Newton and Raftery 1994). Each deal, with all its duels, has a weight from the exponential distribution.
-// So have the virtual half wins and half losses of each bot, since otherwise the interval of a bot that won
-// everything would be a point. Weights are never 0, so no resample loses the deals that connect two bots. The
-// same deals give the same intervals on every machine.
+// So have the tied deals of the prior, since otherwise the interval of a bot that won everything would be a
+// point. Weights are never 0, so no resample loses the deals that connect two bots. The same deals give the
+// same intervals on every machine.
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {

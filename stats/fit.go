@@ -50,8 +50,8 @@ type Fit struct {
 }
 
 // FitPairs returns the most likely ratings for the counts, in the Bradley-Terry model with a tie as half a
-// win and with the prior. The bots are numbered from 0 to bots-1. The same two bots may be in several pairs,
-// in either order. If anchor is nil, the ratings have mean 0.
+// win. A small prior of tied deals keeps all ratings finite. The bots are numbered from 0 to bots-1. The same
+// two bots may be in several pairs, in either order. If anchor is nil, the ratings have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, p := range pairs {

@@ -22,15 +22,15 @@ const (
 
 // Intervals returns the ratings with their 95 % intervals, from the counts alone. It uses the sandwich
 // estimator: the inverse Hessian on both sides of the observed variance of the scores around their
-// expectation. The virtual deals count as random too.
+// expectation. The tied deals of the prior count as random too.
 //
-// For pairs the unit is the deal, because duplicate deals vary much less than coin flips. This assumes that
-// duels of the same deal are independent; Bootstrap does not, but needs the deals themselves. For teams the
-// unit is the bout, because its deals have the same members.
+// For pairs the unit is the deal, because the score of a deal varies less than that of independent games.
+// This assumes that duels of the same deal are independent; Bootstrap does not, but needs the deals
+// themselves. For teams the unit is the bout, because its deals have the same members.
 //
-// The time grows with bots³ and bots×pairs, to about a second for 1,000 bots. With more than maxDense bots in
-// pairs, the row of the inverse is computed for each bot separately. Then the time grows with bots×pairs, and
-// the memory with bots+pairs.
+// The time grows with bots³ and bots×pairs, to about a second for 1,000 bots. With more than 1,500 bots in
+// pairs, each bot's row of the inverse is computed separately. Then the time grows with bots×pairs, and the
+// memory with bots+pairs.
 func (f *Fit) Intervals() ([]Estimate, error) {
 	if len(f.nats) == 0 {
 		return nil, nil

@@ -5,7 +5,7 @@ package stats
 type Fingerprint [16]byte
 
 // Repeats detects deals without new information, because each of their games was played before. The zero
-// value knows no games.
+// value has seen no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
 	// Distinct counts the deals with at least one new game. InRow counts the deals without a new game since
@@ -36,7 +36,7 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 // patience is the minimum number of repeated deals in a row after which no new ones are expected.
 const patience = 10
 
-// IsExhausted reports whether hardly any new deals will follow. That is so after as many repeated deals in a
-// row that, if one more deal existed and were as likely as each deal seen, it would have appeared with a
-// probability of 95 %.
+// IsExhausted reports whether hardly any new deals will follow. It returns true when so many deals in a row
+// were repeated that one more deal, if it existed and were as likely as each deal seen, would have appeared
+// among them with a probability of 95 %.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

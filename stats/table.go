@@ -1,8 +1,8 @@
 package stats
 
 // Table returns the results of every bot against every other. The cell [i][j] has the results of bot i
-// against bot j, from the deals in which the two were opponents. The cells of the diagonal are those without
-// deals.
+// against bot j, from the deals in which the two were opponents. The cells of the diagonal are summaries
+// without deals.
 func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {

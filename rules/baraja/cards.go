@@ -1,5 +1,6 @@
 // Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has
-// the Table that Brisca and Tute share, and Hidden, which deals the cards that a seat does not see at random.
+// the Table that Brisca and Tute share, and HiddenCards, which deals the cards that a seat does not see at
+// random.
 package baraja
 
 import (
@@ -35,6 +36,7 @@ func CardOf(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
 // Rank returns the rank, 1 to 12.
 func (c Card) Rank() int { return int(c)%Ranks + 1 }
 
+// Suit returns the suit.
 func (c Card) Suit() Suit { return Suit(c / Ranks) }
 
 // String returns the rank and the suit's letter, such as "12c", or "?" for a number that is not a card.
@@ -95,6 +97,7 @@ func (s Set) With(c Card) Set { return s | 1<<c }
 // Without returns the set with a card removed.
 func (s Set) Without(c Card) Set { return s &^ (1 << c) }
 
+// Len returns the number of cards.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
 // First returns the lowest card of a non-empty set.
@@ -156,6 +159,7 @@ var (
 	Pack40 = pack(40)
 )
 
+// SetOf returns the set of the given cards.
 func SetOf(cards []Card) (s Set) {
 	for _, c := range cards {
 		s |= c.bit()

@@ -59,8 +59,8 @@ func Value(c Card) int { return int(values[c&63]) }
 func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
 // Duties says which cards a seat must play, as sets in order of priority. The seat must play a card of the
-// first set from which it holds any; if it holds none, it may play anything. A struct with few fields stays
-// in registers.
+// first set from which it holds any; if it holds none, it may play anything. The struct is small so that it
+// stays in registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
 // Playable returns the cards that may be played from a hand.

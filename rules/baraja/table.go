@@ -19,8 +19,8 @@ const (
 // them.
 //
 // Pack holds two things. The cards that were played, in order, fill it from the front; the current trick is
-// the last InTrick of them. The stock fills the back, with the next card to draw first and the trump card in
-// the last place. The two cannot overlap because a card is dealt or drawn before it is played. Until the
+// the last TrickSize of them. The stock fills the back, with the next card to draw first and the trump card
+// in the last place. The two cannot overlap because a card is dealt or drawn before it is played. Until the
 // first card is played, the front has the deal: card j of a seat is at j*Players+seat.
 type Table struct {
 	Hands      [TableSeats]Set   // by seat
