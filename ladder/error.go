@@ -54,7 +54,6 @@ func (e *Error) Phrase() phrase.Text {
 	return phrase.New("%s: %s", e.Text, e.Hint)
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // CodeOf returns the code of an error for users, or "" for an internal failure.

@@ -254,7 +254,7 @@ type GameSeat struct {
 	Rank   int     `json:"k"`
 	Points float64 `json:"p"`
 	Fault  string  `json:"f,omitempty"` // code of its first fault; empty if it had none
-	Faults int     `json:"c,omitempty"` // number of faults
+	Faults int     `json:"c,omitempty"`
 }
 
 // Change describes how a finished match changed the rating of one version.
@@ -369,11 +369,11 @@ type MessageKind string
 
 // The kinds of messages.
 const (
-	MessageFailed     MessageKind = "failed"     // a submission failed
-	MessageSuspended  MessageKind = "suspended"  // a version was suspended for its faults
-	MessageUnplayable MessageKind = "unplayable" // no machine can play a version
-	MessagePlayable   MessageKind = "playable"   // a machine can play the version again
-	MessageDropped    MessageKind = "dropped"    // a requested match was dropped
+	MessageFailed     MessageKind = "failed"
+	MessageSuspended  MessageKind = "suspended"
+	MessageUnplayable MessageKind = "unplayable"
+	MessagePlayable   MessageKind = "playable"
+	MessageDropped    MessageKind = "dropped"
 )
 
 // Text returns the message as a translatable text.

@@ -46,8 +46,8 @@ type Machine struct {
 	AddedAt      time.Time // when it got credentials; zero for the server's own machine
 	Playing      []MachineMatch
 
-	FinishedMatches int64 // matches that it has finished
-	MatchesLastHour int   // matches that it finished within the last hour
+	FinishedMatches int64
+	MatchesLastHour int   // finished within the last hour
 	VoidGames       int64 // games that were discarded and played again
 	StarvedGames    int64 // void games whose core other programs used too much
 	BrokenAttempts  int64 // attempts that had no result because of the machine

@@ -90,7 +90,7 @@ func (p Play) Bots() []PlaySeat {
 // for each bot whose team has no person. A bot with several seats has one record. ranks are the ranks by seat.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
-	bots := make([]int, v.Players) // by seat, the bot; 0: a person, or of their team
+	bots := make([]int, v.Players) // ID of the bot by seat; 0 for a person and for bots on a person's team
 	for _, s := range p.Bots() {
 		bots[s.Seat] = int(s.BotID)
 	}

@@ -81,7 +81,7 @@ func (c *Config) HasOpenRegistration() bool { return c.Registration == "open" }
 func Default() *Config {
 	c, err := Parse(datadir.ConfigFile, nil)
 	if err != nil {
-		panic("config: the default configuration: " + err.Error()) // a test reads it
+		panic("config: the default configuration: " + err.Error()) // a test checks that it is valid
 	}
 	return c
 }

@@ -175,7 +175,7 @@ func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectatio
 	case <-ctx.Done():
 	}
 	if errors.Is(context.Cause(ctx), attempt.ErrDetach) {
-		return attempt.ErrDetach // it plays on
+		return attempt.ErrDetach // the attempt goes on
 	}
 	a.cancel()
 	<-a.done

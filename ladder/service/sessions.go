@@ -53,7 +53,7 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 	if key, err = s.Store.Sessions.SignIn(ctx, token, 0); err != nil {
 		return "", err
 	}
-	if err = s.EndSession(ctx, from, from.Session); ladder.CodeOf(err) == ladder.NotFound { // it has ended meanwhile
+	if err = s.EndSession(ctx, from, from.Session); ladder.CodeOf(err) == ladder.NotFound { // it has ended in the meantime
 		err = nil
 	}
 	return key, err

@@ -72,7 +72,6 @@ func TestArchiveBounds(t *testing.T) {
 	}
 }
 
-// count returns the number of files.
 func (a archive) count(t *testing.T) int {
 	return len(kit.Get[[]os.DirEntry](t)(os.ReadDir(string(a))))
 }

@@ -92,7 +92,6 @@ type missingUpload struct {
 	hash string
 }
 
-// Unwrap returns the underlying error.
 func (m missingUpload) Unwrap() error { return m.error }
 
 // copyDatabase writes a consistent copy of the database.

@@ -273,7 +273,6 @@ func (s Matches) Generation() uint64 {
 	return s.cache.generation
 }
 
-// isRated reports whether a match changes ratings.
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
 // dropMatch ends a match without a result. The person who requested it gets a message, unless it is the person

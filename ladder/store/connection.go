@@ -51,7 +51,6 @@ type connector struct {
 	connections *atomic.Int64
 }
 
-// Connect returns a new connection.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
@@ -94,7 +93,6 @@ func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, 
 	return s, err
 }
 
-// ExecContext executes a query that returns no rows.
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
@@ -106,7 +104,6 @@ func (c *connection) ExecContext(ctx context.Context, query string, args []drive
 	return s.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// QueryContext executes a query that returns rows.
 func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
@@ -118,7 +115,6 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return s.(driver.StmtQueryContext).QueryContext(ctx, args)
 }
 
-// Close closes the cached statements and the connection.
 func (c *connection) Close() error {
 	var errs []error
 	for _, s := range c.statements {

@@ -42,7 +42,6 @@ func (f *findings) add(list ...Difference) {
 // count returns the number of differences, listed or not.
 func (f *findings) count() int { return len(f.list) + f.more }
 
-// addAll adds the differences that another part found.
 func (f *findings) addAll(other findings) {
 	f.add(other.list...)
 	f.more += other.more

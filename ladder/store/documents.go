@@ -63,7 +63,6 @@ func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams 
 // damage is the error for documents that are missing or changed.
 type damage struct{ error }
 
-// Unwrap returns the underlying error.
 func (d damage) Unwrap() error { return d.error }
 
 // damageError returns the error for documents of a match that cannot be read. If err is a damage, the text for

@@ -122,7 +122,6 @@ func (f *finisher) check() error {
 	return nil
 }
 
-// checkGame returns an error unless a result belongs to the match and is consistent.
 func (f *finisher) checkGame(g *referee.GameResult) error {
 	if err := checkReplay(&g.Replay, f.match, f.variant, f.attempt); err != nil {
 		return err
@@ -170,7 +169,6 @@ func checkReplay(r *referee.Replay, m ladder.Match, v *rules.Variant, a queries.
 	return checkSeats(r)
 }
 
-// clockText returns the clock of a replay for an error message, in milliseconds.
 func clockText(c referee.ClockMS) string {
 	var inc int64
 	if c.Inc != nil {

@@ -87,7 +87,6 @@ house = ["@random", "@first", "@greedy"]
 	return c.Ladders
 }
 
-// wantError fails the test unless err has the given code and text.
 func wantError(tb testing.TB, err error, code ladder.ErrorCode, text string) {
 	tb.Helper()
 	if err == nil || err.Error() != text || ladder.CodeOf(err) != code {
@@ -164,7 +163,6 @@ func (c *competition) addLive(person int64, name string) ladder.Version {
 	return v
 }
 
-// addBuilt adds a version that is built but not live yet.
 func (c *competition) addBuilt(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
@@ -245,7 +243,6 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 	return out
 }
 
-// labelOf returns the label that the versions of a bot have.
 func labelOf(bot string) string {
 	if strings.HasPrefix(bot, "@") {
 		return "1"
@@ -341,7 +338,6 @@ func wantGame(g *referee.GameResult) ladder.FinishedGame {
 	return out
 }
 
-// liveIDs returns the IDs of the live versions of bots.
 func (c *competition) liveIDs(names ...string) (liveIDs []int64) {
 	c.tb.Helper()
 	for _, n := range names {

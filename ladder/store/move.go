@@ -21,8 +21,7 @@ const (
 	maxArchiveMatches = 4096
 )
 
-// movePage is the number of matches that are read at a time.
-const movePage = 256
+const movePage = 256 // matches that are read at a time
 
 // MoveReport says what MoveDocuments has done.
 type MoveReport struct {

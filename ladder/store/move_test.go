@@ -34,7 +34,6 @@ func (c *competition) archivedMatches() (ids []int64) {
 	return ids
 }
 
-// archiveFiles returns the names of the files in the archive.
 func (c *competition) archiveFiles() (files []string) {
 	entries, _ := os.ReadDir(c.Dir().Archive()) // none before the first is written
 	for _, e := range entries {

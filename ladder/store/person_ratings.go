@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ratePlay updates the ratings of the people of a rated game.
 func (tx *Tx) ratePlay(ctx context.Context, id string, p ladder.Play, v *rules.Variant, ranks []int) error {
 	last, err := tx.LastRated(ctx)
 	if err == nil {

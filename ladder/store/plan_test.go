@@ -16,7 +16,6 @@ import (
 
 var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
 
-// generatedStatements returns the generated queries by name.
 func generatedStatements(t *testing.T) map[string]string {
 	files := kit.Get[[]string](t)(filepath.Glob("queries/*.sql.go"))
 	out := map[string]string{}

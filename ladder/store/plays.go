@@ -203,7 +203,6 @@ func playSeats(ctx context.Context, tx *Tx, id string) (list []ladder.PlaySeat, 
 	return list, err
 }
 
-// recordOf returns a record with the given counts.
 func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }

@@ -296,7 +296,7 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 	if len(seats) != v.Players {
 		return fmt.Errorf("%d people and bots are not at %d seats", len(seats), v.Players)
 	}
-	for seat, s := range seats { // in order, each once
+	for seat, s := range seats { // sorted by seat, without duplicates
 		if int(s.PlaySeat.Seat) != seat {
 			return fmt.Errorf("nobody is at seat %d", seat)
 		}

@@ -124,7 +124,6 @@ func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queri
 	return err
 }
 
-// fail ends a submission for a reason.
 func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason phrase.Text) error {
 	tx.addEvent(events.Event{Kind: events.VersionChanged, Version: v.ID})
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: phraseColumn(reason), Ended: nullStamp(tx.now), ID: v.ID})

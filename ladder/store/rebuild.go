@@ -116,7 +116,6 @@ func (r *rebuild) close() error {
 	return errors.Join(err, os.RemoveAll(r.dir))
 }
 
-// attach attaches a database to the connection under a name.
 func (r *rebuild) attach(name, path string, params url.Values) error {
 	uri, err := databaseURI(path, params)
 	if err == nil {
@@ -125,7 +124,6 @@ func (r *rebuild) attach(name, path string, params url.Values) error {
 	return err
 }
 
-// update runs f in a transaction.
 func (r *rebuild) update(f func(*Tx) error) error { return r.target.update(r.ctx, f) }
 
 // copy copies the rows of source to stored in one transaction, and from there the inputs to the rebuild.
@@ -344,7 +342,6 @@ func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) e
 	return group.Wait()
 }
 
-// finishAll finishes prepared matches again.
 func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 	for _, m := range list {
 		if err := r.ctx.Err(); err != nil {
@@ -409,7 +406,6 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 		ON results.ladder_id = fingerprints.ladder_id AND results.ord = fingerprints.ord WHERE results.match_id = ?`, m.id)
 }
 
-// storedReason returns the stored reason why a match ended early.
 func (r *rebuild) storedReason(tx *Tx, matchID int64) (reason string, err error) {
 	err = tx.db.QueryRowContext(r.ctx, "SELECT reason FROM stored.matches WHERE id = ?", matchID).Scan(&reason)
 	return reason, err

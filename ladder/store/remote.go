@@ -52,7 +52,7 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {
-		return out, ifNoRows(err, nil) // addRemote refuses another's
+		return out, ifNoRows(err, nil) // addRemote refuses the bot of another person
 	}
 	if b.Withdrawn.Valid {
 		return out, withdrawnError(b)

@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// otherFormula is a formula with other constants.
 var otherFormula = func() rating.Formula {
 	f := rating.Current
 	f.Start, f.Anchor, f.Newcomer, f.Forget, f.Person.Deviation = 1200, 900, 10, 0.01, 300

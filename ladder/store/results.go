@@ -144,8 +144,7 @@ type StoredReplay struct {
 	Data   []byte
 }
 
-// resultsPage is the number of results that are read at a time.
-const resultsPage = 64
+const resultsPage = 64 // results that are read at a time
 
 // ReplaysAfter calls f for the replays of all games whose ID is greater than cursor, in the order in which they
 // were stored. To continue later, pass the Game of the last replay as cursor. If f returns an error,

@@ -43,7 +43,6 @@ func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key st
 	return key, err
 }
 
-// addGuest starts a session for a guest and returns its key.
 func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }

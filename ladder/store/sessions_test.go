@@ -12,7 +12,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// addGuestSession starts a session of a guest.
 func (c *competition) addGuestSession() (key string, id int64) {
 	c.tb.Helper()
 	kit.Must(c.tb, c.update(bg, func(tx *Tx) (err error) {

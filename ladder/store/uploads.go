@@ -58,7 +58,6 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 	return out, err
 }
 
-// addVersion inserts a version of a person's bot, or returns why it is refused.
 func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l ladder.Limits, v queries.AddVersionParams) (row queries.VersionRow, err error) {
 	b, err := tx.ownBot(ctx, p, n.Bot, l)
 	if err != nil {
@@ -153,7 +152,6 @@ func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	return nil
 }
 
-// insertVersion inserts v as the next version of a bot.
 func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVersionParams) (row queries.VersionRow, err error) {
 	last, err := tx.LastNumber(ctx, b.ID)
 	if err != nil {
@@ -233,7 +231,7 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)
-	if err != nil || v.State == ladder.Failed && v.Hash == "" { // as Bundles has it; its file may be about to go
+	if err != nil || v.State == ladder.Failed && v.Hash == "" { // Bundles omits it, so its file may be deleted
 		return nil, gone
 	}
 	f, err := os.Open(path)

@@ -99,7 +99,7 @@ func (v *verifier) bundles() error {
 			if err != nil {
 				return err
 			}
-			if needed > 0 { // else its version has failed meanwhile
+			if needed > 0 { // otherwise its version has failed in the meantime
 				v.report("upload "+want, "it is missing")
 			}
 		case err != nil:

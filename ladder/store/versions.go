@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion returns a version that is in one of the stages of its submission. In any other state it
-// returns an error.
+// pendingVersion returns a version whose submission is not over, or an error if it is.
 func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -153,7 +152,6 @@ func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	})
 }
 
-// promote makes a version live and updates the ladders.
 func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	if err := tx.retire(ctx, v.BotID, nullStamp(tx.now)); err != nil {
 		return err
