@@ -16,15 +16,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// agentSpecies is the species of GA-RL. An individual learns from the games that it plays in its
-// generation; its children inherit what it has learned.
+// agentSpecies is the species of the variant rl: agents that learn by Monte Carlo. An individual learns from
+// the games that it plays in its generation, and its children inherit what it has learned.
 type agentSpecies struct {
 	*Config
 	keys       policy.Keys
 	crossovers []dictionaryCrossover
 }
 
-// newAgentSpecies returns the species of a valid configuration.
+// newAgentSpecies returns the species for a valid configuration.
 func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	a := &agentSpecies{Config: c}
 	a.keys, _ = policy.ParseKeys(c.Keys)
@@ -32,12 +32,12 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns how many tables a search of so many individuals has at a time, at most: those of
-// a generation and of the next, and four for each parent. Two of these are what the parents of two
-// generations have sorted, which is larger than a table.
+// maxTables returns the maximal number of tables that a search has at a time: those of two generations, and
+// four for each parent. Two of the four stand for the sorted pairs of the parents of two generations, which
+// are larger than a table.
 func maxTables(population, best int) int { return 2*population + 4*best }
 
-// tableMemory returns the limit of a table.
+// tableMemory returns the memory limit of one table, in bytes.
 func (c *Config) tableMemory() int64 {
 	return int64(c.Memory) << 20 / int64(maxTables(c.Population, c.Parents))
 }
@@ -48,7 +48,7 @@ func (a *agentSpecies) newDictionary() *dictionary {
 	return &dictionary{table: t}
 }
 
-// firstGeneration returns agents that know nothing.
+// firstGeneration returns n agents with empty tables.
 func (a *agentSpecies) firstGeneration(n int, _ *rules.Rand) (members []*dictionary) {
 	for range n {
 		members = append(members, a.newDictionary())
@@ -60,7 +60,8 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns the agent with what it has learned, sorted for its children.
+// applyLessons returns a copy of the agent that has learned the lessons, with its pairs sorted for
+// crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -71,8 +72,7 @@ func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *diction
 	return grown
 }
 
-// resetting is the only mutation of dictionaries: as in the study, the actions of random states are
-// drawn anew from the legal ones.
+// resetting is the only mutation of dictionaries. As in the study, it draws new actions for random states.
 const resetting = "reset"
 
 func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
@@ -101,7 +101,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 	}
 }
 
-// release collects the garbage that large tables are, so that all together take no more than their
+// release runs the garbage collector if the old tables are large, so that the tables stay within the memory
 // limit.
 func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
@@ -114,8 +114,8 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns how many pairs of a state and an action an agent has in the mean, and in which
-// part of the states that the best agent and another of the elite know they differ.
+// metrics returns the mean number of pairs of an agent, and the spread: the mean share of known states in
+// which the best action of an agent of the elite differs from that of the best agent.
 func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
@@ -133,11 +133,11 @@ func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run
 	}, turned
 }
 
-// spreadShards are the parts of tables by which the spread is estimated.
+// spreadShards is the number of shards of a table that are used to estimate the spread.
 const spreadShards = policy.Shards / 8
 
-// disagreement returns the part of the states known to two tables in which their best actions
-// differ, 0 if there is none.
+// disagreement returns the share of states known to both tables in which their best actions differ. If there
+// are no such states, it returns 0.
 func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
@@ -163,7 +163,7 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	)
 }
 
-// memoryUse supposes that the tables grow as they have so far.
+// memoryUse assumes that the tables continue to grow as they have so far.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
@@ -173,8 +173,8 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table, and then what was drawn: the number of states, and the key and the place of
-// each.
+// save writes the table and the drawn places: the number of states, then the key and the place of each
+// state.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
@@ -223,8 +223,8 @@ func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (
 	return err
 }
 
-// explorer plays the table of an agent. One that learns makes a random move now and then, and keeps
-// what there is to learn.
+// explorer plays the moves of an agent. If the agent learns, some moves are random and the returns are
+// recorded.
 type explorer struct {
 	keys    policy.Keys
 	epsilon float64
@@ -246,7 +246,7 @@ func (e *explorer) Begin(r *rules.Rand) {
 	e.trace.Reset()
 }
 
-// Choose returns the move that the agent makes.
+// Choose returns the move of the agent.
 func (e *explorer) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	e.keys.Observe(&e.view, p, legal)
 	if !e.learns {

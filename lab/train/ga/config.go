@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Method is the genetic search.
+// Method is the genetic algorithm.
 var Method = run.Method{
 	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",
@@ -34,49 +34,49 @@ var Method = run.Method{
 	},
 }
 
-// Config is the parameters of a search, as config.json of its run has them.
+// Config is the configuration of a search. It is stored as config.json of the run.
 type Config struct {
 	Mode        string   `json:"mode"`
-	Variant     string   `json:"variant"`
-	Rules       string   `json:"rules"`             // a combination of the optional rules, as in 0110, or "all"
-	Layers      []int    `json:"layers,omitempty"`  // of nets: units of the hidden layers
-	Keys        string   `json:"keys,omitempty"`    // of agents: what a state is
-	Epsilon     float64  `json:"epsilon,omitempty"` // of agents: how often an action is random
-	UntriedRule string   `json:"untried,omitempty"` // of agents: what an action counts that was never tried in a state
-	Memory      int      `json:"memory,omitempty"`  // of agents: of all tables together, in MiB
-	Population  int      `json:"population"`
+	Variant     string   `json:"variant"`             // Nets or Agents
+	Rules       string   `json:"rules"`               // a combination of the optional rules such as "0110", or "all"
+	Layers      []int    `json:"layers,omitempty"`    // for nets: units of the hidden layers
+	Keys        string   `json:"keys,omitempty"`      // for agents: what distinguishes states, see policy.ParseKeys
+	Epsilon     float64  `json:"epsilon,omitempty"`   // for agents: probability of a random action
+	UntriedRule string   `json:"untried,omitempty"`   // for agents: rl.UntriedZero or rl.UntriedIgnored
+	Memory      int      `json:"memory,omitempty"`    // for agents: limit for all tables together, in MiB
+	Population  int      `json:"population"`          // individuals of a generation
 	Parents     int      `json:"best"`                // individuals that have children
-	KeepElite   bool     `json:"elite"`               // the best stay in the next generation
-	Positions   int      `json:"positions,omitempty"` // fitness by so many positions; 0 for games
-	Playouts    int      `json:"playouts,omitempty"`  // of each move of a position
-	MoveValue   string   `json:"value,omitempty"`     // what a move in a position is worth
-	SecondRound bool     `json:"double"`              // the best are chosen from twice as many that play again
-	Games       int      `json:"games"`               // of a pairing
+	KeepElite   bool     `json:"elite"`               // the parents stay in the next generation
+	Positions   int      `json:"positions,omitempty"` // compute fitness from this number of positions; 0 means from games
+	Playouts    int      `json:"playouts,omitempty"`  // random games for each move of a position
+	MoveValue   string   `json:"value,omitempty"`     // ValueGame or ValueTrick
+	SecondRound bool     `json:"double"`              // twice as many candidates for parents play a second round
+	Games       int      `json:"games"`               // games of a pairing
 	Generations int      `json:"generations"`
-	Rival       string   `json:"rival"` // a house bot that all play against; "" for each other
-	Policy      string   `json:"policy"`
-	Crossover   float64  `json:"crossover"` // ratio of the policy custom
-	Mutation    float64  `json:"mutation"`  // ratio of the policy custom
+	Rival       string   `json:"rival"`     // house bot against which all play; "" means against each other
+	Policy      string   `json:"policy"`    // one of PolicyNames
+	Crossover   float64  `json:"crossover"` // probability, for the policy custom
+	Mutation    float64  `json:"mutation"`  // probability, for the policy custom
 	Crossovers  []string `json:"crossovers"`
 	Mutations   []string `json:"mutations"`
-	FinalGames  int      `json:"final"` // games of each of the last elite for the choice of the model; 0 for none
+	FinalGames  int      `json:"final"` // games for each of the last elite to choose the model; 0 for none
 	Seed        uint64   `json:"seed"`
-	Defects     []string `json:"defects,omitempty"` // of the study that are kept
+	Defects     []string `json:"defects,omitempty"` // defects of the study to reproduce
 
-	layersText string // Layers, as users write it
+	layersText string // Layers in the form that users write
 }
 
-// Defects are those of the study's code that a search can keep.
+// Defects are the defects of the study's program that a search can reproduce.
 var Defects = []run.Defect{
 	{Name: defectLayers, Help: "all nets share their layers: they begin alike, and both children of a pair are the second"},
 	{Name: defectOutput, Help: "children do not inherit the output layer"},
 	{Name: defectTuned, Help: "the policy tuned has a crossover ratio of 0.90 instead of 0.93"},
 }
 
-// What a move in a position is worth.
+// The values of Config.MoveValue, which define the value of a move in a position.
 const (
-	ValueGame  = "game"  // the games won, then the points of games played to the end by random moves
-	ValueTrick = "trick" // the points of the trick and the study's heuristic value
+	ValueGame  = "game"  // games won, then points, when games are finished by random moves
+	ValueTrick = "trick" // points of the trick plus the study's heuristic value
 )
 
 const (
@@ -85,10 +85,10 @@ const (
 	defectTuned  = "tuned"
 )
 
-// hasDefect reports whether the search keeps a defect.
+// hasDefect reports whether the search reproduces a defect.
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the parameters of the study for nets of a mode.
+// Default returns the study's configuration of nets for a mode.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -97,8 +97,8 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the parameters of the study for agents of a mode. What a state is, is ours:
-// agents whose states have all that a player knows hardly ever meet one again.
+// DefaultAgents returns the study's configuration of agents for a mode, except for Keys: with states that
+// contain everything a player knows, agents hardly ever see a state twice.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
@@ -107,20 +107,18 @@ func DefaultAgents(mode string) Config {
 	return c
 }
 
-// The bounds of a search. Memory is that of all nets twice, or Config.Memory; time is that of all
-// games.
+// The limits of a search. They bound the memory of two generations of nets and the time of all games.
 const (
 	MaxPopulation    = 1000
 	MaxGames         = 1_000_000 // of a pairing
 	maxGenes         = 1 << 28   // of a population
-	maxLearningGames = 1 << 18   // games of all agents in a generation, which are kept until all have been played
+	maxLearningGames = 1 << 18   // games of all agents in a generation, whose returns are stored until its end
 )
 
 func (c *Config) Params() []run.Param {
 	return slices.Concat(c.commonParams(), c.netParams(), c.agentParams())
 }
 
-// commonParams returns the settings of both variants.
 func (c *Config) commonParams() []run.Param {
 	d := DefaultAgents("")
 	return append(run.CommonParams(&c.Mode, &c.Seed),
@@ -146,7 +144,6 @@ func (c *Config) commonParams() []run.Param {
 	)
 }
 
-// netParams returns the settings of nets alone.
 func (c *Config) netParams() []run.Param {
 	return []run.Param{
 		fit.LayersParam(&c.layersText),
@@ -157,7 +154,6 @@ func (c *Config) netParams() []run.Param {
 	}
 }
 
-// agentParams returns the settings of agents alone.
 func (c *Config) agentParams() []run.Param {
 	return []run.Param{
 		run.ChoiceParam("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
@@ -167,8 +163,8 @@ func (c *Config) agentParams() []run.Param {
 	}
 }
 
-// Complete gives the settings that were not given the defaults of the variant. It returns an error
-// for a setting or a defect that only the other has.
+// Complete sets the settings that were not given to the defaults of the variant. It returns an error for
+// settings and defects of the other variant.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
@@ -216,7 +212,6 @@ func (c *Config) Check() error {
 	return c.checkNets(mode)
 }
 
-// checkNets returns why there is no such search for nets.
 func (c *Config) checkNets(mode cards.Mode) error {
 	if len(c.Layers) == 0 {
 		return fmt.Errorf("layers \"\": a net needs a hidden layer: try 50-25")
@@ -236,7 +231,6 @@ func (c *Config) checkNets(mode cards.Mode) error {
 	return err
 }
 
-// checkAgents returns why there is no such search for agents.
 func (c *Config) checkAgents() error {
 	n := maxTables(c.Population, c.Parents)
 	if err := run.CheckRange("memory", c.Memory, (n*rl.MinMemory+1<<20-1)>>20, rl.MaxMiB); err != nil {
@@ -256,7 +250,7 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the operators of some names.
+// selectNamed returns the operators with the wanted names. An unknown name or an empty list is an error.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -277,7 +271,7 @@ func CrossoverNames() []string {
 	return namesOf(crossovers, func(c crossover) string { return c.name })
 }
 
-// MutationNames returns the names of all mutations.
+// MutationNames returns the names of all mutations of nets.
 func MutationNames() []string { return namesOf(mutations, func(m mutation) string { return m.name }) }
 
 func namesOf[T any](all []T, name func(T) string) (list []string) {
@@ -287,9 +281,9 @@ func namesOf[T any](all []T, name func(T) string) (list []string) {
 	return list
 }
 
-// PolicyNames are the five policies of the study. The ratios that change were proposed by A.
-// Hassanat and others (2019): ilm-dhc begins with little mutation and much crossover, and turns
-// them round by the last generation; dhm-ilc is the reverse.
+// PolicyNames are the five policies of the study for the ratios of crossover and mutation. Those that change
+// were proposed by A. Hassanat and others (2019): ilm-dhc begins with little mutation and much crossover and
+// reverses this by the last generation; dhm-ilc does the opposite.
 var PolicyNames = []string{policyILM, policyDHM, policyHalf, policyTuned, policyCustom}
 
 const (
@@ -300,15 +294,15 @@ const (
 	policyCustom = "custom"
 )
 
-// The ratios of the policy tuned; the study's code crosses over less often than its text says.
+// The ratios of the policy tuned. The study's program uses a lower crossover ratio than its text states.
 const (
 	tunedCrossover   = 0.93
 	tunedAsPublished = 0.90
 	tunedMutation    = 0.03
 )
 
-// ratios returns how likely the parents of children of a generation are crossed over, and a child
-// mutates. Generations count from 0.
+// ratios returns the probabilities that parents are crossed over and that a child mutates, in a generation
+// counted from 0.
 func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	done := float64(generation) / float64(max(1, c.Generations-1))
 	switch c.Policy {

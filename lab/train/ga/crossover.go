@@ -6,17 +6,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover makes the genes of two children from those of two parents. It writes every gene of
-// the children, which share nothing with the parents. The ratio is that of the policy.
+// crossover computes the genes of children x and y from those of parents a and b. It sets every gene of the
+// children. The ratio is that of the policy.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
 }
 
-// crossovers are those of the study. Average and flat crossover make one child each, and so the
-// two of a pair. One point, several points, uniform and multivariate crossover work on random
-// layers, at least one; the first child has the other layers of the first parent, the second
-// child those of the second.
+// crossovers are those of the study. average-flat makes one child by average and one by flat crossover.
+// one-point, several-points, uniform and multivariate work on random layers, at least one; each child has
+// the other layers of one parent.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
 		multivariate(a, b, x, y, []int{randomInt(r, 1, len(a)-1)}, everySecond(2))
@@ -57,7 +56,7 @@ var crossovers = []crossover{
 	}},
 }
 
-// inLayers returns a crossover that works on the vectors of random layers one by one.
+// inLayers returns a crossover that applies cross to each vector of random layers.
 func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 	return func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 		x.copyFrom(a)
@@ -70,8 +69,8 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	}
 }
 
-// randomCuts draws from 2 to n/2 different places between n genes, in rising order; fewer if there are
-// not so many.
+// randomCuts draws between 2 and n/2 different cuts between n genes, in ascending order, or fewer if there
+// are not enough places.
 func randomCuts(n int, r *rules.Rand) []int {
 	points := sample(max(0, n-1), randomInt(r, 2, n/2), r)
 	for i := range points {
@@ -81,7 +80,7 @@ func randomCuts(n int, r *rules.Rand) []int {
 	return points
 }
 
-// everySecond marks the second of n segments, the fourth and so on as swapped.
+// everySecond marks the second, fourth and so on of n segments as swapped.
 func everySecond(n int) []bool {
 	swapped := make([]bool, n)
 	for i := range swapped {
@@ -90,8 +89,8 @@ func everySecond(n int) []bool {
 	return swapped
 }
 
-// multivariate gives x the genes of a and y those of b, the other way round in the segments
-// between the cuts that are marked as swapped.
+// multivariate copies a to x and b to y, but exchanges them in the segments between cuts that are marked as
+// swapped.
 func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
 	from := 0
 	for i, swap := range swapped {
@@ -109,21 +108,21 @@ func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
 	}
 }
 
-// average gives x the mean of a and b.
+// average sets x to the mean of a and b.
 func average(a, b, x []float32) {
 	for i := range x {
 		x[i] = (a[i] + b[i]) / 2
 	}
 }
 
-// flat gives x for each gene a number between those of a and b, each equally likely.
+// flat sets each gene of x to a uniformly distributed number between those of a and b.
 func flat(a, b, x []float32, r *rules.Rand) {
 	for i := range x {
 		x[i] = a[i] + float32(uniform(r))*(b[i]-a[i])
 	}
 }
 
-// arithmetic gives x (1-alpha) a + alpha b and y the reverse.
+// arithmetic sets x to (1-alpha) a + alpha b, and y to (1-alpha) b + alpha a.
 func arithmetic(a, b, x, y []float32, alpha float32) {
 	for i := range x {
 		x[i] = (1-alpha)*a[i] + alpha*b[i]

@@ -9,16 +9,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// dictionary is an individual of GA-RL: the mean returns of its actions by state.
+// dictionary is an individual of the variant rl: the mean return of each action by state.
 type dictionary struct {
 	table *rl.ReturnTable
-	// drawnPlaces has the states whose action a mutation has drawn, as policy.Place has it, until the agent
-	// learns something of them. What it knew of them it knows.
+	// drawnPlaces has the states whose action was drawn by a mutation (see policy.Place), until the agent
+	// learns in them. The table keeps its means for these states.
 	drawnPlaces map[policy.Key]uint8
-	pairs       []rl.Pair // of both, by key and action, if it is a parent
+	pairs       []rl.Pair // contents of table and drawnPlaces by key and action, if it is a parent
 }
 
-// Best is that of the table but for the actions that were drawn.
+// Best returns the drawn action of a state, if it has one, and otherwise the best one of the table.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -26,11 +26,11 @@ func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool)
 	return d.table.Best(k, legal)
 }
 
-// drawnMarker is the action of a pair whose count is the place that was drawn for its state. It is above
-// all actions.
+// drawnMarker is the action of a rl.Pair that represents a drawn place, which is its count. It is higher
+// than all actions.
 const drawnMarker = policy.MaxActions - 1
 
-// store stores a pair.
+// store adds a pair to the table, or to drawnPlaces if its action is drawnMarker.
 func (d *dictionary) store(p rl.Pair) {
 	if p.Action != drawnMarker {
 		d.table.Set(p)
@@ -42,7 +42,7 @@ func (d *dictionary) store(p rl.Pair) {
 	d.drawnPlaces[p.Key] = uint8(p.Count)
 }
 
-// sortedPairs returns all of a dictionary, by key and action.
+// sortedPairs returns the contents of table and drawnPlaces, by key and action.
 func (d *dictionary) sortedPairs() []rl.Pair {
 	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawnPlaces))
 	pairs = slices.AppendSeq(pairs, d.table.All())
@@ -55,7 +55,7 @@ func (d *dictionary) sortedPairs() []rl.Pair {
 	return pairs
 }
 
-// splitDrawn cuts off what was drawn for a state.
+// splitDrawn separates the drawn place from the pairs of a state.
 func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	n := len(state)
 	if n > 0 && state[n-1].Action == drawnMarker {
@@ -64,7 +64,7 @@ func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	return state[:n], state[n:]
 }
 
-// splitFirstState cuts off the pairs of the first state.
+// splitFirstState separates the pairs of the first state from the others.
 func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	n := 0
 	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
@@ -73,7 +73,7 @@ func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	return pairs[:n], pairs[n:]
 }
 
-// countStates returns how many states sorted pairs have.
+// countStates returns the number of states in sorted pairs.
 func countStates(pairs []rl.Pair) (n int) {
 	for ; len(pairs) > 0; n++ {
 		_, pairs = splitFirstState(pairs)
@@ -81,8 +81,8 @@ func countStates(pairs []rl.Pair) (n int) {
 	return n
 }
 
-// forEachState calls a function with what two parents know of each state that one of them knows, in the
-// order of the keys.
+// forEachState calls each for every state that a or b has, in the order of the keys, with the pairs of both
+// for it. One of the arguments may be empty.
 func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	var p, q []rl.Pair
 	for len(a)+len(b) > 0 {
@@ -97,21 +97,21 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	}
 }
 
-// mix returns what two children get of a state that both parents know. What it returns is valid
-// until the next call.
+// mix returns the pairs of two children for a state that both parents have. The result is valid until the
+// next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of dictionaries. What only one parent knows, both children
-// get: the dictionaries are merged.
+// dictionaryCrossover is a crossover of dictionaries. Both children inherit every state that only one parent
+// has.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the mix for two parents. The larger has n states; the ratio is that of the
-	// policy.
+	// newMix returns the mix for two parents. The number n is that of states in the larger one; the ratio is
+	// that of the policy.
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are those of the study for dictionaries: a gene is a state, and genes are in
-// the order of their keys. Average, flat and arithmetic crossover work on the means.
+// dictionaryCrossovers are those of the study for dictionaries. A gene is a state, and genes are ordered by
+// key. The average, flat and arithmetic crossovers work on means.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -145,10 +145,10 @@ var dictionaryCrossovers = []dictionaryCrossover{
 	}},
 }
 
-// randomKey returns a place among the keys, which are spread evenly.
+// randomKey returns a uniformly distributed random key.
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
-// randomKeyCuts draws from 2 to n/2 places among the keys, in rising order.
+// randomKeyCuts returns between 2 and n/2 random keys in ascending order.
 func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	cuts := make([]policy.Key, randomInt(r, 2, n/2))
 	for i := range cuts {
@@ -158,8 +158,9 @@ func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	return cuts
 }
 
-// segments exchanges the states in the segments between cuts that are marked as swapped. A state
-// whose key is a cut is behind it. States must come in the order of their keys.
+// segments returns a mix that exchanges the states in the segments between cuts that are marked as swapped.
+// A state whose key is a cut belongs to the segment behind it. States must be passed in the order of their
+// keys.
 func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
@@ -173,9 +174,9 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 	}
 }
 
-// blend gives each child a mean between those of its parents for every action that both know, and
-// the others as they are; what was drawn for the state stays with one child each. Weights returns the
-// part of the second parent in each child.
+// blend returns a mix that gives each child, for every action that both parents have, a weighted mean of
+// theirs. The function weights returns the weight of the second parent in each child. Other pairs go to both
+// children, and drawn places to one child each.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
@@ -198,8 +199,8 @@ func blend(weights func() (x, y float32)) mix {
 	}
 }
 
-// blendPairs returns a pair with the mean (1-weight) a + weight b. Its count is the mean of the
-// counts, rounded up, so that it learns on as its parents do.
+// blendPairs returns a pair with the mean (1-weight) a + weight b. Its count is the mean of both counts,
+// rounded up, so that it continues to learn at a similar rate.
 func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	p := a
 	p.Mean = (1-weight)*a.Mean + weight*b.Mean
@@ -207,16 +208,16 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the dictionaries of two children, a shard at a time.
+// offspring fills the dictionaries of two children, one shard at a time.
 type offspring struct {
 	children   [2]*dictionary
-	resetRates [2]float64 // the mutation: how likely the action of a state is drawn anew
+	resetRates [2]float64 // mutation: probability that the action of a state is drawn, by child
 	rand       *rules.Rand
 	shard      int
-	parts      [2][]rl.Pair // of the shard
+	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross gives the children what two parents know.
+// cross fills the children by crossover.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
@@ -231,13 +232,13 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	o.flush()
 }
 
-// copy gives the children what one parent each knows.
+// copy fills each child with the pairs of one parent.
 func (o *offspring) copy(a, b []rl.Pair) {
 	forEachState(a, b, o.add)
 	o.flush()
 }
 
-// add adds what the children get of a state.
+// add adds the pairs of a state to the children and mutates them.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {
@@ -257,7 +258,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 	}
 }
 
-// flush writes what has been added to the shard.
+// flush stores the pairs of the present shard in the children.
 func (o *offspring) flush() {
 	for child, pairs := range o.parts {
 		o.children[child].table.Reserve(o.shard, len(pairs))

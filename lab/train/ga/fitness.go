@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Fitness is what an individual has reached in its games.
+// Fitness is the result of an individual in its games.
 type Fitness struct {
-	HalfWins int `json:"won"`    // twice the games won, and the games in which it shared the most points
+	HalfWins int `json:"won"`    // 2 for each win and 1 for each game in which it shared the highest score
 	Points   int `json:"points"` // of the games
 	Games    int `json:"games"`
 }
@@ -22,7 +22,7 @@ func (f *Fitness) add(other Fitness) {
 	f.Games += other.Games
 }
 
-// WinShare returns the part of the games won, with a half for those shared.
+// WinShare returns the share of games won, where a shared game counts as half a win.
 func (f Fitness) WinShare() float64 {
 	if f.Games == 0 {
 		return 0
@@ -30,33 +30,33 @@ func (f Fitness) WinShare() float64 {
 	return float64(f.HalfWins) / float64(2*f.Games)
 }
 
-// MeanPoints returns the points of a game.
+// MeanPoints returns the mean points of a game.
 func (f Fitness) MeanPoints() float64 { return float64(f.Points) / float64(max(1, f.Games)) }
 
-// compareFitness orders by games won, then by points, the best first.
+// compareFitness orders by wins, then by points, with the best first.
 func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
-// rank returns the individuals' numbers, the fittest first; of equal ones the lower number.
+// rank returns the indices of the individuals, with the fittest first. Equal ones are ordered by index.
 func rank(fit []Fitness) []int {
 	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })
 	return order
 }
 
-// cardTable is where games of a mode are played.
+// cardTable plays games of a mode.
 type cardTable struct {
 	mode     cards.Mode
-	rules    []baraja.TableRules // of which each deal draws one
+	rules    []baraja.TableRules // each deal draws one of these combinations
 	position cards.Position
 	legal    [rules.MaxMoves]rules.Move
 	src      rules.Stream
-	rand     *rules.Rand // of the agents
+	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays the deal of a seed: agent i sits at (i + rotation) modulo the number of seats. The
-// deal and its rules are the same for all rotations.
+// play plays the deal of a seed, with agent i in seat (i + rotation) modulo the number of seats. The deal
+// and its rules are the same for all rotations.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
@@ -75,8 +75,8 @@ func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Posit
 	return p
 }
 
-// match plays games between agents, each deal once in every rotation as far as the games go. Game
-// g has the deal of seeds[g/players]. The fitness is by agent.
+// match plays a number of games, each deal in all rotations one after the other, and returns the fitness by
+// agent. Game g has the deal of seeds[g/len(agents)].
 func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {
@@ -96,5 +96,5 @@ func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraj
 	return fit
 }
 
-// endObserver is an agent that is told the end of a game.
+// endObserver is implemented by agents that need the final position of a game.
 type endObserver interface{ observeEnd(*cards.Position) }

@@ -1,5 +1,6 @@
-// Package ga searches for agents of Brisca and Tute by a genetic algorithm, as R. Arjonilla's
-// bachelor's thesis does (UOC 2024): the individuals are nets, or agents that learn by Monte Carlo.
+// Package ga searches for agents of Brisca and Tute by a genetic algorithm, as R. Arjonilla's bachelor's
+// thesis does (UOC 2024). The individuals are nets, or agents that learn by Monte Carlo. Begin with Config
+// and search.
 package ga
 
 import (
@@ -9,14 +10,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Genome is the genes of a net, as a view of it: for each layer its weights, a row for each input,
-// then its biases.
+// Genome is a view of the genes of a net: for each layer the weights, with a row for each input, then the
+// biases.
 type Genome [][]float32
 
-// perLayer is the vectors of a layer: weights and biases.
+// perLayer is the number of vectors of a layer: weights and biases.
 const perLayer = 2
 
-// genesOf returns the genes of a net.
 func genesOf(n *net.Net) (g Genome) {
 	for k, genes := range n.Genes() {
 		cut := n.Sizes[k] * n.Sizes[k+1]
@@ -25,10 +25,8 @@ func genesOf(n *net.Net) (g Genome) {
 	return g
 }
 
-// layers returns the number of layers.
 func (g Genome) layers() int { return len(g) / perLayer }
 
-// layer returns the genes of one layer.
 func (g Genome) layer(i int) Genome { return g[perLayer*i : perLayer*(i+1)] }
 
 // copyFrom copies the genes of another genome of the same shape.
@@ -38,7 +36,7 @@ func (g Genome) copyFrom(from Genome) {
 	}
 }
 
-// distance returns the mean absolute difference of the genes of two genomes.
+// distance returns the mean absolute difference between the genes of two genomes.
 func (g Genome) distance(other Genome) float64 {
 	sum, n := 0.0, 0
 	for i, v := range g {
@@ -50,10 +48,10 @@ func (g Genome) distance(other Genome) float64 {
 	return sum / float64(n)
 }
 
-// uniform returns a number from 0 up to but not including 1.
+// uniform returns a random number in the interval from 0 to 1, without 1.
 func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// randomInt returns a whole number from low to high, low if high is lower.
+// randomInt returns a random integer from low to high, or low if high is lower.
 func randomInt(r *rules.Rand, low, high int) int {
 	if high <= low {
 		return low
@@ -61,7 +59,7 @@ func randomInt(r *rules.Rand, low, high int) int {
 	return low + r.Below(high-low+1)
 }
 
-// randomSubset marks from 1 to all of the n layers, each number of layers equally likely.
+// randomSubset marks from 1 to n of n layers. Each number of layers has the same probability.
 func randomSubset(n int, r *rules.Rand) []bool {
 	chosen := make([]bool, n)
 	for _, i := range sample(n, randomInt(r, 1, n), r) {
@@ -70,7 +68,7 @@ func randomSubset(n int, r *rules.Rand) []bool {
 	return chosen
 }
 
-// sample draws k of the numbers below n without repetition, in the order of drawing.
+// sample draws k of the numbers below n without replacement.
 func sample(n, k int, r *rules.Rand) []int {
 	all := indices(n)
 	k = min(k, n)

@@ -8,27 +8,26 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// mutation changes genes of an individual.
+// mutation is an operator that changes the genes in a vector.
 type mutation struct {
 	name   string
 	mutate func(v []float32, r *rules.Rand)
 }
 
-// mutatedShare is the most of the genes of a vector that a mutation changes, where that is more
-// than leastMutated.
+// A mutation changes at most mutatedShare of the genes of a vector, or minMutated genes if these are more.
 const (
 	mutatedShare = 0.05
 	minMutated   = 4
 )
 
-// The standard deviation of noise: a number between these, small and large ones equally likely.
+// The standard deviation of noise is between these values, with a uniformly distributed logarithm.
 const (
 	minNoise = 0.03
 	maxNoise = 0.1
 )
 
-// mutations are those of the study, which move genes and make no new ones, and noise, which is
-// ours. Each works on the vectors of random layers, at least one.
+// mutations are those of the study, which move genes without changing their values, and noise, which is not
+// in the study and changes all genes of a vector.
 var mutations = []mutation{
 	{"swap", func(v []float32, r *rules.Rand) {
 		n := randomInt(r, 1, max(1, maxMutated(v)))
@@ -59,10 +58,10 @@ var mutations = []mutation{
 	}},
 }
 
-// studyMutations are the mutations of the study.
+// studyMutations are the names of the study's mutations.
 var studyMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
 
-// inSomeLayers mutates the vectors of random layers.
+// inSomeLayers mutates the vectors of random layers, at least one.
 func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	for i, chosen := range randomSubset(g.layers(), r) {
 		for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
@@ -73,10 +72,11 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	}
 }
 
-// maxMutated returns the number of genes of a vector that may change.
+// maxMutated returns the number of genes that mutatedShare allows to change.
 func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
-// randomSegment draws the bounds of a part of v: from 2 genes to as many as may change.
+// randomSegment returns random bounds of a part of v, which has 2 genes or more and at most the number that
+// may change.
 func randomSegment(v []float32, r *rules.Rand) (from, to int) {
 	n := min(randomInt(r, 2, max(minMutated, maxMutated(v))), len(v))
 	from = r.Below(len(v) - n + 1)
@@ -91,7 +91,7 @@ func swapPairs(v []float32, places []int) {
 	}
 }
 
-// displace takes v[from:to] out of v and puts it before the place at of what is left.
+// displace moves v[from:to] so that it begins at index at.
 func displace(v []float32, from, to, at int) {
 	switch {
 	case at < from:
@@ -108,7 +108,7 @@ func rotate(v []float32, n int) {
 	slices.Reverse(v)
 }
 
-// normal draws from the standard normal distribution (G. Box, M. Muller, 1958).
+// normal draws from the standard normal distribution (Box and Muller, 1958).
 func normal(r *rules.Rand) float64 {
 	return math.Sqrt(-2*math.Log(1-uniform(r))) * math.Cos(2*math.Pi*uniform(r))
 }

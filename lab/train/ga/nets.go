@@ -14,17 +14,17 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// netSpecies is the species of GA-XN.
+// netSpecies is the species of the variant xn: nets that rank all moves in one pass.
 type netSpecies struct {
 	*Config
 	mode       cards.Mode
 	crossovers []crossover
 	mutations  []mutation
 	blank      *net.Net
-	output     Genome // the output layer of all nets, where it is shared
+	output     Genome // output layer of all nets, if they share it
 }
 
-// newNetSpecies returns the species of a valid configuration.
+// newNetSpecies returns the species for a valid configuration.
 func newNetSpecies(c *Config, m cards.Mode) species[*net.Net] {
 	b := &netSpecies{Config: c, mode: m}
 	b.crossovers, _ = selectNamed("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
@@ -33,8 +33,7 @@ func newNetSpecies(c *Config, m cards.Mode) species[*net.Net] {
 	return b
 }
 
-// firstGeneration makes the first generation. As published, all nets share their layers, and so they are
-// all the same.
+// firstGeneration returns n random nets. With the defect "layers" all nets are the same.
 func (b *netSpecies) firstGeneration(n int, r *rules.Rand) (members []*net.Net) {
 	for i := range n {
 		born := b.randomNet(r)
@@ -62,7 +61,7 @@ func outputLayer(n *net.Net) Genome {
 
 func (b *netSpecies) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
-// applyLessons returns the net: it learns nothing.
+// applyLessons returns n: nets do not learn from games.
 func (b *netSpecies) applyLessons(n *net.Net, _ []rl.Update) *net.Net { return n }
 
 func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
@@ -83,8 +82,8 @@ func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *
 	return x, y, nil
 }
 
-// applyDefects does to children what the study's code does: their output layer is that of a new net, and
-// when nets share their layers, both children have what was set last, the second child's.
+// applyDefects changes two children as the study's program does. With the defect "output" their output layer
+// is that of a new net; with the defect "layers" both children have the genes of the second one.
 func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 	if b.hasDefect(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {
@@ -102,8 +101,8 @@ func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 
 func (b *netSpecies) release([]*net.Net) {}
 
-// metrics returns how many nets are different, and the mean distance of the elite's genes to
-// those of the best.
+// metrics returns the number of different nets, and the mean distance between the genes of the elite and of
+// the best net.
 func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {
@@ -115,7 +114,6 @@ func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uin
 	}, 0
 }
 
-// distinct returns how many nets are different.
 func distinct(members []*net.Net) int {
 	seen, seed := map[uint64]bool{}, maphash.MakeSeed()
 	for _, n := range members {

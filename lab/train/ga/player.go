@@ -8,15 +8,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Agent chooses moves of one game after another. It plays any number of seats of a game.
+// Agent chooses moves in one game after another. It may play several seats of a game.
 type Agent interface {
-	// Begin is called before a game.
+	// Begin is called before each game.
 	Begin(r *rules.Rand)
-	// Choose returns one of the legal moves, of which there is at least one.
+	// Choose returns one of the legal moves. There is at least one.
 	Choose(p *cards.Position, legal []rules.Move) rules.Move
 }
 
-// netPlayer plays nets, one after the other.
+// netPlayer plays the moves of a net.
 type netPlayer struct {
 	*learned.GA
 	net  *net.Net
@@ -27,7 +27,7 @@ func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
 	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
-// setIndividual sets the net, of the same sizes as before. It learns nothing.
+// setIndividual sets the net, which must have the same sizes as the previous one.
 func (p *netPlayer) setIndividual(n *net.Net, _ bool) {
 	p.net = n
 	p.SetNet(n)
@@ -37,7 +37,7 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the place of the action with the highest output in a position, the first of equal
+// choosePlace returns the index of the action with the highest output in a position, the first of equal
 // ones.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
@@ -53,13 +53,13 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the sizes of a net of a mode with hidden layers, inputs first.
+// sizes returns the layer sizes of a net for a mode, with the inputs first.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())
 }
 
-// RandomAgent plays any legal move.
+// RandomAgent plays random legal moves.
 type RandomAgent struct{ r *rules.Rand }
 
 func (a *RandomAgent) Begin(r *rules.Rand) { a.r = r }

@@ -9,16 +9,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// rival is a house bot that plays against the individuals of a search, any seats of a game. It is
-// not bound by time.
+// rival is a house bot that plays against the individuals of a search. It has no time limit.
 type rival struct {
 	rand    *rules.Rand
-	seats   []*house.LocalSeat // by number
-	playing []bool             // whether the seat has begun the game
+	seats   []*house.LocalSeat // by seat
+	playing []bool             // whether the seat has had a turn in this game
 }
 
-// newRival returns the house bot of a spec. It is an error if it cannot play a mode, as it may lack a
-// model for it.
+// newRival returns the house bot for a spec. It returns an error if the bot cannot play the mode, for
+// example because it has no model for it.
 func newRival(spec string, m cards.Mode) (Agent, error) {
 	b := &rival{playing: make([]bool, m.Players)}
 	for range m.Players {
@@ -46,12 +45,12 @@ func (b *rival) Begin(r *rules.Rand) {
 func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	m, err := b.requestMove(p)
 	if err != nil {
-		return legal[0] // a bot that can play the mode, as newRival has found, can play on
+		return legal[0] // should not happen: newRival has checked that the bot can play the mode
 	}
 	return m
 }
 
-// requestMove returns the bot's move. A seat begins a game with its first turn.
+// requestMove returns the bot's move. The first turn of a seat starts a game for it.
 func (b *rival) requestMove(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {

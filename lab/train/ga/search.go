@@ -14,39 +14,40 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// search is a genetic search. It is deterministic, whatever the number of workers.
+// search is a run of the genetic algorithm and implements run.Trainer. Its result does not depend on the
+// number of workers.
 type search[I any] struct {
 	Config
 	mode    cards.Mode
 	species species[I]
 	rules   []baraja.TableRules
-	rival   func() (Agent, error) // nil for none
-	workers []*worker[I]          // one a worker
+	rival   func() (Agent, error) // creates the rival for a worker; nil if individuals play against each other
+	workers []*worker[I]
 
-	generation    int // that members are of
+	generation    int // number of the generation of members
 	members       []I
-	counts        map[string]int
-	pool          []evalPosition // of the window
-	window        int
-	lastOutcome   outcome // of the last step
-	hasLoggedFull bool    // the log says that tables are full
+	counts        map[string]int // how often each crossover and mutation was applied
+	pool          []evalPosition // positions of the present window
+	window        int            // generation / poolGenerations
+	lastOutcome   outcome        // of the last step
+	hasLoggedFull bool           // the log says that tables are full
 }
 
-// worker is what a goroutine plays with.
+// worker has what one goroutine needs to play.
 type worker[I any] struct {
 	cardTable
 	players []player[I]
 	rivals  []Agent
 	random  RandomAgent
 	agents  []Agent
-	// What values positions.
+	// For fitness by positions.
 	inputs    net.Inputs
 	end       cards.Position
 	next      [rules.MaxMoves]rules.Move
 	heuristic decisions.Heuristic
 }
 
-// Names of the random numbers derived from the seed.
+// The purposes for which random numbers are derived from the seed.
 const (
 	forBirth     = "ga/birth"
 	forDeals     = "ga/deals"
@@ -56,14 +57,14 @@ const (
 	forPositions = "ga/positions"
 )
 
-// randFor returns the generator for a purpose in a generation or round.
+// randFor returns the generator for a purpose in a generation or a round.
 func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. The config is valid. of makes its species.
-// rival makes the agent to play against, for each worker; it is nil when individuals play against each
-// other.
+// newSearch returns a search before its first generation. The configuration must be valid. The function of
+// creates the species. The function rival creates the opponent of a worker; it is nil if individuals play
+// against each other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), of func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
 	s.mode, _ = cards.ParseMode(c.Mode)
@@ -96,11 +97,11 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 	return w, nil
 }
 
-// pairing is the individuals of a game, by their numbers; with a rival, one of them.
+// pairing has the indices of the individuals in a game. With a rival it has only one.
 type pairing []int
 
-// pairings draws who plays whom among some individuals. Where their number leaves seats of the
-// last game free, others take these, and that game counts for them as well.
+// pairings draws random pairings among some individuals. If the last game has free seats, individuals of
+// other games take them, and the game counts for these as well.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -123,15 +124,15 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult is what the individuals of a pairing have reached, in its order.
+// pairingResult has the fitness and the lessons of the individuals of a pairing, in its order.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
 }
 
-// playTournament plays all pairings of some individuals and returns the fitness by individual. All
-// pairings play the same deals. Lessons gets what the individuals have to learn; where it is nil,
-// they do not explore.
+// playTournament plays all pairings of some individuals on the same deals and returns the fitness by
+// individual. It appends the returns that individuals can learn to lessons. If lessons is nil, they do not
+// explore.
 func (s *search[I]) playTournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
@@ -157,7 +158,7 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents of a pairing; the rival takes the seats that are left.
+// seatAgents returns the agents of a pairing. The rival takes the remaining seats.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {
@@ -171,7 +172,7 @@ func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	return w.agents
 }
 
-// forEach calls do for the numbers below n, by the workers.
+// forEach calls do for the numbers below n, in all workers, and returns the error of ctx.
 func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i int)) error {
 	run.ForEach(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
@@ -181,20 +182,20 @@ func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i 
 	return ctx.Err()
 }
 
-// outcome is what a generation has come to.
+// outcome is the result of a generation.
 type outcome struct {
 	fitness        []Fitness     // by individual
-	elite          []int         // individuals, the fittest first
+	elite          []int         // indices of the parents, the fittest first
 	lessons        [][]rl.Update // by individual
-	speciesMetrics []run.Metric  // of the species
-	rejections     uint64        // pairs that full tables turned away
-	crossover      float64       // the ratios that made the next generation
-	mutation       float64
-	random         Fitness // of the best against random moves
+	speciesMetrics []run.Metric
+	rejections     uint64  // how often full tables rejected a new pair
+	crossover      float64 // ratio that made the next generation
+	mutation       float64 // ratio that made the next generation
+	random         Fitness // of the fittest against random moves
 }
 
-// step plays a generation and makes the next; after the last, its elite are the members. It
-// changes nothing when ctx ends first.
+// step plays a generation and creates the next one. After the last generation its elite are the members. If
+// ctx ends first, step changes nothing.
 func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	if err = s.selectElite(ctx, &o); err != nil {
 		return o, err
@@ -223,7 +224,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	return o, nil
 }
 
-// selectElite sets the fitness of all members, what they have to learn, and the elite.
+// selectElite sets the fitness and the lessons of all members, and the elite.
 func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
@@ -245,7 +246,6 @@ func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	return err
 }
 
-// indices returns the numbers below n.
 func indices(n int) (all []int) {
 	for i := range n {
 		all = append(all, i)
@@ -253,8 +253,8 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// nextGeneration returns the next generation: the parents, if the elite is kept, and children of pairs of
-// them; and how often each operator has been made then.
+// nextGeneration returns the next generation and the updated counts of operators. It has the parents, with
+// KeepElite, and children of pairs of them.
 func (s *search[I]) nextGeneration(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := randFor(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)

@@ -15,15 +15,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// RandomRival is a rival that is no house bot: it plays any legal move.
+// RandomRival is the rival that plays random legal moves. It is not a house bot.
 const RandomRival = "random"
 
 const (
-	// testPieceGames is games of a test that a worker plays at a time: a multiple of all numbers of seats.
+	// testPieceGames is the number of test games that a worker plays at a time. It is divisible by all
+	// numbers of seats.
 	testPieceGames = 60
-	// finalTest are the games of the model against random moves.
+	// finalTest is the number of games of the model against random moves.
 	finalTest = 3000
-	// testGames are played against random moves by the best of every generation.
+	// testGames is the number of games against random moves of the fittest of every generation.
 	testGames = 120
 )
 
@@ -43,16 +44,16 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 	return newSearch(*c, in.Workers, rival, newNetSpecies)
 }
 
-// SearchReport is what has come of a search, as result.json has it.
+// SearchReport is the result of a search, which is stored as result.json.
 type SearchReport struct {
 	Random     Fitness        `json:"random"`                // of the model against random moves
-	Nets       int            `json:"nets,omitempty"`        // different ones among the last members
-	Pairs      int            `json:"pairs,omitempty"`       // of a state and an action, in the model's table
-	States     int            `json:"states,omitempty"`      // of the model
-	Rejections uint64         `json:"turned_away,omitempty"` // pairs that were turned away because tables were full
-	Operators  map[string]int `json:"operators"`             // how often each crossover and mutation was made
+	Nets       int            `json:"nets,omitempty"`        // number of different nets in the last generation
+	Pairs      int            `json:"pairs,omitempty"`       // pairs of a state and an action in the model's table
+	States     int            `json:"states,omitempty"`      // states in the model
+	Rejections uint64         `json:"turned_away,omitempty"` // how often a full table rejected a new pair
+	Operators  map[string]int `json:"operators"`             // how often each crossover and mutation was applied
 
-	memory int // that all tables may take, in MiB; 0 for nets
+	memory int // limit for all tables, in MiB; 0 for nets
 }
 
 func (r SearchReport) String() string {
@@ -71,10 +72,10 @@ func (r SearchReport) String() string {
 
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
-// Step plays a generation and makes the next.
+// Step plays a generation and creates the next one.
 func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.lastOutcome, err = s.step(ctx)
-	s.lastOutcome.lessons = nil // they take memory
+	s.lastOutcome.lessons = nil // release the memory
 	return err
 }
 
@@ -86,8 +87,7 @@ func (s *search[I]) Report(f *run.Folder) error {
 	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
-// metrics returns the figures of a generation. Shares are of the games won, with a half for those
-// shared.
+// metrics returns the metrics of a generation. In shares of games won a shared game counts as half a win.
 func (o *outcome) metrics() []run.Metric {
 	var all Fitness
 	for _, fit := range o.fitness {
@@ -116,7 +116,7 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 	)
 }
 
-// Finish chooses the model from the last elite and writes it.
+// Finish chooses the model among the last elite and writes it.
 func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResult, error) {
 	if err := s.drawPlots(f); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResu
 	return r, err
 }
 
-// chooseFinal returns the best of the members, which are the last elite, by more games.
+// chooseFinal returns the index of the best member of the last elite, by the results of further games.
 func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	fit := make([]Fitness, len(s.members))
 	among := indices(len(s.members))
@@ -154,7 +154,7 @@ func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	return rank(fit)[0], nil
 }
 
-// testAgainstRandom plays an individual, which does not explore, against random moves.
+// testAgainstRandom plays games of an individual, without exploration, against random moves.
 func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
 	parts := make([]Fitness, (games+testPieceGames-1)/testPieceGames)
 	seeds := make([]uint64, len(parts)*testPieceGames)
@@ -175,24 +175,24 @@ func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *ru
 	return sum, err
 }
 
-// Size returns the bytes of the individuals and of their checkpoint.
+// Size estimates the bytes of the individuals and of their checkpoint.
 func (s *search[I]) Size() (memory, disk int64) {
 	memory, disk = s.species.memoryUse(s.members, float64(s.Generations)/float64(s.generation))
 	return memory + memoryOverhead, disk + int64(s.Generations)*metricsBytes + diskOverhead
 }
 
-// What a run takes besides its individuals, in bytes.
+// The bytes that a run needs besides its individuals.
 const (
 	memoryOverhead = 20 << 20
-	diskOverhead   = 500 << 10 // the plots
-	metricsBytes   = 80        // a generation
+	diskOverhead   = 500 << 10 // for plots
+	metricsBytes   = 80        // for each generation
 )
 
-// state is the first line of a checkpoint; the members follow.
+// state is the first line of a checkpoint, which the members follow.
 type state struct {
 	Generation int            `json:"generation"`
 	Members    int            `json:"members"`
-	Counts     map[string]int `json:"counts"` // crossovers and mutations made
+	Counts     map[string]int `json:"counts"` // how often each crossover and mutation was applied
 }
 
 func (s *search[I]) Save(w io.Writer) error {
