@@ -80,7 +80,7 @@ func TestWorker(t *testing.T) {
 	}
 	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
 	w.exits(t, cli.ExitGood)
-	left, err := filepath.Glob(filepath.Join(data, "*", "*"))
+	left, err := filepath.Glob(filepath.Join(data, "*", "[^.]*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
