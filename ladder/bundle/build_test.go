@@ -23,8 +23,8 @@ import (
 // small has limits that tests exceed quickly.
 var small = Limits{UploadSize: 256 << 10, UnpackedSize: 2 << 20, Files: 50, Depth: 5, PathSize: 100, Ratio: 50}
 
-// ent is an entry of a test's archive: a file, unless kind or name say otherwise.
-type ent struct {
+// testEntry is an entry of a test's archive: a file, unless kind or name say otherwise.
+type testEntry struct {
 	name, body string
 	kind       byte // of tar; for zip the same letters
 	link       string
@@ -33,7 +33,7 @@ type ent struct {
 }
 
 // tarOf makes a tar archive, also of invalid entries.
-func tarOf(entries ...ent) []byte {
+func tarOf(entries ...testEntry) []byte {
 	var out bytes.Buffer
 	t := tar.NewWriter(&out)
 	for _, e := range entries {
@@ -76,10 +76,10 @@ func zst(data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-func tgz(entries ...ent) []byte { return gz(tarOf(entries...)) }
+func tgz(entries ...testEntry) []byte { return gz(tarOf(entries...)) }
 
 // zipOf makes a zip archive, also of invalid entries.
-func zipOf(entries ...ent) []byte {
+func zipOf(entries ...testEntry) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, e := range entries {
@@ -113,8 +113,8 @@ func zipOf(entries ...ent) []byte {
 	return out.Bytes()
 }
 
-// raw is an entry of a zip archive's list that may be false; body is what is stored.
-type raw struct {
+// rawEntry is an entry of a zip archive's list that may be false; body is what is stored.
+type rawEntry struct {
 	name          string
 	body          []byte
 	method, flags uint16
@@ -126,7 +126,7 @@ type raw struct {
 
 // zipRaw writes a zip archive byte by byte; count is the number of files in its end
 // record, -1 for the true one.
-func zipRaw(count int, files ...raw) []byte {
+func zipRaw(count int, files ...rawEntry) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
 	var list bytes.Buffer
@@ -217,10 +217,10 @@ func tarHeader(name string, kind byte, size int64) []byte {
 	return h
 }
 
-// many returns n short files.
-func many(n int) (entries []ent) {
+// manyEntries returns n short files.
+func manyEntries(n int) (entries []testEntry) {
 	for i := range n {
-		entries = append(entries, ent{name: fmt.Sprintf("f%d", i)})
+		entries = append(entries, testEntry{name: fmt.Sprintf("f%d", i)})
 	}
 	return entries
 }
@@ -238,7 +238,7 @@ func tarOfMillion() []byte {
 // zipOfMillion returns a zip archive with a list of a million files; its end can count
 // 65,535 at most.
 func zipOfMillion() []byte {
-	one := zipRaw(1_000_000&0xffff, raw{name: "a"})
+	one := zipRaw(1_000_000&0xffff, rawEntry{name: "a"})
 	list, end := len(one)-22-46-1, len(one)-22
 	out := append(append([]byte{}, one[:list]...), bytes.Repeat(one[list:end], 1_000_000)...)
 	out = append(out, one[end:]...)
@@ -246,8 +246,8 @@ func zipOfMillion() []byte {
 	return out
 }
 
-// store writes an archive into a directory of its own.
-func store(t testing.TB, data []byte) (file, into string) {
+// writeArchive writes an archive into a directory of its own.
+func writeArchive(t testing.TB, data []byte) (file, into string) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "archive")

@@ -58,7 +58,7 @@ func TestPackAndUnpack(t *testing.T) {
 	dir := fileTree(t, files)
 	kit.Must(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
 	p := kit.Get[*Archive](t)(Pack(dir, small))
-	file, into := store(t, p.Data)
+	file, into := writeArchive(t, p.Data)
 	os.Mkdir(filepath.Dir(into), 0o755)
 	tree := kit.Get[Tree](t)(Unpack(file, into, small))
 	want := map[string]string{
@@ -111,7 +111,7 @@ func TestPackErrors(t *testing.T) {
 	}{
 		"links":      {map[string]string{"bot.py": ""}, []string{"a", "b"}, ladder.Invalid, []string{`"a", "b"`, "cp -L", IgnoreFile}},
 		"many links": {map[string]string{"bot.py": ""}, strings.Split("abcdefg", ""), ladder.Invalid, []string{`"e" and 2 more`}},
-		"too large":  {map[string]string{"x": half(1 << 20), "y": half(1 << 20), "z": "1"}, nil, ladder.TooLarge, []string{"2 MiB", "at most 2 MiB", `"x" (1 MiB), "y" (1 MiB), "z" (1 bytes)`, IgnoreFile}},
+		"too large":  {map[string]string{"x": halfCompressible(1 << 20), "y": halfCompressible(1 << 20), "z": "1"}, nil, ladder.TooLarge, []string{"2 MiB", "at most 2 MiB", `"x" (1 MiB), "y" (1 MiB), "z" (1 bytes)`, IgnoreFile}},
 		"too large packed": {map[string]string{"x": noise(300 << 10), "y": "1"}, nil, ladder.TooLarge,
 			[]string{"when it is packed", "at most 256 KiB", `"x" (300 KiB)`}},
 		"too many":   {manyNames(51), nil, ladder.TooLarge, []string{"52 files and directories", "at most 50", `"sub"`}},
@@ -130,7 +130,7 @@ func TestPackErrors(t *testing.T) {
 	if _, err := Pack(filepath.Join(t.TempDir(), "none"), small); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
 	}
-	file, _ := store(t, nil)
+	file, _ := writeArchive(t, nil)
 	if _, err := Pack(file, small); ladder.CodeOf(err) != ladder.Invalid {
 		t.Errorf("a file: %v", err)
 	}
@@ -138,7 +138,7 @@ func TestPackErrors(t *testing.T) {
 
 func manyNames(n int) map[string]string {
 	files := map[string]string{}
-	for _, e := range many(n) {
+	for _, e := range manyEntries(n) {
 		files["sub/"+e.name] = ""
 	}
 	return files

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// save receives an upload and keeps it.
-func save(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
+// receiveAndStore receives an upload and keeps it.
+func receiveAndStore(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	u, err := Receive(r, dir, l)
 	if err == nil {
 		err = u.Store()
@@ -28,10 +28,10 @@ func save(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 
 func TestSave(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
-	data := tgz(ent{name: "bot.py", body: noise(1000)})
+	data := tgz(testEntry{name: "bot.py", body: noise(1000)})
 	sum := sha256.Sum256(data)
 	for range 2 { // the same again is the same
-		got, err := save(iotest.OneByteReader(bytes.NewReader(data)), dir, small)
+		got, err := receiveAndStore(iotest.OneByteReader(bytes.NewReader(data)), dir, small)
 		if err != nil || got.SHA256 != hex.EncodeToString(sum[:]) || got.Size != int64(len(data)) {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -53,7 +53,7 @@ func TestSave(t *testing.T) {
 // What is refused leaves nothing, whatever the reason.
 func TestSaveErrors(t *testing.T) {
 	// limit: limits.upload
-	good := tgz(ent{name: "bot.py", body: noise(100 << 10)})
+	good := tgz(testEntry{name: "bot.py", body: noise(100 << 10)})
 	for name, c := range map[string]struct {
 		body  io.Reader
 		code  ladder.ErrorCode
@@ -68,7 +68,7 @@ func TestSaveErrors(t *testing.T) {
 		"cut off soon": {io.MultiReader(bytes.NewReader(good[:5]), iotest.ErrReader(errors.New("reset by peer"))), ladder.Invalid, []string{"cut off", "reset by peer"}},
 	} {
 		dir := datadir.Dir(t.TempDir())
-		_, err := save(c.body, dir, small)
+		_, err := receiveAndStore(c.body, dir, small)
 		wantError(t, name, err, c.code, c.words)
 		if found := kit.Tree(t, string(dir)); len(found) != 2 { // bundles and tmp, empty
 			t.Errorf("%s: %v is left", name, found)
@@ -84,7 +84,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestSaveUnavailable(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
 	kit.Must(t, os.WriteFile(dir.Temp(), nil, 0o644))
-	_, err := save(bytes.NewReader(tgz(ent{name: "x"})), dir, small)
+	_, err := receiveAndStore(bytes.NewReader(tgz(testEntry{name: "x"})), dir, small)
 	if ladder.CodeOf(err) != ladder.Unavailable || strings.Contains(err.Error(), string(dir)) || errors.Unwrap(err) == nil {
 		t.Errorf("%v, because of %v", err, errors.Unwrap(err))
 	}
@@ -96,7 +96,7 @@ func TestSaveTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			if _, err := save(bytes.NewReader(tgz(ent{name: "x", body: noise(1000 * (i % 4))})), dir, small); err != nil {
+			if _, err := receiveAndStore(bytes.NewReader(tgz(testEntry{name: "x", body: noise(1000 * (i % 4))})), dir, small); err != nil {
 				t.Error(err)
 			}
 		})
@@ -109,7 +109,7 @@ func TestSaveTogether(t *testing.T) {
 
 // What is discarded is gone, but for what others have kept.
 func TestDiscard(t *testing.T) {
-	data := tgz(ent{name: "bot.py"})
+	data := tgz(testEntry{name: "bot.py"})
 	for _, c := range []struct {
 		name               string
 		keep, others, kept bool
@@ -121,7 +121,7 @@ func TestDiscard(t *testing.T) {
 	} {
 		dir := datadir.Dir(t.TempDir())
 		if c.others {
-			if _, err := save(bytes.NewReader(data), dir, small); err != nil {
+			if _, err := receiveAndStore(bytes.NewReader(data), dir, small); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -22,42 +22,42 @@ import (
 func TestUnpack(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		entries []ent
+		entries []testEntry
 		tarOnly bool
 		want    map[string]string
 		top     string
 		left    []string
 	}{
-		{name: "plain", entries: []ent{{name: "bot.py", body: "x"}, {name: "lib/a.py", body: "y"}},
+		{name: "plain", entries: []testEntry{{name: "bot.py", body: "x"}, {name: "lib/a.py", body: "y"}},
 			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y"}},
-		{name: "with dots", entries: []ent{{name: "./"}, {name: "./bot.py", body: "x"}, {name: "./lib//a.py"}},
+		{name: "with dots", entries: []testEntry{{name: "./"}, {name: "./bot.py", body: "x"}, {name: "./lib//a.py"}},
 			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- "}},
-		{name: "top directory", entries: []ent{{name: "me-bot-1234/"}, {name: "me-bot-1234/bot.py", body: "x"}, {name: "me-bot-1234/empty/"}},
+		{name: "top directory", entries: []testEntry{{name: "me-bot-1234/"}, {name: "me-bot-1234/bot.py", body: "x"}, {name: "me-bot-1234/empty/"}},
 			top: "me-bot-1234", want: map[string]string{"bot.py": "-rw-r--r-- x", "empty": "drwxr-xr-x"}},
-		{name: "top directory, never named", entries: []ent{{name: "top/a/b", body: "x"}, {name: "top/c"}},
+		{name: "top directory, never named", entries: []testEntry{{name: "top/a/b", body: "x"}, {name: "top/c"}},
 			top: "top", want: map[string]string{"a": "drwxr-xr-x", "a/b": "-rw-r--r-- x", "c": "-rw-r--r-- "}},
-		{name: "two directories", entries: []ent{{name: "a/x"}, {name: "b/"}},
+		{name: "two directories", entries: []testEntry{{name: "a/x"}, {name: "b/"}},
 			want: map[string]string{"a": "drwxr-xr-x", "a/x": "-rw-r--r-- ", "b": "drwxr-xr-x"}},
-		{name: "top directory twice", entries: []ent{{name: "a/b/x"}},
+		{name: "top directory twice", entries: []testEntry{{name: "a/b/x"}},
 			top: "a", want: map[string]string{"b": "drwxr-xr-x", "b/x": "-rw-r--r-- "}},
-		{name: "modes", entries: []ent{{name: "a", mode: 0o4755}, {name: "b", mode: 0o2771}, {name: "c", mode: 0o1666}, {name: "d", mode: 0o600}, {name: "e", mode: 0o100}, {name: "f/", mode: 0o700}},
+		{name: "modes", entries: []testEntry{{name: "a", mode: 0o4755}, {name: "b", mode: 0o2771}, {name: "c", mode: 0o1666}, {name: "d", mode: 0o600}, {name: "e", mode: 0o100}, {name: "f/", mode: 0o700}},
 			want: map[string]string{"a": "-rwxr-xr-x ", "b": "-rwxr-xr-x ", "c": "-rw-r--r-- ", "d": "-rw-r--r-- ", "e": "-rwxr-xr-x ", "f": "drwxr-xr-x"}},
-		{name: "junk", entries: []ent{{name: "bot.py"}, {name: ".git/"}, {name: ".git/config"}, {name: "lib/__pycache__/a.pyc"}, {name: "__MACOSX/._bot.py"}, {name: ".DS_Store"}, {name: ".gitignore"}},
+		{name: "junk", entries: []testEntry{{name: "bot.py"}, {name: ".git/"}, {name: ".git/config"}, {name: "lib/__pycache__/a.pyc"}, {name: "__MACOSX/._bot.py"}, {name: ".DS_Store"}, {name: ".gitignore"}},
 			left: []string{".DS_Store", ".git", ".git/config", "__MACOSX/._bot.py", "lib/__pycache__/a.pyc"},
 			want: map[string]string{"bot.py": "-rw-r--r-- ", ".gitignore": "-rw-r--r-- "}},
-		{name: "links in junk", entries: []ent{{name: "bot.py"}, {name: ".git/link", kind: tar.TypeSymlink, link: "/"}}, left: []string{".git/link"}, want: map[string]string{"bot.py": "-rw-r--r-- "}},
-		{name: "letters", entries: []ent{{name: "señal/日本.txt"}, {name: "a b.py"}},
+		{name: "links in junk", entries: []testEntry{{name: "bot.py"}, {name: ".git/link", kind: tar.TypeSymlink, link: "/"}}, left: []string{".git/link"}, want: map[string]string{"bot.py": "-rw-r--r-- "}},
+		{name: "letters", entries: []testEntry{{name: "señal/日本.txt"}, {name: "a b.py"}},
 			want: map[string]string{"señal": "drwxr-xr-x", "señal/日本.txt": "-rw-r--r-- ", "a b.py": "-rw-r--r-- "}},
-		{name: "git archive", tarOnly: true, entries: []ent{{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1234"}}, {name: "x"}},
+		{name: "git archive", tarOnly: true, entries: []testEntry{{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1234"}}, {name: "x"}},
 			want: map[string]string{"x": "-rw-r--r-- "}},
-		{name: "attributes", tarOnly: true, entries: []ent{{name: "x", pax: map[string]string{"SCHILY.xattr.user.a": "b"}}}, want: map[string]string{"x": "-rw-r--r-- "}},
+		{name: "attributes", tarOnly: true, entries: []testEntry{{name: "x", pax: map[string]string{"SCHILY.xattr.user.a": "b"}}}, want: map[string]string{"x": "-rw-r--r-- "}},
 	} {
 		archives := map[string][]byte{"tar": tarOf(c.entries...), "tar.gz": tgz(c.entries...), "tar.zst": zst(tarOf(c.entries...))}
 		if !c.tarOnly {
 			archives["zip"] = zipOf(c.entries...)
 		}
 		for kind, data := range archives {
-			file, into := store(t, data)
+			file, into := writeArchive(t, data)
 			os.Mkdir(filepath.Dir(into), 0o755)
 			tree, err := Unpack(file, into, small)
 			if err != nil {
@@ -76,8 +76,8 @@ func TestUnpack(t *testing.T) {
 
 // A tar.gz in several members, as parallel packers write it, is one archive.
 func TestGzipMembers(t *testing.T) {
-	whole := tarOf(ent{name: "a", body: noise(3000)})
-	file, into := store(t, append(gz(whole[:1000]), gz(whole[1000:])...))
+	whole := tarOf(testEntry{name: "a", body: noise(3000)})
+	file, into := writeArchive(t, append(gz(whole[:1000]), gz(whole[1000:])...))
 	os.Mkdir(filepath.Dir(into), 0o755)
 	if tree, err := Unpack(file, into, small); err != nil || tree.Bytes != 3000 {
 		t.Errorf("%+v, %v", tree, err)
@@ -86,7 +86,7 @@ func TestGzipMembers(t *testing.T) {
 
 // A directory that exists is not written into, and a full one stays as it is.
 func TestUnpackIntoExisting(t *testing.T) {
-	file, into := store(t, tgz(ent{name: "a", body: "new"}))
+	file, into := writeArchive(t, tgz(testEntry{name: "a", body: "new"}))
 	kit.Must(t, os.MkdirAll(into, 0o755))
 	kit.Must(t, os.WriteFile(filepath.Join(into, "a"), []byte("old"), 0o644))
 	_, err := Unpack(file, into, small)
@@ -102,18 +102,18 @@ func TestUnpackIntoExisting(t *testing.T) {
 func TestLimitsAreExact(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		good, over []ent
+		good, over []testEntry
 	}{
-		{"files", many(50), many(51)},
-		{"files and directories", append(many(48), ent{name: "d/x"}), append(many(49), ent{name: "d/x"})},
-		{"depth", []ent{{name: "1/2/3/4/5"}, {name: "x"}}, []ent{{name: "1/2/3/4/5/6"}, {name: "x"}}},
-		{"path", []ent{{name: strings.Repeat("x", 100)}}, []ent{{name: strings.Repeat("x", 101)}}},
-		{"unpacked", []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64 << 10)}}, []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64<<10 + 1)}}},
+		{"files", manyEntries(50), manyEntries(51)},
+		{"files and directories", append(manyEntries(48), testEntry{name: "d/x"}), append(manyEntries(49), testEntry{name: "d/x"})},
+		{"depth", []testEntry{{name: "1/2/3/4/5"}, {name: "x"}}, []testEntry{{name: "1/2/3/4/5/6"}, {name: "x"}}},
+		{"path", []testEntry{{name: strings.Repeat("x", 100)}}, []testEntry{{name: strings.Repeat("x", 101)}}},
+		{"unpacked", []testEntry{{name: "a", body: halfCompressible(64 << 10)}, {name: "b", body: halfCompressible(64 << 10)}}, []testEntry{{name: "a", body: halfCompressible(64 << 10)}, {name: "b", body: halfCompressible(64<<10 + 1)}}},
 	} {
-		for kind, pack := range map[string]func(...ent) []byte{"tar.gz": tgz, "zip": zipOf} {
+		for kind, pack := range map[string]func(...testEntry) []byte{"tar.gz": tgz, "zip": zipOf} {
 			l := small
 			l.UnpackedSize = 128 << 10
-			file, into := store(t, pack(c.good...))
+			file, into := writeArchive(t, pack(c.good...))
 			os.Mkdir(filepath.Dir(into), 0o755)
 			if _, err := Unpack(file, into, l); err != nil {
 				t.Errorf("%s, %s: %v", c.name, kind, err)
@@ -123,8 +123,8 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// half can be packed by half or so.
-func half(n int) string {
+// halfCompressible can be packed by half or so.
+func halfCompressible(n int) string {
 	s := noise((n + 1) / 2)
 	return (s + s)[:n]
 }
@@ -138,9 +138,9 @@ func TestNamesProperty(t *testing.T) {
 		path := rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") })
 		kept := func(name string) bool { return !strings.ContainsRune(name, 0) && strings.Trim(name, "/") != "" } // in a tar archive
 		names := rapid.SliceOfNDistinct(path.Filter(kept), 1, 5, rapid.ID[string]).Draw(t, "names")
-		var entries []ent
+		var entries []testEntry
 		for _, name := range names {
-			entries = append(entries, ent{name: strings.TrimSuffix(name, "/"), body: name})
+			entries = append(entries, testEntry{name: strings.TrimSuffix(name, "/"), body: name})
 		}
 		n++
 		base := filepath.Join(dir, fmt.Sprint(n))
@@ -164,9 +164,9 @@ func TestNamesProperty(t *testing.T) {
 	})
 }
 
-// fuzzed unpacks anything: it is refused whole, or it keeps to every limit.
-func fuzzed(t *testing.T, data []byte) {
-	file, into := store(t, data)
+// checkUnpack unpacks anything: it is refused whole, or it keeps to every limit.
+func checkUnpack(t *testing.T, data []byte) {
+	file, into := writeArchive(t, data)
 	base := filepath.Dir(filepath.Dir(into))
 	os.Mkdir(filepath.Dir(into), 0o755)
 	tree, err := Unpack(file, into, small)
@@ -215,9 +215,9 @@ func addShort(f *testing.F, data []byte) {
 }
 
 func FuzzTar(f *testing.F) {
-	f.Add(tarOf(ent{name: "top/bot.py", body: "x"}, ent{name: "top/lib/"}))
-	f.Add(tarOf(ent{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1"}}, ent{name: strings.Repeat("é", 40)}))
-	f.Add(tarOf(ent{name: "l", kind: tar.TypeSymlink, link: "x"}))
+	f.Add(tarOf(testEntry{name: "top/bot.py", body: "x"}, testEntry{name: "top/lib/"}))
+	f.Add(tarOf(testEntry{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1"}}, testEntry{name: strings.Repeat("é", 40)}))
+	f.Add(tarOf(testEntry{name: "l", kind: tar.TypeSymlink, link: "x"}))
 	f.Add(append(tarHeader("././@LongLink", tar.TypeGNULongName, 600), make([]byte, 4096)...))
 	for _, c := range hostile {
 		if c.entries != nil && len(c.entries) < 5 {
@@ -225,22 +225,22 @@ func FuzzTar(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzed(t, data)
+		checkUnpack(t, data)
 		if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-			fuzzed(t, gz(data))
+			checkUnpack(t, gz(data))
 		}
 	})
 }
 
 func FuzzZip(f *testing.F) {
-	f.Add(zipOf(ent{name: "top/bot.py", body: "x"}, ent{name: "top/lib/"}))
+	f.Add(zipOf(testEntry{name: "top/bot.py", body: "x"}, testEntry{name: "top/lib/"}))
 	f.Add(overlap())
 	f.Add(zip64Lie(5)())
-	f.Add(zipRaw(-1, raw{name: "a", body: []byte("x"), size: 10}))
+	f.Add(zipRaw(-1, rawEntry{name: "a", body: []byte("x"), size: 10}))
 	for _, c := range hostile {
 		if c.entries != nil && len(c.entries) < 5 && !c.tarOnly {
 			addShort(f, zipOf(c.entries...))
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { checkUnpack(t, data) })
 }

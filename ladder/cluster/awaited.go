@@ -17,7 +17,7 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt whose result the hub waits for. It is over after its result was stored or
+// awaitedAttempt is an attempt whose result the dispatcher waits for. It is over after its result was stored or
 // refused, or after the attempt was cancelled or lost; later results are then refused. A detached attempt is
 // left to the next server instead.
 type awaitedAttempt struct {
@@ -35,14 +35,14 @@ type awaitedAttempt struct {
 	loss        chan struct{} // closed when the attempt is lost
 }
 
-// lose marks an attempt as lost. The caller holds the lock of the hub.
+// lose marks an attempt as lost. The caller holds the lock of the dispatcher.
 func (a *awaitedAttempt) lose() {
 	a.state = lost
 	close(a.loss)
 }
 
-// awaitedAttempts has the attempts whose results a hub waits for, and remembers others whose results may
-// still come. The lock of the hub guards it.
+// awaitedAttempts has the attempts whose results a dispatcher waits for, and remembers others whose results may
+// still come. The lock of the dispatcher guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine

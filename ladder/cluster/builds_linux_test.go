@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// noisy makes the files of a bot that have so many bytes when they are packed, or a few more.
-func (a *arena) noisy(id int64, bytes int) attempt.Entrant {
+// incompressibleBot makes the files of a bot that have so many bytes when they are packed, or a few more.
+func (a *arena) incompressibleBot(id int64, bytes int) attempt.Entrant {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
@@ -41,12 +41,12 @@ func TestBuildsRoom(t *testing.T) {
 		_, err := os.Stat(a.builds.Path(b.Tree))
 		return err == nil
 	}
-	bot := a.noisy(1, 20_000)
+	bot := a.incompressibleBot(1, 20_000)
 	ctx, end := context.WithCancel(t.Context())
 	first := kit.Get[build](t)(a.packFor(ctx, bot))
-	second := kit.Get[build](t)(a.pack(a.noisy(2, 20_000)))
+	second := kit.Get[build](t)(a.pack(a.incompressibleBot(2, 20_000)))
 	a.builds.Limits.Bytes = first.Size + second.Size + 1000
-	last := a.noisy(3, 20_000)
+	last := a.incompressibleBot(3, 20_000)
 	third := kit.Get[build](t)(a.pack(last))
 	if !there(first) || !there(second) || !there(third) {
 		t.Error("a bot that an attempt needs is gone")
@@ -65,7 +65,7 @@ func TestBuildsRoom(t *testing.T) {
 func TestDoubtedBuild(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *DispatcherOptions) { o.Listen = "" })
-	bot := a.noisy(1, 1000)
+	bot := a.incompressibleBot(1, 1000)
 	made := kit.Get[build](t)(a.pack(bot))
 	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree)))
 	a.must(os.WriteFile(a.builds.Path(made.Tree), whole[:len(whole)/2], 0o600))
@@ -80,9 +80,9 @@ func TestDoubtedBuild(t *testing.T) {
 func TestBuildsStay(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
-	made := kit.Get[build](t)(a.pack(a.noisy(1, 2*PartSize)))
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
+	made := kit.Get[build](t)(a.pack(a.incompressibleBot(1, 2*PartSize)))
 	fetch := func(offset int64) []byte {
 		t.Helper()
 		data := kit.Get[[]byte](t)(json.Marshal(filePart{made.Tree, offset}))
@@ -113,8 +113,8 @@ func TestBuildsStay(t *testing.T) {
 func TestManyParts(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	evil, victim := a.hostile("evil"), a.hostile("victim")
-	good, slow := kit.Get[build](t)(a.pack(a.noisy(1, 1000))), kit.Get[build](t)(a.pack(a.noisy(2, 1000)))
+	evil, victim := a.connectHostile("evil"), a.connectHostile("victim")
+	good, slow := kit.Get[build](t)(a.pack(a.incompressibleBot(1, 1000))), kit.Get[build](t)(a.pack(a.incompressibleBot(2, 1000)))
 	a.must(errors.Join(os.Remove(a.builds.Path(slow.Tree)), syscall.Mkfifo(a.builds.Path(slow.Tree), 0o600)))
 	answers := kit.Get[*nats.Subscription](t)(evil.SubscribeSync(inboxPrefix("evil") + ".x"))
 	ask := func(b build) []byte { return kit.Get[[]byte](t)(json.Marshal(filePart{Tree: b.Tree})) }
@@ -138,8 +138,8 @@ func TestManyParts(t *testing.T) {
 	}
 }
 
-// fill writes into a file until the disk is full.
-func fill(t testing.TB, path string) {
+// fillDisk writes into a file until the disk is full.
+func fillDisk(t testing.TB, path string) {
 	t.Helper()
 	f := kit.Get[*os.File](t)(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer f.Close()
@@ -161,16 +161,16 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { kit.Must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 	a := newArena(t, func(o *DispatcherOptions) { o.Dir = dir })
-	a.worker("lab-1")
+	a.startWorkerProcess("lab-1")
 	filler := filepath.Join(dir, "filler")
-	fill(t, filler)
-	j := job(1, 1, greedy, a.noisy(2, 1<<16))
+	fillDisk(t, filler)
+	j := job(1, 1, greedy, a.incompressibleBot(2, 1<<16))
 	if _, err := a.Play(t.Context(), "lab-1", j); !errors.Is(err, attempt.ErrUnavailable) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("a bot on a full disk gave %v", err)
 	}
 	a.must(os.Remove(filler))
 	r, err := a.Play(t.Context(), "lab-1", j)
-	a.complete(j, r, err)
+	a.checkComplete(j, r, err)
 	if left, err := filepath.Glob(a.builds.Path(".trees/new-*")); err != nil || len(left) > 0 {
 		t.Errorf("%v stay, %v", left, err)
 	}

@@ -14,12 +14,12 @@ import (
 func TestCacheChecks(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	w := a.within("lab-1")
-	j := job(1, 1, greedy, a.noisy(2, 1000))
+	w := a.startWorker("lab-1")
+	j := job(1, 1, greedy, a.incompressibleBot(2, 1000))
 	play := func() {
 		t.Helper()
 		r, err := a.Play(t.Context(), "lab-1", j)
-		a.complete(j, r, err)
+		a.checkComplete(j, r, err)
 		j.Match++
 	}
 	play()

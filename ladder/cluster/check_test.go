@@ -19,15 +19,15 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// handIn returns what the server makes of a result of a machine.
-func handIn(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error) {
+// checkResult returns what the server makes of a result of a machine.
+func checkResult(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error) {
 	t.Helper()
 	r.Machine = "lab-1"
 	d, err := Unpack(kit.Get[[]byte](t)(Pack(r, MaxPacked)))
 	if err != nil {
 		return d, err
 	}
-	return d, d.Check(expected(j))
+	return d, d.Check(expectationOf(j))
 }
 
 // atRandom returns the result of a job, played without its bots.
@@ -40,8 +40,8 @@ func atRandom(t testing.TB, j attempt.Job) attempt.Result {
 	return r
 }
 
-// of returns a job of a game, between a bot of the house and others.
-func of(game string, options map[string]string, bots int) attempt.Job {
+// newJob returns a job of a game, between a bot of the house and others.
+func newJob(game string, options map[string]string, bots int) attempt.Job {
 	j := job(1, 1, greedy)
 	j.Game, j.Options, j.Deals = game, options, 2
 	for i := 1; i < bots; i++ {
@@ -50,8 +50,8 @@ func of(game string, options map[string]string, bots int) attempt.Job {
 	return j
 }
 
-// fails makes the seat to move after some plies forfeit, and the game is over.
-func fails(g *referee.GameResult, ply int, why fault.Reason) {
+// forfeitAt makes the seat to move after some plies forfeit, and the game is over.
+func forfeitAt(g *referee.GameResult, ply int, why fault.Reason) {
 	seat := g.Moves[ply].Seat
 	g.Moves = g.Moves[:ply]
 	f := fault.New(seat, ply, why)
@@ -62,8 +62,8 @@ func fails(g *referee.GameResult, ply int, why fault.Reason) {
 	}
 }
 
-// short reports whether a seat has no second turn in a game.
-func short(g *referee.GameResult) bool {
+// lacksSecondTurn reports whether a seat has no second turn in a game.
+func lacksSecondTurn(g *referee.GameResult) bool {
 	seats := map[int]bool{}
 	for _, m := range g.Moves[min(2, len(g.Moves)):] {
 		seats[m.Seat] = true
@@ -71,8 +71,8 @@ func short(g *referee.GameResult) bool {
 	return len(seats) < len(g.Seats)
 }
 
-// turnOf returns the ply of the second turn of a seat, or later: a seat may move twice.
-func turnOf(g *referee.GameResult, seat int) int {
+// secondTurn returns the ply of the second turn of a seat, or later: a seat may move twice.
+func secondTurn(g *referee.GameResult, seat int) int {
 	for ply := 2; ; ply++ {
 		if g.Moves[ply].Seat == seat {
 			return ply
@@ -84,7 +84,7 @@ func turnOf(g *referee.GameResult, seat int) int {
 // with what is wrong. What its bots can have played is taken.
 func TestContradictions(t *testing.T) {
 	t.Parallel()
-	j := of("tebes", map[string]string{"size": "4"}, 2)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	j.Clock.Move, j.Clock.Margin = time.Minute, 50*time.Millisecond
 	at := func(r attempt.Result, deal, rotation int) *referee.GameResult { return r.Games[2*deal+rotation] }
 	bot := func(r attempt.Result) (g *referee.GameResult, seat int) { // not of the house
@@ -105,7 +105,7 @@ func TestContradictions(t *testing.T) {
 		{"other logs", func(r *attempt.Result) { at(*r, 0, 0).Logs[1] = []byte("hello\n") }, ""},
 		{"a bot that ends", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, ""},
 		{"an illegal move", func(r *attempt.Result) { at(*r, 0, 1).Moves[0].Move = "z9" }, "deal 0, rotation 1: move 0 of seat 0"},
 		{"a move of another seat", func(r *attempt.Result) { at(*r, 0, 1).Moves[0].Seat = 1 }, "it is the turn of seat 0"},
@@ -151,41 +151,41 @@ func TestContradictions(t *testing.T) {
 		{"a fault of nobody", func(r *attempt.Result) { at(*r, 0, 0).Faults = []referee.Fault{{Seat: 99}} }, "a fault is of seat 99"},
 		{"a fault of an unknown kind", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: "bad"})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: "bad"})
 		}, `the reason "bad" is unknown`},
 		{"a fault with another text", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Text = "made up"
 		}, "the text is"},
 		{"a fault with a text of many lines", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Failed, Detail: "no\nmemory"})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Failed, Detail: "no\nmemory"})
 		}, "one printable line"},
 		{"a fault with a detail that is not shown", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1, Detail: "\x1b[2J"})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Exited, Status: 1, Detail: "\x1b[2J"})
 		}, "one printable line"},
 		{"a fault with a long text", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Failed, Detail: strings.Repeat("x", maxFault)})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Failed, Detail: strings.Repeat("x", maxFault)})
 		}, "at most 16384 bytes"},
 		{"a fault with another code", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.Exited, Status: 1})
 			g.Faults[0].Code = protocol.Timeout
 		}, "the code is"},
 		{"a legal move that is called illegal", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(g.Moves[turnOf(g, seat)].Move), Detail: "no"})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(g.Moves[secondTurn(g, seat)].Move), Detail: "no"})
 		}, "is legal"},
 		{"a connection that is lost", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, seat), fault.Reason{Kind: fault.ConnectionLost})
+			forfeitAt(g, secondTurn(g, seat), fault.Reason{Kind: fault.ConnectionLost})
 		}, "cannot have the fault"},
 		{"a failure of a house bot", func(r *attempt.Result) {
 			g, seat := bot(*r)
-			fails(g, turnOf(g, 1-seat), fault.Reason{Kind: fault.Exited, Status: 1})
+			forfeitAt(g, secondTurn(g, 1-seat), fault.Reason{Kind: fault.Exited, Status: 1})
 		}, "cannot have the fault"},
 		{"a game that is missing", func(r *attempt.Result) { r.Games = r.Games[1:] }, "it has 3 games"},
 		{"no game", func(r *attempt.Result) { r.Games = nil }, "it has 0 games"},
@@ -203,11 +203,11 @@ func TestContradictions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := atRandom(t, j)
-			for slices.ContainsFunc(r.Games, short) {
+			for slices.ContainsFunc(r.Games, lacksSecondTurn) {
 				r = atRandom(t, j)
 			}
 			test.change(&r)
-			d, err := handIn(t, j, r)
+			d, err := checkResult(t, j, r)
 			if test.says == "" {
 				if err != nil || len(d.Games) != 4 {
 					t.Errorf("it is refused: %v", err)
@@ -227,7 +227,7 @@ func TestContradictions(t *testing.T) {
 // Games that are all there are refused if what follows them is missing, damaged or more.
 func TestGamesEnd(t *testing.T) {
 	t.Parallel()
-	j := of("tebes", map[string]string{"size": "4"}, 2)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	r := atRandom(t, j)
 	head := append(kit.Get[[]byte](t)(json.Marshal(attempt.Result{Match: r.Match, Attempt: r.Attempt, Seed: r.Seed, Machine: "lab-1"})), '\n')
 	games := kit.Get[[]byte](t)(json.Marshal(r.Games))
@@ -241,7 +241,7 @@ func TestGamesEnd(t *testing.T) {
 		"damaged":             damaged,
 	} {
 		d := kit.Get[Delivery](t)(Unpack(message))
-		err := d.Check(expected(j))
+		err := d.Check(expectationOf(j))
 		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok || !strings.Contains(err.Error(), "its games ") {
 			t.Errorf("%s: it is refused with %v", name, err)
 		}
@@ -252,7 +252,7 @@ func TestGamesEnd(t *testing.T) {
 func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 	kit.Slow(t)
 	const large = 64 << 20 // bytes of a message when it is unpacked
-	j := of("tebes", map[string]string{"size": "4"}, 2)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	honest := kit.Get[[]byte](t)(json.Marshal(atRandom(t, j).Games[0]))
 	list := func(name, item string) string {
 		before, after, _ := bytes.Cut(honest, []byte(`"`+name+`":[`))
@@ -278,7 +278,7 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 		runtime.ReadMemStats(&before)
 		d, err := Unpack(message)
 		if err == nil {
-			err = d.Check(expected(j))
+			err = d.Check(expectationOf(j))
 		}
 		runtime.ReadMemStats(&after)
 		if _, ok := errors.AsType[*attempt.Contradiction](err); !ok {
@@ -294,7 +294,7 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 // what JSON writes longest.
 func TestLargestGames(t *testing.T) {
 	t.Parallel()
-	for _, j := range []attempt.Job{of("tebes", map[string]string{"size": "4"}, 2), of("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
+	for _, j := range []attempt.Job{newJob("tebes", map[string]string{"size": "4"}, 2), newJob("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
 		r := atRandom(t, j)
 		said := "k=" + strings.Repeat("<", 98)
 		for _, g := range r.Games {
@@ -308,12 +308,12 @@ func TestLargestGames(t *testing.T) {
 				g.Logs[i] = bytes.Repeat([]byte{'\n', 0xff}, attempt.MaxLog/2)
 			}
 		}
-		c, err := newChecker(expected(j))
+		c, err := newChecker(expectationOf(j))
 		kit.Must(t, err)
 		if size := len(kit.Get[[]byte](t)(json.Marshal(r.Games[0]))); size > c.maxGameBytes() {
 			t.Errorf("%s: a game has %d bytes of %d", j.Game, size, c.maxGameBytes())
 		}
-		if _, err := handIn(t, j, r); err != nil {
+		if _, err := checkResult(t, j, r); err != nil {
 			t.Errorf("%s: %v", j.Game, err)
 		}
 	}
@@ -322,7 +322,7 @@ func TestLargestGames(t *testing.T) {
 // BenchmarkUnpack is what the server does with a result of another machine.
 func BenchmarkUnpack(b *testing.B) {
 	for name, j := range map[string]attempt.Job{
-		"tebes": of("tebes", nil, 2), "teeko": of("teeko", nil, 2), "brisca": of("brisca", nil, 2), "podrida": of("podrida", nil, 4),
+		"tebes": newJob("tebes", nil, 2), "teeko": newJob("teeko", nil, 2), "brisca": newJob("brisca", nil, 2), "podrida": newJob("podrida", nil, 4),
 	} {
 		j.Core, j.Deals = cores.Any, 1
 		r := atRandom(b, j)
@@ -331,7 +331,7 @@ func BenchmarkUnpack(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d := kit.Get[Delivery](b)(Unpack(message))
-				kit.Must(b, d.Check(expected(j)))
+				kit.Must(b, d.Check(expectationOf(j)))
 			}
 			moves := 0
 			for _, g := range r.Games {

@@ -21,8 +21,8 @@ import (
 
 const operating = "../../docs/operating.md"
 
-// guest makes the credentials of a worker in a cluster that exists, and returns their file.
-func guest(t *testing.T, c *clustertest.Cluster, name string) string {
+// newGuest makes the credentials of a worker in a cluster that exists, and returns their file.
+func newGuest(t *testing.T, c *clustertest.Cluster, name string) string {
 	t.Helper()
 	read := kit.Get[[]byte](t)
 	text, _, err := NewGuestCredential(read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key)), name)
@@ -36,20 +36,20 @@ func guest(t *testing.T, c *clustertest.Cluster, name string) string {
 // there, and matches go on.
 func TestGuests(t *testing.T) {
 	t.Parallel()
-	guests(t, true)
+	testGuests(t, true)
 }
 
-func guests(t *testing.T, tls bool) {
+func testGuests(t *testing.T, tls bool) {
 	c := clustertest.Start(t, operating, tls)
-	file, open := gate(t)
+	file, open := newGate(t)
 	a := newArena(t, func(o *DispatcherOptions) {
 		o.Listen, o.URL, o.Creds, o.Registerer = "", c.URL, c.Creds, prometheus.NewPedanticRegistry()
 	})
-	a.start(settings{URL: c.URL, Creds: guest(t, c, "lab-1"), Dir: t.TempDir(), Gate: file})
-	a.there("lab-1")
+	a.startProcess(settings{URL: c.URL, Creds: newGuest(t, c, "lab-1"), Dir: t.TempDir(), Gate: file})
+	a.awaitMachine("lab-1")
 	j := job(1, 1, greedy, greedy2)
-	wait := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	wait := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	c.Kill()
 	kit.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil && testutil.ToFloat64(a.metrics.down) == 1 })
 	if _, err := a.Play(t.Context(), "lab-1", job(3, 1, greedy, greedy2)); !errors.Is(err, attempt.ErrUnavailable) {
@@ -58,12 +58,12 @@ func guests(t *testing.T, tls bool) {
 	open()
 	c.Run()
 	got := <-wait
-	a.complete(j, got.Result, got.err)
+	a.checkComplete(j, got.Result, got.err)
 	kit.Until(t, "the hub goes on", func() bool { return a.Err() == nil && testutil.ToFloat64(a.metrics.down) == 0 })
-	a.there("lab-1")
+	a.awaitMachine("lab-1")
 	j = job(4, 1, greedy, a.bot(2, script("")))
 	r, err := a.Play(t.Context(), "lab-1", j)
-	a.complete(j, r, err)
+	a.checkComplete(j, r, err)
 }
 
 // A worker of a cluster that exists has the subjects of docs/operating.md, and no others.
@@ -88,15 +88,15 @@ func TestGuestPermissions(t *testing.T) {
 	}
 	c := clustertest.Start(t, operating, true)
 	a := newArena(t, func(o *DispatcherOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
-	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.DispatcherOptions.Log))
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, newGuest(t, c, "lab-1"), a.DispatcherOptions.Log))
 	defer l.Close()
 	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "files.lab-2"} {
-		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
+		if !isDenied(l, subject, func() error { return l.Publish(subject, nil) }) {
 			t.Errorf("a worker may publish on %s", subject)
 		}
 	}
 	for _, subject := range []string{"jobs.lab-2", "results.*", "files.*", ">"} {
-		if !denied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
+		if !isDenied(l, subject, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
 			t.Errorf("a worker may read %s", subject)
 		}
 	}
@@ -108,7 +108,7 @@ func TestGuestReplies(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, operating, false)
 	a := newArena(t, func(o *DispatcherOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
-	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.DispatcherOptions.Log))
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, newGuest(t, c, "lab-1"), a.DispatcherOptions.Log))
 	defer l.Close()
 	elsewhere := kit.Get[*nats.Subscription](t)(a.link.SubscribeSync("elsewhere"))
 	a.must(a.link.FlushTimeout(patience))
@@ -116,7 +116,7 @@ func TestGuestReplies(t *testing.T) {
 	for _, subject := range requestSubjects("lab-1") {
 		a.must(l.PublishMsg(&nats.Msg{Subject: subject, Reply: "elsewhere", Data: data}))
 	}
-	a.joins(l, nil)
+	a.sendHeartbeat(l, nil)
 	kit.Get[*nats.Msg](t)(l.Request(resultsSubject("lab-1"), []byte("x"), patience)) // what was asked before is answered
 	a.must(a.link.FlushTimeout(patience))
 	if n, _, err := elsewhere.Pending(); n != 0 || err != nil {
@@ -148,7 +148,7 @@ func TestGuestErrors(t *testing.T) {
 	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).DispatcherOptions.Log); err != nil {
 		t.Error(err)
 	}
-	_, err := OpenHub(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
+	_, err := OpenDispatcher(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: newGuest(t, c, "lab-1")})
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
 	}
@@ -156,7 +156,7 @@ func TestGuestErrors(t *testing.T) {
 	small := strings.Replace(string(read(os.ReadFile(operating))), "listen: ", "max_payload: 65536\nlisten: ", 1)
 	kit.Must(t, os.WriteFile(page, []byte(small), 0o600))
 	c = clustertest.Start(t, page, false)
-	if _, err := OpenHub(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
+	if _, err := OpenDispatcher(t.Context(), DispatcherOptions{Dir: t.TempDir(), URL: c.URL, Creds: c.Creds}); err == nil || !strings.Contains(err.Error(), "max_payload of 65536") {
 		t.Errorf("a hub where messages are small: %v", err)
 	}
 }

@@ -23,14 +23,14 @@ import (
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	p := a.worker("lab-1")
+	p := a.startWorkerProcess("lab-1")
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	d, err := a.Play(t.Context(), "lab-1", j)
-	a.complete(j, d, err)
+	a.checkComplete(j, d, err)
 	if d.Machine != "lab-1" || d.Took <= 0 {
 		t.Errorf("it was played by %q in %s", d.Machine, d.Took)
 	}
-	m := a.there("lab-1")
+	m := a.awaitMachine("lab-1")
 	if m.Arch == "" || m.Sandbox == "" || len(m.Cores) != 1 || m.Interpreters == nil {
 		t.Errorf("the machine tells %+v", m)
 	}
@@ -42,11 +42,11 @@ func TestRemote(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("results stay after they are handed in: %v, %v", left, err)
 	}
-	a.gone("lab-1")
+	a.awaitDeparture("lab-1")
 }
 
-// gate makes a gate that is closed: what plays behind it waits until open is called.
-func gate(t *testing.T) (path string, open func()) {
+// newGate makes a gate that is closed: what plays behind it waits until open is called.
+func newGate(t *testing.T) (path string, open func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "gate")
 	kit.Must(t, syscall.Mkfifo(path, 0o600))
@@ -64,16 +64,16 @@ var endless = script("test $verb = turn && exec sleep 1d")
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	file, open := gate(t)
-	p := a.worker("lab-1", file)
+	file, open := newGate(t)
+	p := a.startWorkerProcess("lab-1", file)
 	j := job(1, 1, greedy, a.bot(2, script("")))
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.must(p.Process.Signal(syscall.SIGTERM))
-	kit.Until(t, "it drains", func() bool { return a.there("lab-1").Draining })
+	kit.Until(t, "it drains", func() bool { return a.awaitMachine("lab-1").Draining })
 	open()
 	got := <-out
-	a.complete(j, got.Result, got.err)
+	a.checkComplete(j, got.Result, got.err)
 	if err := <-p.ended; err != nil {
 		t.Error(err)
 	}
@@ -84,11 +84,11 @@ func TestDrain(t *testing.T) {
 func TestRemovedWhilePlaying(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	file, open := gate(t)
-	p := a.worker("lab-1", file)
+	file, open := newGate(t)
+	p := a.startWorkerProcess("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
-	a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.must(a.keys.Remove("lab-1"))
 	says := func(level, what string) {
 		t.Helper()
@@ -108,8 +108,8 @@ func TestRemovedWhilePlaying(t *testing.T) {
 	if err := <-p.ended; err == nil || !strings.Contains(p.log.String(), `worker "lab-1": NATS refuses the credentials`) {
 		t.Errorf("it ends with %v", err)
 	}
-	if log := p.log.String(); strings.Contains(log, nats.ErrReconnectBufExceeded.Error()) || len(left(t, p)) != 1 {
-		t.Errorf("it keeps %v, and says\n%s", left(t, p), log)
+	if log := p.log.String(); strings.Contains(log, nats.ErrReconnectBufExceeded.Error()) || len(storedResults(t, p)) != 1 {
+		t.Errorf("it keeps %v, and says\n%s", storedResults(t, p), log)
 	}
 }
 
@@ -117,21 +117,21 @@ func TestRemovedWhilePlaying(t *testing.T) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	p := a.worker("lab-1")
-	a.worker("lab-2")
+	p := a.startWorkerProcess("lab-1")
+	a.startWorkerProcess("lab-2")
 	j := job(1, 1, greedy, a.bot(2, endless))
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.must(p.Process.Kill())
 	<-p.ended
-	a.silent("lab-1")
+	a.expireMachine("lab-1")
 	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the killed attempt gave %v", got.err)
 	}
-	a.gone("lab-1")
+	a.awaitDeparture("lab-1")
 	again := job(1, 2, greedy, a.bot(3, script("")))
 	d, err := a.Play(t.Context(), "lab-2", again)
-	a.complete(again, d, err)
+	a.checkComplete(again, d, err)
 }
 
 // A match on a machine whose worker is killed and comes back is lost at once: the new worker does not
@@ -139,19 +139,19 @@ func TestKilled(t *testing.T) {
 func TestKilledAndBack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	p := a.worker("lab-1")
+	p := a.startWorkerProcess("lab-1")
 	j := job(1, 1, greedy, a.bot(2, endless))
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.must(p.Process.Kill())
 	<-p.ended
-	a.start(p.settings)
+	a.startProcess(p.settings)
 	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the killed attempt gave %v", got.err)
 	}
 	again := job(1, 2, greedy, a.bot(3, script("")))
 	d, err := a.Play(t.Context(), "lab-1", again)
-	a.complete(again, d, err)
+	a.checkComplete(again, d, err)
 }
 
 // A worker that was stopped for longer than the acknowledgement time learns that its attempt is
@@ -159,53 +159,53 @@ func TestKilledAndBack(t *testing.T) {
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	p := a.worker("lab-1")
+	p := a.startWorkerProcess("lab-1")
 	j := job(1, 1, greedy, a.bot(2, endless))
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.must(p.Process.Signal(syscall.SIGSTOP))
-	kit.Until(t, "it is stopped", func() bool { return stopped(t, p.Process.Pid) })
-	a.link.FlushTimeout(patience) // the hub has been sent what it told before
-	a.silent("lab-1")
+	kit.Until(t, "it is stopped", func() bool { return isStopped(t, p.Process.Pid) })
+	a.link.FlushTimeout(patience) // the dispatcher has been sent what it told before
+	a.expireMachine("lab-1")
 	got := <-out
 	a.must(p.Process.Signal(syscall.SIGCONT))
 	if !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatalf("the stopped attempt gave %v", got.err)
 	}
-	a.there("lab-1")
+	a.awaitMachine("lab-1")
 	again := job(1, 2, greedy, a.bot(3, script("")))
 	d, err := a.Play(t.Context(), "lab-1", again)
-	a.complete(again, d, err)
+	a.checkComplete(again, d, err)
 }
 
 // A match that is cancelled ends on its machine, at once.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	a.worker("lab-1")
+	a.startWorkerProcess("lab-1")
 	j := job(1, 1, greedy, a.bot(2, endless))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out := a.playing(ctx, "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(ctx, "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	cancel(errTest)
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Fatalf("the cancelled attempt gave %v", got.err)
 	}
-	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Attempts) == 0 })
+	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.awaitMachine("lab-1").Attempts) == 0 })
 	again := job(2, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), "lab-1", again)
-	a.complete(again, d, err)
+	a.checkComplete(again, d, err)
 }
 
 // A job that does not reach its machine is sent again until that names it, and then no more.
 func TestSentAgain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
 	j := job(1, 1, greedy, greedy2)
 	ctx, cancel := context.WithCancel(t.Context())
-	out := a.playing(ctx, "lab-1", j)
+	out := a.startPlay(ctx, "lab-1", j)
 	longAgo := func() (sent bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -226,7 +226,7 @@ func TestSentAgain(t *testing.T) {
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
 		t.Errorf("it is told %+v", say)
 	}
-	a.joins(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} })
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} })
 	longAgo()
 	a.expire(time.Now())
 	cancel()
@@ -235,7 +235,7 @@ func TestSentAgain(t *testing.T) {
 	if say.End == nil || *say.End != (attemptKey{1, 1}) {
 		t.Errorf("then it is told %+v", say)
 	}
-	a.submit(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
+	a.sendResult(l, attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedCancelled}})
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}
@@ -245,8 +245,8 @@ func TestSentAgain(t *testing.T) {
 func TestCancelledUnnamed(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
 	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
 	a.must(l.FlushTimeout(patience))
 	next := func() (say command) {
@@ -254,7 +254,7 @@ func TestCancelledUnnamed(t *testing.T) {
 		return say
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	out := a.playing(ctx, "lab-1", job(1, 1, greedy, greedy2))
+	out := a.startPlay(ctx, "lab-1", job(1, 1, greedy, greedy2))
 	if say := next(); say.Play == nil {
 		t.Errorf("it is told %+v", say)
 	}
@@ -268,7 +268,7 @@ func TestCancelledUnnamed(t *testing.T) {
 	if say := next(); say.End == nil || *say.End != other.attemptKey {
 		t.Errorf("in the end it is told %+v", say)
 	}
-	a.silent("lab-1")
+	a.expireMachine("lab-1")
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the cancelled attempt gave %v", got.err)
 	}
@@ -279,31 +279,31 @@ func TestCancelledUnnamed(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	file, open := gate(t)
-	p := a.worker("lab-1", file)
+	file, open := newGate(t)
+	p := a.startWorkerProcess("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.Close()
 	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
 		t.Fatalf("the server's end gave %v", got.err)
 	}
 	open()
 	a.open(nil)
-	e := expected(j)
+	e := expectationOf(j)
 	if err := a.Adopt(t.Context(), "lab-1", e.Job, e.Commitment, func(attempt.Result) error { return errTest }); err != errTest {
 		t.Fatalf("what cannot be stored gave %v", err)
 	}
 	a.Close()
 	a.open(nil)
 	r, err := a.adopt("lab-1", j)
-	a.complete(j, r, err)
-	a.there("lab-1") // it has come back by itself
-	kit.Until(t, "nothing is left", func() bool { return len(left(t, p)) == 0 && len(a.there("lab-1").Attempts) == 0 })
+	a.checkComplete(j, r, err)
+	a.awaitMachine("lab-1") // it has come back by itself
+	kit.Until(t, "nothing is left", func() bool { return len(storedResults(t, p)) == 0 && len(a.awaitMachine("lab-1").Attempts) == 0 })
 }
 
-// left returns the results on the disk of a worker.
-func left(t *testing.T, p *process) []string {
+// storedResults returns the results on the disk of a worker.
+func storedResults(t *testing.T, p *process) []string {
 	t.Helper()
 	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+resultSuffix)))
 }
@@ -312,26 +312,26 @@ func left(t *testing.T, p *process) []string {
 func TestResultOnDisk(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	file, open := gate(t)
-	p := a.worker("lab-1", file)
+	file, open := newGate(t)
+	p := a.startWorkerProcess("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
-	out := a.playing(t.Context(), "lab-1", j)
-	a.has("lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitAttemptOn("lab-1", j)
 	a.Close()
 	<-out
 	open()
-	kit.Until(t, "the result is on the disk", func() bool { return len(left(t, p)) == 1 })
+	kit.Until(t, "the result is on the disk", func() bool { return len(storedResults(t, p)) == 1 })
 	a.must(p.Process.Kill())
 	<-p.ended
 	a.open(nil)
-	a.start(p.settings)
+	a.startProcess(p.settings)
 	d, err := a.adopt("lab-1", j)
-	a.complete(j, d, err)
-	kit.Until(t, "the result is gone from the disk", func() bool { return len(left(t, p)) == 0 })
+	a.checkComplete(j, d, err)
+	kit.Until(t, "the result is gone from the disk", func() bool { return len(storedResults(t, p)) == 0 })
 }
 
-// stopped reports whether the kernel has stopped a process.
-func stopped(t *testing.T, pid int) bool {
+// isStopped reports whether the kernel has stopped a process.
+func isStopped(t *testing.T, pid int) bool {
 	t.Helper()
 	stat := kit.Get[[]byte](t)(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 	_, after, _ := strings.Cut(string(stat), ") ")

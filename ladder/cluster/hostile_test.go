@@ -23,16 +23,16 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// hostile connects with the credentials of a worker that does what it likes.
-func (a *arena) hostile(name string) *Link {
+// connectHostile connects with the credentials of a worker that does what it likes.
+func (a *arena) connectHostile(name string) *Link {
 	a.t.Helper()
 	l := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
 	a.t.Cleanup(l.Close)
 	return l
 }
 
-// joins makes a hostile worker say that it is there.
-func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
+// sendHeartbeat makes a hostile worker say that it is there.
+func (a *arena) sendHeartbeat(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
 	b := heartbeat{WorkerInfo: attempt.WorkerInfo{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
 	if change != nil {
@@ -45,8 +45,8 @@ func (a *arena) joins(l *Link, change func(*heartbeat)) heartbeatReply {
 	return got
 }
 
-// once connects with a file of credentials, and does not try again.
-func (a *arena) once(file string) error {
+// connectOnce connects with a file of credentials, and does not try again.
+func (a *arena) connectOnce(file string) error {
 	a.t.Helper()
 	creds, err := os.ReadFile(file)
 	a.must(err)
@@ -59,8 +59,8 @@ func (a *arena) once(file string) error {
 	return err
 }
 
-// denied reports whether NATS refuses what a connection does with a subject.
-func denied(l *Link, subject string, do func() error) bool {
+// isDenied reports whether NATS refuses what a connection does with a subject.
+func isDenied(l *Link, subject string, do func() error) bool {
 	err := do()
 	l.FlushTimeout(patience) // the server has read it, and answered before
 	err = errors.Join(err, l.LastError())
@@ -71,9 +71,9 @@ func denied(l *Link, subject string, do func() error) bool {
 func TestHostileCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	victim := a.hostile("victim")
-	a.joins(victim, nil)
-	l := a.hostile("evil")
+	victim := a.connectHostile("victim")
+	a.sendHeartbeat(victim, nil)
+	l := a.connectHostile("evil")
 	type attack struct {
 		what, subject string
 		do            func() error
@@ -109,18 +109,18 @@ func TestHostileCredentials(t *testing.T) {
 		publish("asks NATS for its accounts", "$SYS.REQ.SERVER.PING"),
 		publish("changes its account", "$SYS.REQ.CLAIMS.UPDATE"),
 	} {
-		if !denied(l, test.subject, test.do) {
+		if !isDenied(l, test.subject, test.do) {
 			t.Errorf("a worker %s", test.what)
 		}
 	}
 }
 
-// A worker connects as soon as it has its credentials, whenever the hub looks for new ones.
+// A worker connects as soon as it has its credentials, whenever the dispatcher looks for new ones.
 func TestNewCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	a.deaf()
-	a.must(a.once(a.creds("lab-1")))
+	a.stopMonitor()
+	a.must(a.connectOnce(a.creds("lab-1")))
 	stranger, err := OpenKeys(t.TempDir())
 	a.must(err)
 	_, err = a.keys.Add("lab-2")
@@ -130,26 +130,26 @@ func TestNewCredentials(t *testing.T) {
 	text = append(bytes.ReplaceAll(text, certificatePEM(stranger.certificate.Certificate[0]), nil), certificatePEM(a.keys.certificate.Certificate[0])...)
 	file := filepath.Join(t.TempDir(), "stranger.creds")
 	a.must(os.WriteFile(file, text, 0o600))
-	if err := a.once(file); !errors.Is(err, nats.ErrAuthorization) {
+	if err := a.connectOnce(file); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a stranger connects: %v", err)
 	}
 }
 
-// submit hands in the result that a worker likes, on its own subject, and waits for the answer.
-func (a *arena) submit(l *Link, r attempt.Result) receipt {
+// sendResult hands in the result that a worker likes, on its own subject, and waits for the answer.
+func (a *arena) sendResult(l *Link, r attempt.Result) receipt {
 	a.t.Helper()
 	packed := kit.Get[[]byte](a.t)(Pack(r, MaxPacked))
-	return a.part(l, partOf(r.Match, r.Attempt, packed), packed)
+	return a.sendPart(l, firstPart(r.Match, r.Attempt, packed), packed)
 }
 
-// partOf returns the line before the first part of what is handed in.
-func partOf(match int64, number int, packed []byte) resultPart {
+// firstPart returns the line before the first part of what is handed in.
+func firstPart(match int64, number int, packed []byte) resultPart {
 	sum := sha256.Sum256(packed)
 	return resultPart{attemptKey: attemptKey{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
 }
 
-// part hands in a part of a result.
-func (a *arena) part(l *Link, p resultPart, data []byte) (r receipt) {
+// sendPart hands in a part of a result.
+func (a *arena) sendPart(l *Link, p resultPart, data []byte) (r receipt) {
 	a.t.Helper()
 	message := append(kit.Get[[]byte](a.t)(json.Marshal(p)), '\n')
 	msg := kit.Get[*nats.Msg](a.t)(l.Request(resultsSubject(l.Name), append(message, data...), patience))
@@ -157,7 +157,7 @@ func (a *arena) part(l *Link, p resultPart, data []byte) (r receipt) {
 	return r
 }
 
-func (a *arena) counted(outcome string) float64 {
+func (a *arena) resultCount(outcome string) float64 {
 	return testutil.ToFloat64(a.Dispatcher.metrics.results.WithLabelValues(outcome))
 }
 
@@ -165,12 +165,12 @@ func (a *arena) counted(outcome string) float64 {
 func TestForged(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	victim, evil := a.hostile("victim"), a.hostile("evil")
-	a.joins(victim, nil)
-	a.joins(evil, nil)
+	victim, evil := a.connectHostile("victim"), a.connectHostile("evil")
+	a.sendHeartbeat(victim, nil)
+	a.sendHeartbeat(evil, nil)
 	j := job(1, 1, greedy, greedy2)
-	out := a.playing(t.Context(), "victim", j)
-	a.sent(1, 1)
+	out := a.startPlay(t.Context(), "victim", j)
+	a.awaitSent(1, 1)
 	forge := func(change func(*attempt.Result)) []byte { // packed
 		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &attempt.Failure{Kind: attempt.FailedVersion, Version: 3, Text: phrase.Plain("forged")}}
 		change(&r)
@@ -192,11 +192,11 @@ func TestForged(t *testing.T) {
 		{"of another attempt", gotForeign, victim, forge(func(r *attempt.Result) { r.Attempt = 7 })},
 	} {
 		t.Run(test.what, func(t *testing.T) {
-			before := a.counted(test.outcome)
-			if r := a.part(test.by, partOf(1, 1, test.data), test.data); !r.Forget {
+			before := a.resultCount(test.outcome)
+			if r := a.sendPart(test.by, firstPart(1, 1, test.data), test.data); !r.Forget {
 				t.Errorf("it is answered with %+v", r)
 			}
-			kit.Until(t, "it is refused", func() bool { return a.counted(test.outcome) == before+1 })
+			kit.Until(t, "it is refused", func() bool { return a.resultCount(test.outcome) == before+1 })
 		})
 	}
 	select {
@@ -210,14 +210,14 @@ func TestForged(t *testing.T) {
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	evil, victim := a.hostile("evil"), a.hostile("victim")
-	a.joins(evil, nil)
-	a.joins(victim, nil)
+	evil, victim := a.connectHostile("evil"), a.connectHostile("victim")
+	a.sendHeartbeat(evil, nil)
+	a.sendHeartbeat(victim, nil)
 	begin := func(l *Link, match int64) receipt {
 		t.Helper()
-		return a.part(l, resultPart{attemptKey: attemptKey{match, 1}, Size: MaxPacked}, []byte("x"))
+		return a.sendPart(l, resultPart{attemptKey: attemptKey{match, 1}, Size: MaxPacked}, []byte("x"))
 	}
-	playing := map[int64]<-chan played{}
+	playing := map[int64]<-chan playOutcome{}
 	jobs := map[int64]attempt.Job{}
 	for match := range int64(5) {
 		jobs[match] = job(match, 1, greedy, greedy2)
@@ -225,8 +225,8 @@ func TestUploads(t *testing.T) {
 		if match == 4 {
 			name = "victim"
 		}
-		playing[match] = a.playing(t.Context(), name, jobs[match])
-		a.sent(match, 1)
+		playing[match] = a.startPlay(t.Context(), name, jobs[match])
+		a.awaitSent(match, 1)
 	}
 	for match, want := range map[int64]receipt{0: {Next: 1}, 1: {Next: 1}} {
 		if got := begin(evil, match); got != want {
@@ -240,14 +240,14 @@ func TestUploads(t *testing.T) {
 		t.Errorf("another is answered with %+v", got)
 	}
 	ahead := resultPart{attemptKey: attemptKey{1, 1}, Size: MaxPacked, Offset: 5}
-	if got := a.part(evil, ahead, []byte("x")); got.Next != 1 {
+	if got := a.sendPart(evil, ahead, []byte("x")); got.Next != 1 {
 		t.Errorf("a part too early is answered with %+v", got)
 	}
-	if got := a.part(evil, resultPart{attemptKey: attemptKey{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
+	if got := a.sendPart(evil, resultPart{attemptKey: attemptKey{3, 1}, Size: MaxPacked + 1}, []byte("x")); !got.Forget {
 		t.Errorf("a result that is too large is answered with %+v", got)
 	}
 	r := attempt.Result{Match: 0, Attempt: 1, Seed: jobs[0].Seed, Machine: "evil", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
-	if got := a.submit(evil, r); !got.Forget { // which begins anew
+	if got := a.sendResult(evil, r); !got.Forget { // which begins anew
 		t.Errorf("a result is answered with %+v", got)
 	}
 	a.must((<-playing[0]).err)
@@ -260,31 +260,31 @@ func TestUploads(t *testing.T) {
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
 	j := job(1, 1, greedy, greedy2)
-	out := a.playing(t.Context(), "lab-1", j)
-	a.sent(1, 1)
-	a.silent("lab-1")
+	out := a.startPlay(t.Context(), "lab-1", j)
+	a.awaitSent(1, 1)
+	a.expireMachine("lab-1")
 	if got := <-out; !errors.Is(got.err, attempt.ErrLost) {
 		t.Fatal(got.err)
 	}
 	next := job(1, 2, greedy, greedy2)
-	out = a.playing(t.Context(), "lab-1", next)
+	out = a.startPlay(t.Context(), "lab-1", next)
 	hand := func(j attempt.Job) {
 		t.Helper()
 		r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
-		a.submit(l, r)
+		a.sendResult(l, r)
 	}
 	hand(j)
-	kit.Until(t, "the old one is refused", func() bool { return a.counted(gotOld) == 1 })
+	kit.Until(t, "the old one is refused", func() bool { return a.resultCount(gotOld) == 1 })
 	hand(next)
 	a.must((<-out).err)
 	for range 3 {
 		hand(next)
 	}
-	kit.Until(t, "the others are refused", func() bool { return a.counted(gotOld) == 4 })
-	if n := a.counted(gotWanted); n != 1 {
+	kit.Until(t, "the others are refused", func() bool { return a.resultCount(gotOld) == 4 })
+	if n := a.resultCount(gotWanted); n != 1 {
 		t.Errorf("%v results counted", n)
 	}
 }
@@ -294,20 +294,20 @@ func TestTwice(t *testing.T) {
 func TestLies(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	evil := a.hostile("evil")
-	a.joins(evil, nil)
+	evil := a.connectHostile("evil")
+	a.sendHeartbeat(evil, nil)
 	for number, lie := range []func(*attempt.Result){
 		func(r *attempt.Result) { r.Games[0].Ranks = []int{2, 2} },
 		func(r *attempt.Result) { r.Games[0].Seats[0].Name = "victim" },
 		func(r *attempt.Result) { r.Games = nil },
 	} {
 		j := job(1, number+1, greedy, greedy2)
-		out := a.playing(t.Context(), "evil", j)
-		a.sent(1, number+1)
+		out := a.startPlay(t.Context(), "evil", j)
+		a.awaitSent(1, number+1)
 		r := atRandom(t, j)
 		r.Machine = "evil"
 		lie(&r)
-		a.submit(evil, r)
+		a.sendResult(evil, r)
 		got := <-out
 		if _, ok := errors.AsType[*attempt.Contradiction](got.err); !ok || len(got.Games) > 0 {
 			t.Errorf("lie %d gives %d games, %v", number, len(got.Games), got.err)
@@ -319,7 +319,7 @@ func TestLies(t *testing.T) {
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	victim, evil := a.hostile("victim"), a.hostile("evil")
+	victim, evil := a.connectHostile("victim"), a.connectHostile("evil")
 	for range 100 {
 		// Where the server has ended its connection, the client keeps some of it for the next one.
 		if err := evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)); !errors.Is(err, nats.ErrReconnectBufExceeded) {
@@ -375,10 +375,10 @@ func TestConnections(t *testing.T) {
 		l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.DispatcherOptions.Log))
 		t.Cleanup(l.Close)
 	}
-	if err := a.once(file); !errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
+	if err := a.connectOnce(file); !errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
 		t.Errorf("%d connections with the same credentials: %v", MaxMachineConnections+1, err)
 	}
-	a.hostile("victim")
+	a.connectHostile("victim")
 }
 
 // A worker that is removed is cut off at once, and cannot come back.
@@ -388,14 +388,14 @@ func TestRemoved(t *testing.T) {
 	file := a.creds("lab-1")
 	l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.DispatcherOptions.Log))
 	t.Cleanup(l.Close)
-	kept := a.hostile("lab-2")
+	kept := a.connectHostile("lab-2")
 	before := kept.Stats().Reconnects
 	a.must(a.keys.Remove("lab-1"))
 	kit.Until(t, "it is cut off", func() bool { return l.Status() != nats.CONNECTED })
 	if err := kept.FlushTimeout(patience); err != nil || kept.Stats().Reconnects > before {
 		t.Errorf("another is cut off, too: %v", err)
 	}
-	if err := a.once(file); !errors.Is(err, nats.ErrAuthorization) {
+	if err := a.connectOnce(file); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("it comes back: %v", err)
 	}
 	if err := a.keys.Remove("lab-1"); err == nil {
@@ -420,8 +420,8 @@ func TestProtocols(t *testing.T) {
 		protocol int
 		refused  bool
 	}{{"older", Protocol - 1, true}, {"same", Protocol, false}, {"newer", Protocol + 1, true}} {
-		l := a.hostile(test.name)
-		got := a.joins(l, func(b *heartbeat) { b.Protocol = test.protocol })
+		l := a.connectHostile(test.name)
+		got := a.sendHeartbeat(l, func(b *heartbeat) { b.Protocol = test.protocol })
 		if (got.Refusal != "") != test.refused || test.refused && !strings.Contains(got.Refusal, test.name) {
 			t.Errorf("protocol %d is answered with %+v", test.protocol, got)
 		}
@@ -437,12 +437,12 @@ func TestProtocols(t *testing.T) {
 func TestSameCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, func(b *heartbeat) { b.Session = "first" })
-	if got := a.joins(l, func(b *heartbeat) { b.Session = "second" }); got.Refusal != "" {
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Session = "first" })
+	if got := a.sendHeartbeat(l, func(b *heartbeat) { b.Session = "second" }); got.Refusal != "" {
 		t.Errorf("the newer one is refused: %s", got.Refusal)
 	}
-	if got := a.joins(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refusal, "lab-1") {
+	if got := a.sendHeartbeat(l, func(b *heartbeat) { b.Session = "first" }); !got.End || !strings.Contains(got.Refusal, "lab-1") {
 		t.Errorf("the older one is answered with %+v", got)
 	}
 }
@@ -452,7 +452,7 @@ func TestSameCredentials(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	evil := a.hostile("evil")
+	evil := a.connectHostile("evil")
 	for name, change := range map[string]func(*heartbeat){
 		"a long version":     func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord+1) },
 		"a control":          func(b *heartbeat) { b.Arch = "amd64\x1b[2J" },
@@ -465,14 +465,14 @@ func TestWords(t *testing.T) {
 		change(&b)
 		data := kit.Get[[]byte](t)(json.Marshal(b))
 		a.must(evil.Publish(machinesSubject(evil.Name), data))
-		a.joins(evil, nil) // after it
+		a.sendHeartbeat(evil, nil) // after it
 		a.mu.Lock()
 		if m := a.machines["evil"]; m.session != "s" || len(m.earlierSessions) > 0 {
 			t.Errorf("%s: the hub has read %+v", name, m)
 		}
 		a.mu.Unlock()
 	}
-	if got := a.joins(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refusal != "" || len(a.Machines()[0].Version) != MaxWord {
+	if got := a.sendHeartbeat(evil, func(b *heartbeat) { b.Version = strings.Repeat("x", MaxWord) }); got.Refusal != "" || len(a.Machines()[0].Version) != MaxWord {
 		t.Errorf("a version of %d bytes: %+v, %+v", MaxWord, got, a.Machines())
 	}
 }
@@ -482,9 +482,9 @@ func TestWords(t *testing.T) {
 func TestForeignReplies(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l, victim := a.hostile("evil"), a.hostile("victim")
-	a.joins(l, nil)
-	a.joins(victim, nil)
+	l, victim := a.connectHostile("evil"), a.connectHostile("victim")
+	a.sendHeartbeat(l, nil)
+	a.sendHeartbeat(victim, nil)
 	words := kit.Get[*nats.Subscription](t)(victim.SubscribeSync(jobsSubject("victim")))
 	a.must(victim.FlushTimeout(patience))
 	for _, ask := range requestSubjects("evil") {

@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// DispatcherOptions are the options of a Hub.
+// DispatcherOptions are the options of a Dispatcher.
 type DispatcherOptions struct {
 	Dir string // directory for the keys and the packed bots
 	// Listen is the address on which the NATS server in this process accepts workers. If it is empty, no
@@ -48,10 +48,10 @@ type DispatcherOptions struct {
 // implements runner.Fleet.
 type Dispatcher struct {
 	DispatcherOptions
-	embedded *embeddedServer // nil if HubOptions.URL is set
+	embedded *embeddedServer // nil if DispatcherOptions.URL is set
 	link     *Link
 	builds   *builds
-	metrics  *hubMetrics
+	metrics  *dispatcherMetrics
 	checks   *checkSlots
 	changes  chan struct{}
 
@@ -64,9 +64,9 @@ type Dispatcher struct {
 	attempts awaitedAttempts
 }
 
-// OpenHub returns a Hub with a NATS server in this process or, if o.URL is set, with a connection to that
-// cluster. The caller must call Close.
-func OpenHub(ctx context.Context, o DispatcherOptions) (*Dispatcher, error) {
+// OpenDispatcher returns a Dispatcher with a NATS server in this process or, if o.URL is set, with a
+// connection to that cluster. The caller must call Close.
+func OpenDispatcher(ctx context.Context, o DispatcherOptions) (*Dispatcher, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -74,7 +74,7 @@ func OpenHub(ctx context.Context, o DispatcherOptions) (*Dispatcher, error) {
 		o.AckTime = AckTime
 	}
 	h := &Dispatcher{
-		DispatcherOptions: o, metrics: newHubMetrics(o.Registerer),
+		DispatcherOptions: o, metrics: newDispatcherMetrics(o.Registerer),
 		changes: make(chan struct{}, 1), checks: newCheckSlots(runtime.GOMAXPROCS(0)),
 		machines: map[string]*machine{}, attempts: newAwaitedSet(),
 	}
@@ -152,7 +152,7 @@ func checkServer(file string) error {
 }
 
 // Address returns the address to which workers connect, as host:port. It is empty if they cannot connect, or
-// if the hub uses an existing cluster.
+// if the dispatcher uses an existing cluster.
 func (h *Dispatcher) Address() string {
 	if h.embedded == nil || h.Listen == "" {
 		return ""
@@ -160,7 +160,7 @@ func (h *Dispatcher) Address() string {
 	return h.embedded.Addr().String()
 }
 
-// Close stops the hub. Attempts go on: their machines retain the results for the next hub.
+// Close stops the dispatcher. Attempts go on: their machines retain the results for the next dispatcher.
 func (h *Dispatcher) Close() {
 	h.mu.Lock() // handleFile reads nothing more
 	h.end()
@@ -233,8 +233,8 @@ func (h *Dispatcher) monitor() {
 	}
 }
 
-// listEvery is how often the hub checks whether the file with the list of workers has changed. The command
-// timba admin worker changes the file in another process, which has no connection to the hub.
+// listEvery is how often the dispatcher checks whether the file with the list of workers has changed. The command
+// timba admin worker changes the file in another process, which has no connection to the dispatcher.
 const listEvery = 500 * time.Millisecond
 
 // Err returns why no job can be sent, or nil.

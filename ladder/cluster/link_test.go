@@ -49,7 +49,7 @@ func TestDialSays(t *testing.T) {
 	kit.Must(t, os.WriteFile(file, kit.Get[[]byte](t)(jwt.FormatUserConfig(token, kit.Get[[]byte](t)(user.Seed()))), 0o600))
 
 	ctx, cancel := context.WithCancel(t.Context())
-	said := &said{until: "NATS refuses the credentials", then: cancel}
+	said := &signalLog{until: "NATS refuses the credentials", then: cancel}
 	_, err := Dial(ctx, "nats://"+server.Addr().String(), file, slog.New(slog.NewTextHandler(said, nil)))
 	if err == nil || !strings.Contains(err.Error(), `worker "lab-1": NATS refuses the credentials`) {
 		t.Errorf("it ends with %v", err)
@@ -122,15 +122,15 @@ func TestAskWithoutConnection(t *testing.T) {
 	}
 }
 
-// said is a log that calls a function once it has certain words.
-type said struct {
+// signalLog is a log that calls a function once it has certain words.
+type signalLog struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
 	until string
 	then  func()
 }
 
-func (s *said) Write(line []byte) (int, error) {
+func (s *signalLog) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if bytes.Contains(line, []byte(s.until)) {
@@ -139,7 +139,7 @@ func (s *said) Write(line []byte) (int, error) {
 	return s.text.Write(line)
 }
 
-func (s *said) all() string {
+func (s *signalLog) all() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()

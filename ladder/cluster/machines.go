@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// machine is what the hub knows about a machine.
+// machine is what the dispatcher knows about a machine.
 type machine struct {
 	attempt.WorkerInfo
 	session         string        // empty until the first heartbeat

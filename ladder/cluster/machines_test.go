@@ -23,7 +23,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 				a.machine(says.Name).limit = rate.NewLimiter(rate.Inf, 0)
 				for n := range 4 {
 					j := job(int64(4*i+n), 1, greedy, greedy2)
-					if _, err := a.awaitAttempt(says.Name, expected(j), acknowledged); err != nil {
+					if _, err := a.awaitAttempt(says.Name, expectationOf(j), acknowledged); err != nil {
 						b.Fatal(err)
 					}
 					says.Attempts = append(says.Attempts, attempt.RunningAttempt{Match: j.Match, Attempt: 1})

@@ -44,16 +44,16 @@ const patience = time.Hour
 // arena is a server's fleet in a test.
 type arena struct {
 	*Dispatcher
-	keys *Keys // nil with a cluster that exists
-	t    testing.TB
-	dir  string
-	bots string // the directory of the built bots, each under its hash
-	log  *kit.Output
-	at   string               // where workers connect, also when the hub opens again
-	lead func(address string) // from there
+	keys      *Keys // nil with a cluster that exists
+	t         testing.TB
+	dir       string
+	bots      string // the directory of the built bots, each under its hash
+	log       *kit.Output
+	address   string               // where workers connect, also when the dispatcher opens again
+	forwardTo func(address string) // from there
 }
 
-// newArena opens a hub, for workers on a free port.
+// newArena opens a dispatcher, for workers on a free port.
 func newArena(t testing.TB, change func(*DispatcherOptions)) *arena {
 	t.Helper()
 	kit.Slow(t)
@@ -63,7 +63,7 @@ func newArena(t testing.TB, change func(*DispatcherOptions)) *arena {
 			t.Logf("the log:\n%s", a.log)
 		}
 	})
-	a.at, a.lead = kit.Forward(t)
+	a.address, a.forwardTo = kit.Forward(t)
 	a.open(change)
 	return a
 }
@@ -80,18 +80,18 @@ func (a *arena) open(change func(*DispatcherOptions)) {
 		change(&o)
 	}
 	var err error
-	a.Dispatcher, err = OpenHub(a.t.Context(), o)
+	a.Dispatcher, err = OpenDispatcher(a.t.Context(), o)
 	a.must(err)
 	if a.embedded != nil {
 		a.keys = a.embedded.accounts.keys
 	}
-	a.lead(a.Address())
+	a.forwardTo(a.Address())
 	hub := a.Dispatcher
 	a.t.Cleanup(hub.Close)
 }
 
-// deaf makes the server look for nothing any more. Its NATS goes on.
-func (a *arena) deaf() {
+// stopMonitor makes the server look for nothing any more. Its NATS goes on.
+func (a *arena) stopMonitor() {
 	a.end()
 	a.running.Wait()
 }
@@ -111,7 +111,7 @@ func (a *arena) creds(name string) string {
 }
 
 // url returns where workers connect.
-func (a *arena) url() string { return "nats://" + a.at }
+func (a *arena) url() string { return "nats://" + a.address }
 
 // player is a script that plays the first move; BEFORE runs at each line.
 const player = `while read -r verb ply left move rest; do
@@ -217,8 +217,8 @@ type process struct {
 	ended chan error
 }
 
-// start starts a worker as a process of its own, which ends with the test.
-func (a *arena) start(s settings) *process {
+// startProcess starts a worker as a process of its own, which ends with the test.
+func (a *arena) startProcess(s settings) *process {
 	a.t.Helper()
 	text := kit.Get[[]byte](a.t)(json.Marshal(s))
 	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(kit.Output), ended: make(chan error, 1)}
@@ -235,17 +235,17 @@ func (a *arena) start(s settings) *process {
 	return p
 }
 
-// worker starts a worker with new credentials and waits until it is there. With a gate it plays
+// startWorkerProcess starts a worker with new credentials and waits until it is there. With a gate it plays
 // when that is open.
-func (a *arena) worker(name string, gate ...string) *process {
+func (a *arena) startWorkerProcess(name string, gate ...string) *process {
 	a.t.Helper()
-	p := a.start(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir(), Gate: strings.Join(gate, "")})
-	a.there(name)
+	p := a.startProcess(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir(), Gate: strings.Join(gate, "")})
+	a.awaitMachine(name)
 	return p
 }
 
-// there waits until a machine takes jobs.
-func (a *arena) there(name string) attempt.WorkerInfo {
+// awaitMachine waits until a machine takes jobs.
+func (a *arena) awaitMachine(name string) attempt.WorkerInfo {
 	a.t.Helper()
 	var found attempt.WorkerInfo
 	kit.Until(a.t, name+" is there", func() bool {
@@ -260,9 +260,9 @@ func (a *arena) there(name string) attempt.WorkerInfo {
 	return found
 }
 
-// silent makes the hub have heard nothing of a machine and its attempts for longer than it may be
+// expireMachine makes the dispatcher have heard nothing of a machine and its attempts for longer than it may be
 // silent.
-func (a *arena) silent(name string) {
+func (a *arena) expireMachine(name string) {
 	a.t.Helper()
 	a.mu.Lock()
 	now := time.Now()
@@ -279,8 +279,8 @@ func (a *arena) silent(name string) {
 	a.expire(now)
 }
 
-// gone waits until a machine is not there any more.
-func (a *arena) gone(name string) {
+// awaitDeparture waits until a machine is not there any more.
+func (a *arena) awaitDeparture(name string) {
 	a.t.Helper()
 	kit.Until(a.t, name+" is gone", func() bool {
 		for _, m := range a.Machines() {
@@ -292,8 +292,8 @@ func (a *arena) gone(name string) {
 	})
 }
 
-// played is what comes of a call of Play.
-type played struct {
+// playOutcome is what comes of a call of Play.
+type playOutcome struct {
 	attempt.Result
 	err error
 }
@@ -306,24 +306,24 @@ func (a *arena) Play(ctx context.Context, name string, j attempt.Job) (r attempt
 
 // adopt returns the result of a job that an earlier server has handed out.
 func (a *arena) adopt(name string, j attempt.Job) (r attempt.Result, err error) {
-	e := expected(j)
+	e := expectationOf(j)
 	e.Seed = referee.Hex{}
 	err = a.Adopt(a.t.Context(), name, e.Job, e.Commitment, func(got attempt.Result) error { r = got; return nil })
 	return r, err
 }
 
-// playing calls Play without waiting for it.
-func (a *arena) playing(ctx context.Context, name string, j attempt.Job) <-chan played {
-	out := make(chan played, 1)
+// startPlay calls Play without waiting for it.
+func (a *arena) startPlay(ctx context.Context, name string, j attempt.Job) <-chan playOutcome {
+	out := make(chan playOutcome, 1)
 	go func() {
 		r, err := a.Play(ctx, name, j)
-		out <- played{r, err}
+		out <- playOutcome{r, err}
 	}()
 	return out
 }
 
-// has waits until a machine tells that it has an attempt.
-func (a *arena) has(name string, j attempt.Job) {
+// awaitAttemptOn waits until a machine tells that it has an attempt.
+func (a *arena) awaitAttemptOn(name string, j attempt.Job) {
 	a.t.Helper()
 	kit.Until(a.t, name+" has the match", func() bool {
 		for _, m := range a.Machines() {
@@ -337,8 +337,8 @@ func (a *arena) has(name string, j attempt.Job) {
 	})
 }
 
-// sent waits until an attempt is sent to its machine.
-func (a *arena) sent(match int64, number int) {
+// awaitSent waits until an attempt is sent to its machine.
+func (a *arena) awaitSent(match int64, number int) {
 	a.t.Helper()
 	kit.Until(a.t, "the attempt is sent", func() bool {
 		a.mu.Lock()
@@ -348,8 +348,8 @@ func (a *arena) sent(match int64, number int) {
 	})
 }
 
-// complete checks that a result has all games of its job.
-func (a *arena) complete(j attempt.Job, r attempt.Result, err error) {
+// checkComplete checks that a result has all games of its job.
+func (a *arena) checkComplete(j attempt.Job, r attempt.Result, err error) {
 	a.t.Helper()
 	a.must(err)
 	if r.Failure != nil {
@@ -360,8 +360,8 @@ func (a *arena) complete(j attempt.Job, r attempt.Result, err error) {
 	}
 }
 
-// expected is what the result of a job is checked against.
-func expected(j attempt.Job) Expectation {
+// expectationOf is what the result of a job is checked against.
+func expectationOf(j attempt.Job) Expectation {
 	return Expectation{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 }
 
@@ -370,15 +370,15 @@ var errTest = errors.New("the test ends it")
 // greedy2 is another bot of the house.
 var greedy2 = attempt.Entrant{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
-// within starts a worker in the process of the test. With a gate it plays when that is open.
-func (a *arena) within(name string, gate ...string) *Worker {
+// startWorker starts a worker in the process of the test. With a gate it plays when that is open.
+func (a *arena) startWorker(name string, gate ...string) *Worker {
 	a.t.Helper()
 	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
-	return a.runs(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.DispatcherOptions.Log))
+	return a.runWorker(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.DispatcherOptions.Log))
 }
 
-// runs starts a worker over a link, which ends with the test.
-func (a *arena) runs(link *Link, o WorkerOptions) *Worker {
+// runWorker starts a worker over a link, which ends with the test.
+func (a *arena) runWorker(link *Link, o WorkerOptions) *Worker {
 	a.t.Helper()
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())
@@ -391,6 +391,6 @@ func (a *arena) runs(link *Link, o WorkerOptions) *Worker {
 		}
 		link.Close()
 	})
-	a.there(link.Name)
+	a.awaitMachine(link.Name)
 	return w
 }

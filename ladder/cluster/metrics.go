@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// hubMetrics has the metrics of a Hub.
-type hubMetrics struct {
+// dispatcherMetrics has the metrics of a Dispatcher.
+type dispatcherMetrics struct {
 	openAttempts prometheus.Gauge
 	results      *prometheus.CounterVec // by outcome
 	lostAttempts prometheus.Counter
@@ -26,9 +26,9 @@ const (
 	gotPart       = "part" // an incomplete result; not counted
 )
 
-func newHubMetrics(to prometheus.Registerer) *hubMetrics {
+func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
 	f := promauto.With(to)
-	m := &hubMetrics{
+	m := &dispatcherMetrics{
 		openAttempts: f.NewGauge(prometheus.GaugeOpts{Name: "timba_fleet_attempts", Help: "Attempts that machines have and the server waits for."}),
 		results:      f.NewCounterVec(prometheus.CounterOpts{Name: "timba_fleet_results_total", Help: "Results that came in, by what became of them."}, []string{"outcome"}),
 		lostAttempts: f.NewCounter(prometheus.CounterOpts{Name: "timba_fleet_attempts_lost_total", Help: "Attempts whose machine was lost."}),

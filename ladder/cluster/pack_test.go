@@ -13,15 +13,15 @@ import (
 func TestPack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	a.within("lab-1")
+	a.startWorker("lab-1")
 	j := job(1, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), "lab-1", j)
-	a.complete(j, d, err)
+	a.checkComplete(j, d, err)
 	through := func(r attempt.Result, most int) Delivery {
 		t.Helper()
 		back := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(r, most))))
 		if back.Failure == nil {
-			a.must(back.Check(expected(j)))
+			a.must(back.Check(expectationOf(j)))
 		}
 		return back
 	}

@@ -34,7 +34,7 @@ func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, c
 	return h.awaitResult(ctx, a, keep)
 }
 
-// awaitAttempt makes the hub expect the result of an attempt.
+// awaitAttempt makes the dispatcher expect the result of an attempt.
 func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,7 +81,7 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to its machine. The hub sends it again until a heartbeat names the attempt.
+// sendJob sends a job to its machine. the dispatcher sends it again until a heartbeat names the attempt.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {

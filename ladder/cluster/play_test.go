@@ -21,7 +21,7 @@ func TestNotBuilt(t *testing.T) {
 	a := newArena(t, func(o *DispatcherOptions) {
 		o.BuildDir = func(context.Context, attempt.Entrant) (string, error) { return "", errors.New("its upload is gone") }
 	})
-	a.joins(a.hostile("lab-1"), nil)
+	a.sendHeartbeat(a.connectHostile("lab-1"), nil)
 	_, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, a.bot(2, script(""))))
 	failure, ok := errors.AsType[*attempt.Failure](err)
 	if !ok || failure.Kind != attempt.FailedVersion || failure.Version != 2 || !strings.Contains(failure.Text.String(), "its upload is gone") {
@@ -33,12 +33,12 @@ func TestNotBuilt(t *testing.T) {
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
 	j := job(1, 1, greedy, greedy2)
 	ctx, stop := context.WithCancelCause(t.Context())
-	out := a.playing(ctx, "lab-1", j)
-	a.sent(1, 1)
+	out := a.startPlay(ctx, "lab-1", j)
+	a.awaitSent(1, 1)
 	stop(attempt.ErrDetach)
 	if got := <-out; !errors.Is(got.err, attempt.ErrDetach) {
 		t.Fatalf("the server's stop gave %v", got.err)
@@ -46,7 +46,7 @@ func TestLeft(t *testing.T) {
 	a.mu.Lock()
 	a.attempts.adoptionEnd = time.Now()
 	a.mu.Unlock()
-	got := a.joins(l, func(b *heartbeat) {
+	got := a.sendHeartbeat(l, func(b *heartbeat) {
 		b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}}
 	})
 	if want := []attemptKey{{2, 1}}; !slices.Equal(got.EndedAttempts, want) {
@@ -71,19 +71,19 @@ func TestSlowBuild(t *testing.T) {
 			return ready(ctx, b)
 		}
 	})
-	l := a.hostile("lab-1")
-	a.joins(l, nil)
+	l := a.connectHostile("lab-1")
+	a.sendHeartbeat(l, nil)
 	words := kit.Get[*nats.Subscription](t)(l.SubscribeSync(jobsSubject("lab-1")))
 	j := job(1, 1, greedy, a.bot(2, script("")))
-	out := a.playing(t.Context(), "lab-1", j)
+	out := a.startPlay(t.Context(), "lab-1", j)
 	<-building
-	a.joins(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // which it cannot know
-	a.silent("lab-1")
-	a.joins(l, nil)
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // which it cannot know
+	a.expireMachine("lab-1")
+	a.sendHeartbeat(l, nil)
 	close(built)
 	kit.Get[*nats.Msg](t)(words.NextMsg(patience))
 	r := attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1", Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
-	a.submit(l, r)
+	a.sendResult(l, r)
 	if got := <-out; got.err != nil || got.Failure == nil {
 		t.Errorf("it gave %+v, %v", got.Result, got.err)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// line carries the connections of a worker as a slow line does, where the heartbeats of a connection come too
+// slowLine carries the connections of a worker as a slow line does, where the heartbeats of a connection come too
 // late behind a long message: one that sends more than a burst before it hears anything is cut.
-type line struct {
-	burst int64
-	most  int64 // bytes after which a connection is cut in any case; 0: never
+type slowLine struct {
+	burst    int64
+	maxBytes int64 // bytes after which a connection is cut in any case; 0: never
 	// speed is how many bytes a second it carries in each direction; 0: all that come.
 	speed rate.Limit
 
@@ -28,8 +28,8 @@ type line struct {
 	cuts int
 }
 
-// to returns the URL of a server behind the line.
-func (l *line) to(t *testing.T, server string) (url string) {
+// urlTo returns the URL of a server behind the line.
+func (l *slowLine) urlTo(t *testing.T, server string) (url string) {
 	t.Helper()
 	listener := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	t.Cleanup(func() { listener.Close() })
@@ -55,7 +55,7 @@ func (l *line) to(t *testing.T, server string) (url string) {
 }
 
 // carry carries one direction.
-func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
+func (l *slowLine) carry(from, to net.Conn, sent, heard, total *int64) {
 	defer from.Close()
 	defer to.Close()
 	speed := rate.NewLimiter(cmp.Or(l.speed, rate.Inf), 4096)
@@ -66,7 +66,7 @@ func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
 		}
 		l.mu.Lock()
 		*sent, *heard, *total = *sent+int64(n), 0, *total+int64(n)
-		cut := *sent > l.burst || l.most > 0 && *total > l.most
+		cut := *sent > l.burst || l.maxBytes > 0 && *total > l.maxBytes
 		if cut {
 			l.cuts++
 		}
@@ -80,8 +80,8 @@ func (l *line) carry(from, to net.Conn, sent, heard, total *int64) {
 	}
 }
 
-// large returns a result that is large when it is packed. It has failed: nobody plays it again.
-func large(j attempt.Job, bytes int) attempt.Result {
+// largeResult returns a result that is large when it is packed. It has failed: nobody plays it again.
+func largeResult(j attempt.Job, bytes int) attempt.Result {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	r := attempt.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("made up")}}
@@ -89,44 +89,44 @@ func large(j attempt.Job, bytes int) attempt.Result {
 	return r
 }
 
-// over runs a test with a worker behind a line, which plays as play says; nil: as it should.
-func (l *line) over(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
+// newArena runs a test with a worker behind a line, which plays as play says; nil: as it should.
+func (l *slowLine) newArena(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
 	t.Helper()
 	a := newArena(t, nil)
 	o := settings{Dir: t.TempDir()}.options(a.DispatcherOptions.Log)
 	o.Play = play
-	a.runs(kit.Get[*Link](t)(Dial(t.Context(), l.to(t, a.at), a.creds("lab-1"), a.DispatcherOptions.Log)), o)
+	a.runWorker(kit.Get[*Link](t)(Dial(t.Context(), l.urlTo(t, a.address), a.creds("lab-1"), a.DispatcherOptions.Log)), o)
 	return a
 }
 
-// fetches requires that a worker behind the line fetches a bot of so many bytes.
-func (l *line) fetches(t *testing.T, bytes int) {
+// requireFetch requires that a worker behind the line fetches a bot of so many bytes.
+func (l *slowLine) requireFetch(t *testing.T, bytes int) {
 	t.Parallel()
-	a := l.over(t, nil)
-	j := job(1, 1, greedy, a.noisy(2, bytes))
+	a := l.newArena(t, nil)
+	j := job(1, 1, greedy, a.incompressibleBot(2, bytes))
 	r, err := a.Play(t.Context(), "lab-1", j)
-	a.complete(j, r, err)
-	l.check(t)
+	a.checkComplete(j, r, err)
+	l.checkCuts(t)
 }
 
-// handsIn requires that a worker behind the line hands in a result of so many bytes.
-func (l *line) handsIn(t *testing.T, bytes int) {
+// requireResult requires that a worker behind the line hands in a result of so many bytes.
+func (l *slowLine) requireResult(t *testing.T, bytes int) {
 	t.Parallel()
-	a := l.over(t, func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result { return large(j, bytes) })
+	a := l.newArena(t, func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result { return largeResult(j, bytes) })
 	r, err := a.Play(t.Context(), "lab-1", job(1, 1, greedy, greedy2))
 	a.must(err)
 	if r.Failure == nil || r.Failure.Kind != attempt.FailedReferee {
 		t.Errorf("it gave %+v", r.Failure)
 	}
-	l.check(t)
+	l.checkCuts(t)
 }
 
-// check requires that the line was cut if it is one that is cut.
-func (l *line) check(t *testing.T) {
+// checkCuts requires that the line was cut if it is one that is cut.
+func (l *slowLine) checkCuts(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if got := l.cuts > 0; got != (l.most > 0) {
+	if got := l.cuts > 0; got != (l.maxBytes > 0) {
 		t.Errorf("the line was cut %d times", l.cuts)
 	}
 }
@@ -135,7 +135,7 @@ func (l *line) check(t *testing.T) {
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int64{"slow": 0, "cut": 2 << 20} {
-		t.Run(name+" fetches", func(t *testing.T) { (&line{burst: 1 << 19, most: most}).fetches(t, 3<<20) })
-		t.Run(name+" hands in", func(t *testing.T) { (&line{burst: 1 << 19, most: most}).handsIn(t, 3<<20) })
+		t.Run(name+" fetches", func(t *testing.T) { (&slowLine{burst: 1 << 19, maxBytes: most}).requireFetch(t, 3<<20) })
+		t.Run(name+" hands in", func(t *testing.T) { (&slowLine{burst: 1 << 19, maxBytes: most}).requireResult(t, 3<<20) })
 	}
 }

@@ -22,12 +22,12 @@ func frame(content string) []byte {
 	return append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0, byte(header), byte(header >> 8), byte(header >> 16)}, content...)
 }
 
-// worst are the games of results that take the server the most time, for a job. Each is as long as a message may be,
+// worstResults are the games of results that take the server the most time, for a job. Each is as long as a message may be,
 // or unpacks to as much as a result may.
-func worst(t testing.TB, j attempt.Job) map[string][]byte {
+func worstResults(t testing.TB, j attempt.Job) map[string][]byte {
 	t.Helper()
 	games := atRandom(t, j).Games
-	c := kit.Get[*checker](t)(newChecker(expected(j)))
+	c := kit.Get[*checker](t)(newChecker(expectationOf(j)))
 	// padded returns all games, each filled up to its largest size by a repeated text at the beginning of its object.
 	padded := func(fill string) []byte {
 		var document bytes.Buffer
@@ -78,8 +78,8 @@ func worst(t testing.TB, j attempt.Job) map[string][]byte {
 	}
 }
 
-// message returns a result as it is handed in, with any games.
-func message(t testing.TB, j attempt.Job, games []byte) []byte {
+// packedMessage returns a result as it is handed in, with any games.
+func packedMessage(t testing.TB, j attempt.Job, games []byte) []byte {
 	t.Helper()
 	head := kit.Get[[]byte](t)(json.Marshal(attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}))
 	return append(append(head, '\n'), games...)
@@ -89,14 +89,14 @@ func message(t testing.TB, j attempt.Job, games []byte) []byte {
 func TestPadding(t *testing.T) {
 	kit.Slow(t)
 	t.Parallel()
-	j := of("tebes", map[string]string{"size": "4"}, 2)
-	for name, games := range worst(t, j) {
-		m := message(t, j, games)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
+	for name, games := range worstResults(t, j) {
+		m := packedMessage(t, j, games)
 		if len(m) > MaxPacked {
 			t.Errorf("%s: the message has %d bytes", name, len(m))
 		}
 		d := kit.Get[Delivery](t)(Unpack(m))
-		err := d.Check(expected(j))
+		err := d.Check(expectationOf(j))
 		if _, ok := errors.AsType[*attempt.Contradiction](err); ok == strings.Contains(name, "info") {
 			t.Errorf("%s: it is refused with %v", name, err)
 		}
@@ -130,9 +130,9 @@ func TestGameReader(t *testing.T) {
 // A check that takes too long is a contradiction.
 func TestCheckTime(t *testing.T) {
 	t.Parallel()
-	j := of("tebes", map[string]string{"size": "4"}, 2)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	d := kit.Get[Delivery](t)(Unpack(kit.Get[[]byte](t)(Pack(atRandom(t, j), MaxPacked))))
-	err := d.unpack(kit.Get[*checker](t)(newChecker(expected(j))), time.Now().Add(-time.Second))
+	err := d.unpack(kit.Get[*checker](t)(newChecker(expectationOf(j))), time.Now().Add(-time.Second))
 	if _, ok := errors.AsType[*attempt.Contradiction](err); !ok || !strings.Contains(err.Error(), "too long to check") {
 		t.Errorf("it is refused with %v", err)
 	}
@@ -177,17 +177,17 @@ func TestCheckSlots(t *testing.T) {
 
 // BenchmarkWorst is what the server does with the results that take it the most time.
 func BenchmarkWorst(b *testing.B) {
-	j := of("tebes", map[string]string{"size": "4"}, 2)
+	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	j.Deals = 250
-	for name, games := range worst(b, j) {
-		m := message(b, j, games)
+	for name, games := range worstResults(b, j) {
+		m := packedMessage(b, j, games)
 		if len(m) > MaxPacked {
 			b.Fatalf("%s: it has %d bytes", name, len(m))
 		}
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 			for b.Loop() {
 				d := kit.Get[Delivery](b)(Unpack(m))
-				err := d.Check(expected(j))
+				err := d.Check(expectationOf(j))
 				if _, ok := errors.AsType[*attempt.Contradiction](err); !ok && err != nil {
 					b.Fatal(err)
 				}

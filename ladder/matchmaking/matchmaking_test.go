@@ -9,18 +9,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// experienced returns players 10 Elo apart that have all played a lot.
-func experienced(n int) (players []Candidate) {
+// experiencedPlayers returns players 10 Elo apart that have all played a lot.
+func experiencedPlayers(n int) (players []Candidate) {
 	for i := range n {
 		players = append(players, Candidate{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
 	}
 	return players
 }
 
-// eachForItself returns the pool of a ladder without teams, on which nobody has met.
-func eachForItself(slots int, players []Candidate) *Pool {
+// newSoloPool returns the pool of a ladder without teams, on which nobody has met.
+func newSoloPool(slots int, players []Candidate) *Pool {
 	sides := make([]int, slots)
 	for i := range sides {
 		sides[i] = i
@@ -32,8 +32,8 @@ func eachForItself(slots int, players []Candidate) *Pool {
 	return p
 }
 
-// play lets a pool play a match at once, which moves no Elo.
-func play(t interface{ Fatalf(string, ...any) }, p *Pool, c Constraints, r *rand.Rand) []int64 {
+// playMatch lets a pool play a match at once, which moves no Elo.
+func playMatch(t interface{ Fatalf(string, ...any) }, p *Pool, c Constraints, r *rand.Rand) []int64 {
 	slots, unknown := p.Next(c, r)
 	if slots == nil {
 		t.Fatalf("no match for %d players and %d slots; the meetings of %d are unknown", len(p.players), len(p.sides), unknown)
@@ -72,8 +72,8 @@ func TestNobodyWaits(t *testing.T) {
 		arrivals := rapid.Float64Range(0, 0.8).Draw(t, "arrivals a match")
 		departures := rapid.Float64Range(0, 0.4).Draw(t, "departures a match")
 		spread := rapid.Float64Range(0, 2000).Draw(t, "spread")
-		r := source(rapid.Uint64().Draw(t, "seed"))
-		p := eachForItself(slots, nil)
+		r := newRand(rapid.Uint64().Draw(t, "seed"))
+		p := newSoloPool(slots, nil)
 		last := int64(0)
 		arrive := func(matches int) {
 			last++
@@ -94,7 +94,7 @@ func TestNobodyWaits(t *testing.T) {
 			for _, player := range p.players {
 				most[player.ID] = max(most[player.ID], len(p.players))
 			}
-			play(t, p, Constraints{}, r)
+			playMatch(t, p, Constraints{}, r)
 			for _, player := range p.players {
 				if waited := p.finishedMatches - player.LastOrder; waited >= 2*most[player.ID] {
 					t.Fatalf("version %d has waited for %d matches among at most %d players", player.ID, waited, most[player.ID])
@@ -109,19 +109,19 @@ func TestNobodyWaits(t *testing.T) {
 // The most uncertain first: among others that do not wait, a newcomer has the
 // next match, and most of the next ten.
 func TestNewcomersFirst(t *testing.T) {
-	r, p := source(1), eachForItself(2, experienced(100))
+	r, p := newRand(1), newSoloPool(2, experiencedPlayers(100))
 	for range 500 {
-		play(t, p, Constraints{}, r)
+		playMatch(t, p, Constraints{}, r)
 	}
 	const newcomer = 1000
 	p.Update([]Candidate{{ID: newcomer, Elo: 1000, Uncertainty: 30, LastOrder: p.finishedMatches}}, nil)
 	p.SetMeetings(newcomer, nil)
-	if slots := play(t, p, Constraints{}, r); !slices.Contains(slots, newcomer) {
+	if slots := playMatch(t, p, Constraints{}, r); !slices.Contains(slots, newcomer) {
 		t.Errorf("versions %v play, not the newcomer", slots)
 	}
 	played := 1
 	for range 100 {
-		if slices.Contains(play(t, p, Constraints{}, r), newcomer) {
+		if slices.Contains(playMatch(t, p, Constraints{}, r), newcomer) {
 			played++
 		}
 	}
@@ -138,10 +138,10 @@ func TestNewHouseBotsWait(t *testing.T) {
 		for i := range 8 {
 			players = append(players, Candidate{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
 		}
-		r, p := source(seed), eachForItself(2, players)
+		r, p := newRand(seed), newSoloPool(2, players)
 		played := 0
 		for range 20 {
-			if slots := play(t, p, Constraints{}, r); slices.Contains(slots, 9) {
+			if slots := playMatch(t, p, Constraints{}, r); slices.Contains(slots, 9) {
 				played++
 			} else if played == 0 {
 				t.Fatalf("house bots %v play before the newcomer", slots)
@@ -156,14 +156,14 @@ func TestNewHouseBotsWait(t *testing.T) {
 // Among idle versions alone there is no match; others play them as before.
 func TestIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := source(rapid.Uint64().Draw(t, "seed"))
+		r := newRand(rapid.Uint64().Draw(t, "seed"))
 		slots := rapid.IntRange(2, 4).Draw(t, "slots")
-		players := experienced(rapid.IntRange(slots, 12).Draw(t, "players"))
+		players := experiencedPlayers(rapid.IntRange(slots, 12).Draw(t, "players"))
 		busy := rapid.IntRange(0, len(players)).Draw(t, "not idle")
 		for i := range players {
 			players[i].House = i >= busy
 		}
-		p := eachForItself(slots, players)
+		p := newSoloPool(slots, players)
 		idle := Constraints{IsIdle: func(p *Candidate) bool { return p.House }}
 		if busy == 0 {
 			if s, _ := p.Next(idle, r); s != nil {
@@ -172,7 +172,7 @@ func TestIdle(t *testing.T) {
 			return
 		}
 		for range 30 {
-			if s := play(t, p, idle, r); !slices.ContainsFunc(s, func(id int64) bool { return int(id) <= busy }) {
+			if s := playMatch(t, p, idle, r); !slices.ContainsFunc(s, func(id int64) bool { return int(id) <= busy }) {
 				t.Fatalf("idle versions %v play, and %d others are there", s, busy)
 			}
 		}
@@ -186,10 +186,10 @@ func TestIdle(t *testing.T) {
 
 // Opponents are near in Elo and seldom met, and yet many are possible.
 func TestOpponents(t *testing.T) {
-	r, p := source(2), eachForItself(2, experienced(100))
+	r, p := newRand(2), newSoloPool(2, experiencedPlayers(100))
 	distance, matches := 0.0, 5000
 	for range matches {
-		s := play(t, p, Constraints{}, r)
+		s := playMatch(t, p, Constraints{}, r)
 		distance += math.Abs(float64(s[0]-s[1])) * 10 / float64(matches)
 	}
 	if distance < 40 || distance > 200 { // 333 were they drawn
@@ -231,7 +231,7 @@ func TestKnownOpponents(t *testing.T) {
 	}
 	players[7].Uncertainty = 0
 	for seed := range uint64(20) {
-		if slots := play(t, eachForItself(2, slices.Clone(players)), Constraints{}, source(seed)); !slices.Contains(slots, players[7].ID) {
+		if slots := playMatch(t, newSoloPool(2, slices.Clone(players)), Constraints{}, newRand(seed)); !slices.Contains(slots, players[7].ID) {
 			t.Errorf("newcomers %v play each other, and not the one whose Elo is known", slots)
 		}
 	}
@@ -239,14 +239,14 @@ func TestKnownOpponents(t *testing.T) {
 
 // Bots of one owner meet only where there is hardly anybody else.
 func TestOwners(t *testing.T) {
-	players := experienced(30)
+	players := experiencedPlayers(30)
 	for i := 10; i < 15; i++ {
 		players[i].Owner = 9
 	}
-	r, p := source(3), eachForItself(2, slices.Clone(players))
+	r, p := newRand(3), newSoloPool(2, slices.Clone(players))
 	related := 0
 	for range 1000 {
-		s := play(t, p, Constraints{}, r)
+		s := playMatch(t, p, Constraints{}, r)
 		if s[0] > 10 && s[0] <= 15 && s[1] > 10 && s[1] <= 15 {
 			related++
 		}
@@ -254,11 +254,11 @@ func TestOwners(t *testing.T) {
 	if related > 3 {
 		t.Errorf("bots of one owner met %d times in 1000 matches", related)
 	}
-	play(t, eachForItself(2, players[10:12]), Constraints{}, r)
+	playMatch(t, newSoloPool(2, players[10:12]), Constraints{}, r)
 }
 
 func TestSlotsAreShuffled(t *testing.T) {
-	r, p := source(4), eachForItself(4, experienced(4))
+	r, p := newRand(4), newSoloPool(4, experiencedPlayers(4))
 	count := map[int64]int{}
 	const choices = 4000
 	for range choices {
@@ -274,11 +274,11 @@ func TestSlotsAreShuffled(t *testing.T) {
 
 func TestTooFewPlayers(t *testing.T) {
 	for players := range 4 {
-		if slots, _ := eachForItself(4, experienced(players)).Next(Constraints{}, source(1)); slots != nil {
+		if slots, _ := newSoloPool(4, experiencedPlayers(players)).Next(Constraints{}, newRand(1)); slots != nil {
 			t.Errorf("%d players fill %v", players, slots)
 		}
 	}
-	if slots, _ := eachForItself(0, experienced(2)).Next(Constraints{}, source(1)); slots != nil {
+	if slots, _ := newSoloPool(0, experiencedPlayers(2)).Next(Constraints{}, newRand(1)); slots != nil {
 		t.Errorf("a ladder without slots has the match %v", slots)
 	}
 }
@@ -299,7 +299,7 @@ func FuzzNext(f *testing.F) {
 			players = append(players, p)
 			data = data[5:]
 		}
-		p := eachForItself(int(slots%9), players)
+		p := newSoloPool(int(slots%9), players)
 		for _, a := range players {
 			others := map[int64]int{}
 			for _, b := range players {
@@ -312,8 +312,8 @@ func FuzzNext(f *testing.F) {
 				p.Open(int64(-i-1), slices.Repeat([]int64{players[i].ID}, len(p.sides)))
 			}
 		}
-		first, _ := p.Next(Constraints{}, source(seed))
-		if again, _ := p.Next(Constraints{}, source(seed)); !slices.Equal(first, again) {
+		first, _ := p.Next(Constraints{}, newRand(seed))
+		if again, _ := p.Next(Constraints{}, newRand(seed)); !slices.Equal(first, again) {
 			t.Fatalf("%v, and %v from the same source", first, again)
 		}
 		if want := len(p.sides) >= 2 && len(players) >= len(p.sides); (first != nil) != want {

@@ -12,7 +12,7 @@ import (
 func TestPoolOpponents(t *testing.T) {
 	const choices = 40_000
 	for _, uncertainty := range []float64{0.02, 30} {
-		l := &rule{sides: []int{0, 1}, finished: 1000, players: experienced(300)}
+		l := &referencePool{sides: []int{0, 1}, finished: 1000, players: experiencedPlayers(300)}
 		for i := range l.players {
 			p := &l.players[i]
 			p.Elo, p.Uncertainty, p.Owner, p.LastOrder = 2*p.Elo/10, uncertainty*float64(1+i%3), int64(i%5), l.finished
@@ -26,7 +26,7 @@ func TestPoolOpponents(t *testing.T) {
 		l.met = map[int64]map[int64]int{own: met}
 		p := NewPool(l.sides, l.finished, slices.Clone(l.players))
 		p.SetMeetings(own, met)
-		r := source(1)
+		r := newRand(1)
 		want, got := map[int64]float64{}, map[int64]float64{}
 		for range choices {
 			slots := l.next(r)

@@ -12,21 +12,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rule is a ladder that chooses by the rule of docs/ratings.md with a look at every player.
-type rule struct {
+// referencePool is a ladder that chooses by the rule of docs/ratings.md with a look at every player.
+type referencePool struct {
 	sides    []int
 	finished int
 	players  []Candidate
 	met      map[int64]map[int64]int
 }
 
-func (l *rule) at(id int64) int {
+func (l *referencePool) indexOf(id int64) int {
 	return slices.IndexFunc(l.players, func(p Candidate) bool { return p.ID == id })
 }
 
 // urgency is that of a player: the share of the ladder that has played since its last match, and how new
 // it is. House bots make way where others play.
-func (l *rule) urgency(p *Candidate) float64 {
+func (l *referencePool) urgency(p *Candidate) float64 {
 	waited := 0.0
 	if p.OpenMatches == 0 {
 		waited = float64(l.finished-p.LastOrder) / float64(len(l.players))
@@ -38,7 +38,7 @@ func (l *rule) urgency(p *Candidate) float64 {
 }
 
 // first returns the most urgent player; equals are drawn.
-func (l *rule) first(r *rand.Rand) *Candidate {
+func (l *referencePool) first(r *rand.Rand) *Candidate {
 	var best *Candidate
 	for _, i := range r.Perm(len(l.players)) {
 		if p := &l.players[i]; best == nil || l.urgency(p) > l.urgency(best) {
@@ -49,7 +49,7 @@ func (l *rule) first(r *rand.Rand) *Candidate {
 }
 
 // opponent returns the nearest player.
-func (l *rule) opponent(seated []*Candidate, r *rand.Rand) (best *Candidate) {
+func (l *referencePool) opponent(seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, least := seated[0], math.Inf(1)
 	average := averageMeetings(first, len(l.sides), len(l.players))
 	for i := range l.players {
@@ -72,7 +72,7 @@ func (l *rule) opponent(seated []*Candidate, r *rand.Rand) (best *Candidate) {
 }
 
 // next chooses a match.
-func (l *rule) next(r *rand.Rand) (slots []int64) {
+func (l *referencePool) next(r *rand.Rand) (slots []int64) {
 	var seated []*Candidate
 	for p := l.first(r); ; p = l.opponent(seated, r) {
 		seated = append(seated, p)
@@ -88,9 +88,9 @@ func TestPoolIsTheLadder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sides := rapid.SampledFrom([][]int{{0, 1}, {0, 1, 2}, {0, 1, 0, 1}}).Draw(t, "sides")
 		seed := rapid.Uint64().Draw(t, "seed")
-		r := source(seed)
+		r := newRand(seed)
 		var id, match int64
-		l := &rule{sides: sides, finished: 100, met: map[int64]map[int64]int{}}
+		l := &referencePool{sides: sides, finished: 100, met: map[int64]map[int64]int{}}
 		arrival := func() Candidate {
 			id++
 			l.met[id] = map[int64]int{}
@@ -173,12 +173,12 @@ func TestPoolIsTheLadder(t *testing.T) {
 }
 
 // finish ends a match.
-func (l *rule) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
+func (l *referencePool) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
 	l.finished++
 	for slot, a := range versions {
 		m := PlayerResult{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
 		moved = append(moved, m)
-		if i := l.at(a); i >= 0 {
+		if i := l.indexOf(a); i >= 0 {
 			p := &l.players[i]
 			p.Elo, p.Uncertainty, p.Matches, p.LastOrder = m.Elo, m.Uncertainty, m.Matches, l.finished
 		}
@@ -193,9 +193,9 @@ func (l *rule) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
 
 // Equals are drawn alike, wherever they are.
 func TestPoolTies(t *testing.T) {
-	p := eachForItself(2, experienced(200))
+	p := newSoloPool(2, experiencedPlayers(200))
 	p.Open(1, []int64{10, 11})
-	r, count := source(1), map[int64]float64{}
+	r, count := newRand(1), map[int64]float64{}
 	const draws = 19_800
 	for range draws {
 		count[p.mostUrgent(Constraints{}, r).ID]++
@@ -212,13 +212,13 @@ func TestPoolTies(t *testing.T) {
 // Who may not play is not chosen, and the others are as if they were alone.
 func TestPoolMay(t *testing.T) {
 	for seed := range uint64(50) {
-		p := eachForItself(4, experienced(12))
+		p := newSoloPool(4, experiencedPlayers(12))
 		may := func(n int64) func(*Candidate) bool { return func(p *Candidate) bool { return p.ID <= n } }
-		slots, _ := p.Next(Constraints{CanPlay: may(5)}, source(seed))
+		slots, _ := p.Next(Constraints{CanPlay: may(5)}, newRand(seed))
 		if len(slots) != 4 || slices.Max(slots) > 5 {
 			t.Errorf("the players are %v, of the first 5", slots)
 		}
-		if slots, _ := p.Next(Constraints{CanPlay: may(3)}, source(seed)); slots != nil {
+		if slots, _ := p.Next(Constraints{CanPlay: may(3)}, newRand(seed)); slots != nil {
 			t.Errorf("the players are %v, of the first 3", slots)
 		}
 	}
@@ -234,7 +234,7 @@ func BenchmarkPool(b *testing.B) {
 		may     func(*Candidate) bool
 	}{{"1000", 1000, nil}, {"10000", 10_000, nil}, {"5000 of which two may play", 5000, lastTwo(5000)}} {
 		b.Run(c.name, func(b *testing.B) {
-			r, p := source(1), eachForItself(2, experienced(c.players))
+			r, p := newRand(1), newSoloPool(2, experiencedPlayers(c.players))
 			order := 0
 			b.ReportAllocs()
 			for b.Loop() {
@@ -252,7 +252,7 @@ func BenchmarkPool(b *testing.B) {
 
 // A pool forgets all meetings when it keeps more than maxMet; what is learned again takes no more.
 func TestMeetingsKept(t *testing.T) {
-	p := eachForItself(2, nil)
+	p := newSoloPool(2, nil)
 	met := map[int64]int{}
 	for id := range int64(1000) {
 		met[id] = 1

@@ -41,7 +41,7 @@ func TestDocumentedBits(t *testing.T) {
 		a := Player{Elo: 600 + 1500*random.Float64(), Uncertainty: 30 * random.Float64()}
 		b := Player{Elo: 600 + 1500*random.Float64(), Uncertainty: 0.02 + random.Float64()*random.Float64()}
 		score := float64(random.IntN(21)) / 20
-		got, _ := play(t, a, b, score)
+		got, _ := playMatch(t, a, b, score)
 		after, u := byRecipe(a.Elo, b.Elo, a.Uncertainty, b.Uncertainty, score)
 		if got.EloAfter != after || got.Uncertainty != u {
 			t.Fatalf("%+v against %+v, score %v: Elo %v and u %v, by the recipe %v and %v", a, b, score, got.EloAfter, got.Uncertainty, after, u)
@@ -96,7 +96,7 @@ func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 	return own + float64(k*(s-expected(d))), u - float64(float64(h*u)*u)/(1+float64(h*both)) + 0.0003
 }
 
-func play(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.Change) {
+func playMatch(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.Change) {
 	t.Helper()
 	moves := Current.matchChanges([]Player{a, b}, []int{0, 1}, []stats.Deal{deal(score)}, 1)
 	return moves[0], moves[1]
@@ -108,7 +108,7 @@ func tableOfK(t *testing.T) string {
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	shown := []int{0, 1, 2, 3, 5, 10, 20, 50, 100, 300}
 	for n := 0; len(shown) > 0; n++ {
-		m, _ := play(t, p, Player{Elo: Current.Start, Fixed: true}, 0.5)
+		m, _ := playMatch(t, p, Player{Elo: Current.Start, Fixed: true}, 0.5)
 		if n == shown[0] {
 			shown = shown[1:]
 			fmt.Fprintf(&head, " %d |", n)
@@ -123,13 +123,13 @@ func tableOfK(t *testing.T) string {
 
 // firstMatch returns a newcomer that scores 0.65 against an old bot.
 func firstMatch(t *testing.T) string {
-	fresh, old := play(t, Player{Elo: Current.Start, Uncertainty: Current.Newcomer}, Player{Elo: 1180, Uncertainty: 0.05}, 0.65)
+	fresh, old := playMatch(t, Player{Elo: Current.Start, Uncertainty: Current.Newcomer}, Player{Elo: 1180, Uncertainty: 0.05}, 0.65)
 	return exampleTable("fresh", fresh, "old", old)
 }
 
 // laterMatch returns two old bots that come out even.
 func laterMatch(t *testing.T) string {
-	a, b := play(t, Player{Elo: 1240, Uncertainty: 0.02}, Player{Elo: 1180, Uncertainty: 0.02}, 0.5)
+	a, b := playMatch(t, Player{Elo: 1240, Uncertainty: 0.02}, Player{Elo: 1180, Uncertainty: 0.02}, 0.5)
 	return exampleTable("first", a, "second", b)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
+func checkNear(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s is %v, want %v ± %v", what, got, want, tolerance)
@@ -22,10 +22,10 @@ func deal(score float64) stats.Deal { return stats.Deal{{A: 0, B: 1, Games: 2, S
 
 func TestExpected(t *testing.T) {
 	for _, diff := range []float64{0, 1, 35, 100, 400, 1234, 5000, 1e6} {
-		near(t, "expected score", Current.ExpectedScore(diff), stats.Score(diff), 1e-12)
-		near(t, "both sides' sum", Current.ExpectedScore(diff)+Current.ExpectedScore(-diff), 1, 1e-15)
+		checkNear(t, "expected score", Current.ExpectedScore(diff), stats.Score(diff), 1e-12)
+		checkNear(t, "both sides' sum", Current.ExpectedScore(diff)+Current.ExpectedScore(-diff), 1, 1e-15)
 	}
-	near(t, "slope at 0", Current.Full*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
+	checkNear(t, "slope at 0", Current.Full*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
 }
 
 // The bits that ratings are made of, on every machine.
@@ -52,10 +52,10 @@ func TestUncertaintyFalls(t *testing.T) {
 		}
 		last, p.Uncertainty = m.K, m.Uncertainty
 		if n < 5 {
-			near(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)), 3*Current.Forget)
+			checkNear(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)), 3*Current.Forget)
 		}
 	}
-	near(t, "uncertainty of an old version", p.Uncertainty, math.Sqrt(Current.Forget), 0.001)
+	checkNear(t, "uncertainty of an old version", p.Uncertainty, math.Sqrt(Current.Forget), 0.001)
 }
 
 func TestMatch(t *testing.T) {
@@ -81,8 +81,8 @@ func TestMatch(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			moves := Current.matchChanges(c.players, c.sides, c.deals, 1)
 			for i, m := range moves {
-				near(t, "score", m.Score, c.scores[i], 1e-15)
-				near(t, "after", m.EloAfter, m.EloBefore+m.K*(m.Score-m.ExpectedScore), 1e-9)
+				checkNear(t, "score", m.Score, c.scores[i], 1e-15)
+				checkNear(t, "after", m.EloAfter, m.EloBefore+m.K*(m.Score-m.ExpectedScore), 1e-9)
 				if d := m.EloAfter - m.EloBefore; d*c.signs[i] < 0 || (d == 0) != (c.signs[i] == 0) {
 					t.Errorf("slot %d moves by %v", i, d)
 				}
@@ -184,7 +184,7 @@ func TestShare(t *testing.T) {
 	for n := range 20 {
 		moves := Current.matchChanges([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []stats.Deal{deal(0.5)}, 0.1)
 		p.Uncertainty = moves[0].Uncertainty
-		near(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)/10), 3*Current.Forget)
+		checkNear(t, "uncertainty", p.Uncertainty, 1/(1/Current.Newcomer+float64(n+1)/10), 3*Current.Forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
 	moves := Current.matchChanges([]Player{old, p}, []int{0, 1}, []stats.Deal{deal(0)}, 0)

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// constants calls do with each number of a formula, and its name.
-func constants(f *Formula, do func(name string, x reflect.Value)) {
+// eachConstant calls do with each number of a formula, and its name.
+func eachConstant(f *Formula, do func(name string, x reflect.Value)) {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
 		for i := range v.NumField() {
@@ -31,7 +31,7 @@ func TestFingerprint(t *testing.T) {
 	_, computed := cutFingerprint(Current)
 	seen := map[string]string{computed: "none"}
 	f := Current
-	constants(&f, func(name string, x reflect.Value) {
+	eachConstant(&f, func(name string, x reflect.Value) {
 		old := x.Float()
 		x.SetFloat(old * 1.0001)
 		defer x.SetFloat(old)
@@ -60,5 +60,5 @@ func TestFormulaForgets(t *testing.T) {
 	deals := []stats.Deal{deal(0.5)}
 	now := Current.matchChanges(players, []int{0, 1}, deals, 1)
 	then := slow.matchChanges(players, []int{0, 1}, deals, 1)
-	near(t, "uncertainty", then[0].Uncertainty, now[0].Uncertainty+0.5, 1e-12)
+	checkNear(t, "uncertainty", then[0].Uncertainty, now[0].Uncertainty+0.5, 1e-12)
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// finished is a finished match between its entries.
-type finished struct {
+// finishedMatch is a finished match between its entries.
+type finishedMatch struct {
 	match   ladder.Match
 	variant *rules.Variant
 	before  []Entry
 	games   []ladder.FinishedGame
 }
 
-func (f finished) outcome(t *rapid.T) Outcome {
+func (f finishedMatch) outcome(t *rapid.T) Outcome {
 	return kit.Get[Outcome](t)(Current.Outcome(f.match, f.variant, f.before, f.games))
 }
 
 // matches draws finished matches of every shape: two sides, with one or two seats,
 // partners, four sides.
-var matches = rapid.Custom(func(t *rapid.T) finished {
+var matches = rapid.Custom(func(t *rapid.T) finishedMatch {
 	l := rapid.SampledFrom([]ladder.Ladder{
 		{Game: "tebes", Bots: 2},
 		{Game: "brisca", Options: map[string]string{"players": "4", "teams": "yes"}, Bots: 2},
@@ -39,7 +39,7 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := finished{variant: v, match: ladder.Match{ID: 7, Ladder: "a", Rated: true, Deals: rapid.IntRange(1, 4).Draw(t, "deals")}}
+	f := finishedMatch{variant: v, match: ladder.Match{ID: 7, Ladder: "a", Rated: true, Deals: rapid.IntRange(1, 4).Draw(t, "deals")}}
 	f.match.Versions = rapid.SliceOfNDistinct(rapid.Int64Range(1, 99), l.Bots, l.Bots, rapid.ID).Draw(t, "versions")
 	for slot, id := range f.match.Versions {
 		e := Current.NewEntry(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
@@ -75,8 +75,8 @@ func drawGame(t *rapid.T, v *rules.Variant, deal, rotation, slots int) ladder.Fi
 	return g
 }
 
-// same reports whether two outcomes have the same bits.
-func same(a, b Outcome) bool {
+// isSameBits reports whether two outcomes have the same bits.
+func isSameBits(a, b Outcome) bool {
 	return reflect.DeepEqual(a, b) && slices.EqualFunc(a.Entries, b.Entries, func(x, y Entry) bool {
 		return math.Float64bits(x.Elo) == math.Float64bits(y.Elo) && math.Float64bits(x.Uncertainty) == math.Float64bits(y.Uncertainty)
 	})
@@ -92,11 +92,11 @@ func TestSameBits(t *testing.T) {
 		if !reflect.DeepEqual(games, f.games) || !slices.Equal(before, f.before) {
 			t.Fatal("the match is another one afterwards")
 		}
-		if again := f.outcome(t); !same(out, again) {
+		if again := f.outcome(t); !isSameBits(out, again) {
 			t.Fatalf("first %+v, then %+v", out, again)
 		}
 		f.games = rapid.Permutation(f.games).Draw(t, "order")
-		if other := f.outcome(t); !same(out, other) {
+		if other := f.outcome(t); !isSameBits(out, other) {
 			t.Fatalf("%+v, and in another order %+v", out, other)
 		}
 	})
@@ -196,8 +196,8 @@ func TestPairs(t *testing.T) {
 	})
 }
 
-// repeated marks the games of the deals from one on.
-func repeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
+// markRepeated marks the games of the deals from one on.
+func markRepeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
 	games = slices.Clone(games)
 	for i := range games {
 		games[i].Repeated = games[i].Deal >= from
@@ -216,7 +216,7 @@ func TestDistinctDealsAllCount(t *testing.T) {
 			games[i].Repeated = games[i].Rotation > 0
 		}
 		out, err := Current.Outcome(f.match, f.variant, f.before, games)
-		if err != nil || !same(out, want) || out.Distinct != f.match.Deals {
+		if err != nil || !isSameBits(out, want) || out.Distinct != f.match.Deals {
 			t.Fatalf("%+v and %v, want %+v", out, err, want)
 		}
 	})
@@ -237,7 +237,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 				f.games = append(f.games, g)
 			}
 		}
-		out, err := Current.Outcome(f.match, f.variant, f.before, repeated(f.games, 1))
+		out, err := Current.Outcome(f.match, f.variant, f.before, markRepeated(f.games, 1))
 		if err != nil || out.Distinct != 1 {
 			t.Fatalf("%d deals count, %v", out.Distinct, err)
 		}
@@ -263,7 +263,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		if want := float64(f.variant.Sides - 1); math.Abs(sum-want) > 1e-9 {
 			t.Fatalf("the pairs are of %v deals, want %v", sum, want)
 		}
-		again, err := Current.Outcome(f.match, f.variant, out.Entries, repeated(f.games, 0))
+		again, err := Current.Outcome(f.match, f.variant, out.Entries, markRepeated(f.games, 0))
 		if err != nil || again.Distinct != 0 || len(again.Pairs) != len(out.Pairs) {
 			t.Fatalf("played again: %+v, %v", again, err)
 		}

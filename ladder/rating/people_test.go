@@ -16,9 +16,9 @@ func TestGlicko(t *testing.T) {
 	got := Current.afterPeriod(Glicko{1500, 200, 0.06}, []duel{
 		{Glicko{1400, 30, 0.06}, 1}, {Glicko{1550, 100, 0.06}, 0}, {Glicko{1700, 300, 0.06}, 0},
 	})
-	near(t, "rating", got.Rating, 1464.06, 0.01)
-	near(t, "deviation", got.Deviation, 151.52, 0.01)
-	near(t, "volatility", got.Volatility, 0.05999, 0.00001)
+	checkNear(t, "rating", got.Rating, 1464.06, 0.01)
+	checkNear(t, "deviation", got.Deviation, 151.52, 0.01)
+	checkNear(t, "volatility", got.Volatility, 0.05999, 0.00001)
 }
 
 // The volatility is where step 5 of the paper has it, whatever the result.
@@ -56,7 +56,7 @@ func TestPeople(t *testing.T) {
 	if want := Current.afterPeriod(Current.Person, []duel{{Current.Person, 0}}); after[0] != want {
 		t.Errorf("who has lost has %+v, want %+v", after[0], want)
 	}
-	near(t, "what both have won", after[0].Rating+after[1].Rating, 2*Current.Person.Rating, 1e-9)
+	checkNear(t, "what both have won", after[0].Rating+after[1].Rating, 2*Current.Person.Rating, 1e-9)
 	if after := Current.People(two, []Glicko{Current.Person, Current.Person}, []int{1, 1}); after[0].Rating != Current.Person.Rating || after[0].Deviation >= 350 {
 		t.Errorf("a draw gives %+v", after[0])
 	}

@@ -51,16 +51,16 @@ func TestOverTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bounded)
 	a, b := w.bot("endless1", shuffler), w.bot("endless2", shuffler)
-	id := w.ask(w.person.ID, 1, a.ID, b.ID)[0]
+	id := w.requestMatches(w.person.ID, 1, a.ID, b.ID)[0]
 	begun := func(e events.Event) bool { return e.Kind == events.MatchStarted && e.Match == id }
-	r := w.run(1, func(o *parts) { o.Limits.Time, o.Limits.Grace = time.Hour, 0 })
-	r.until("it begins", begun)
+	r := w.startRunner(1, func(o *runnerParts) { o.Limits.Time, o.Limits.Grace = time.Hour, 0 })
+	r.awaitEvent("it begins", begun)
 	r.stop()
 	if m, err := w.Store.Matches.Find(t.Context(), id); err != nil || m.State != ladder.Waiting {
 		t.Fatalf("after a stop it is %s, %v", m.State, err)
 	}
-	r = w.run(1, func(o *parts) { o.Limits.Time = time.Second })
-	r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
+	r = w.startRunner(1, func(o *runnerParts) { o.Limits.Time = time.Second })
+	r.awaitEvent("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
 	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
 	if m.State != ladder.Dropped || m.Reason.String() != "cancelled: over its time of 1s" {
 		t.Errorf("it is %s, %q", m.State, m.Reason)
@@ -114,9 +114,9 @@ echo $n >> %[1]s.most
 		}))
 		asked = append(asked, m.ID)
 	}
-	r := w.run(2, func(o *parts) { o.Limits.Room, o.Limits.Time, o.programs.Box = room, time.Hour, nil })
+	r := w.startRunner(2, func(o *runnerParts) { o.Limits.Room, o.Limits.Time, o.programs.Box = room, time.Hour, nil })
 	finished := 0
-	r.until("both matches", func(e events.Event) bool {
+	r.awaitEvent("both matches", func(e events.Event) bool {
 		if e.Kind == events.MatchBroken {
 			t.Errorf("match %d is broken off: %s", e.Match, e.Text)
 		}
@@ -129,14 +129,14 @@ echo $n >> %[1]s.most
 	if jobs := r.placement.local().assignments; len(jobs) > 0 {
 		t.Errorf("%d jobs have memory at the end", len(jobs))
 	}
-	most := mostProcesses(t, dir+".most")
+	most := maxProcesses(t, dir+".most")
 	if most != seats {
 		t.Errorf("%d of the bots ran at once, want the %d that fit", most, seats)
 	}
 }
 
-// mostProcesses returns the largest number in a file of a number a line.
-func mostProcesses(t *testing.T, path string) (most int) {
+// maxProcesses returns the largest number in a file of a number a line.
+func maxProcesses(t *testing.T, path string) (most int) {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(path))
 	for _, word := range strings.Fields(string(data)) {

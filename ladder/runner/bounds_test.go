@@ -22,13 +22,13 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// counted counts the matches that are read one by one.
-type counted struct {
+// findCounter counts the matches that are read one by one.
+type findCounter struct {
 	Matches
 	found atomic.Int64
 }
 
-func (c *counted) Find(ctx context.Context, id int64) (ladder.Match, error) {
+func (c *findCounter) Find(ctx context.Context, id int64) (ladder.Match, error) {
 	c.found.Add(1)
 	return c.Matches.Find(ctx, id)
 }
@@ -37,7 +37,7 @@ func (c *counted) Find(ctx context.Context, id int64) (ladder.Match, error) {
 func TestRecheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines()
+	f := w.newFleet()
 	const n = 5 * firstMatches
 	for i := range n / firstMatches {
 		f.AddMachine(attempt.WorkerInfo{Name: fmt.Sprintf("w%d", i+1), Cores: slices.Repeat([]int{cores.Any}, firstMatches)})
@@ -47,8 +47,8 @@ func TestRecheck(t *testing.T) {
 		r.Failure = &attempt.Failure{Kind: attempt.FailedCancelled, Text: phrase.Plain("ended")}
 		return r
 	}
-	matches := &counted{}
-	r := w.idle(0, func(o *parts) { matches.Matches, o.Store.Matches, o.Fleet = o.Store.Matches, matches, f })
+	matches := &findCounter{}
+	r := w.newRunner(0, func(o *runnerParts) { matches.Matches, o.Store.Matches, o.Fleet = o.Store.Matches, matches, f })
 	r.fillCores(t.Context(), t.Context())
 	if len(r.placement.allAssignments()) != n {
 		t.Fatalf("%d matches are played", len(r.placement.allAssignments()))

@@ -13,7 +13,7 @@ import (
 func TestVersionsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.idle(1, nil)
+	r := w.newRunner(1, nil)
 	first := w.bot("late", script(""))
 	for id := int64(1); id < maxKnownVersions; id++ {
 		r.catalog.versions[-id] = knownVersion{}
@@ -30,7 +30,7 @@ func TestVersionsKnown(t *testing.T) {
 // This machine may start 32-bit programs, and finds interpreters that machines do not tell of.
 func TestLacks(t *testing.T) {
 	t.Parallel()
-	r := newWorld(t, tiny).idle(1, func(o *parts) {
+	r := newWorld(t, tiny).newRunner(1, func(o *runnerParts) {
 		o.Local.Arch = "amd64"
 		o.host.has = func(name string) bool { return name == "python3" }
 	})

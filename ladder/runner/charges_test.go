@@ -12,7 +12,7 @@ import (
 )
 
 // Matches that wait, by the person who asked for each.
-func asked(people ...int64) (waiting []*ladder.Match) {
+func requestedBy(people ...int64) (waiting []*ladder.Match) {
 	for i, p := range people {
 		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), RequestedBy: p})
 	}
@@ -24,8 +24,8 @@ type quietMatches struct{ Matches }
 
 func (quietMatches) Generation() uint64 { return 0 }
 
-// alone returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
-func alone(cores int) (*requestedMatches, Core) {
+// isolatedSource returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
+func isolatedSource(cores int) (*requestedMatches, Core) {
 	p := newPlacement()
 	p.sync([]attempt.WorkerInfo{{Local: true, Cores: make([]int, cores)}})
 	w := &waitingMatches{store: Store{Matches: quietMatches{}}, catalog: &catalog{}, placement: p, wasRead: true}
@@ -51,14 +51,14 @@ func TestAskedShare(t *testing.T) {
 		{4, 0.9, []int64{1}, 10 * time.Minute, 10 * time.Second, 0.25},
 		{4, 1, []int64{1, 2, 3, 4}, 10 * time.Minute, 10 * time.Second, 0.75},
 	} {
-		s, core := alone(c.cores)
+		s, core := isolatedSource(c.cores)
 		counted := newCharges(s.placement)
 		counted.share = c.share
 		start := core.now
 		ends, id, used := map[*assignment]time.Time{}, int64(0), time.Duration(0)
 		for core.now.Before(start.Add(10 * time.Hour)) {
 			for len(core.assignments) < c.cores {
-				s.matches = asked(c.people...)
+				s.matches = requestedBy(c.people...)
 				var j Job
 				took := c.asked
 				if !counted.isShareUsed(core.now) {
@@ -98,7 +98,7 @@ func TestAskedShare(t *testing.T) {
 // What requested matches have saved up, and owe.
 func TestCredit(t *testing.T) {
 	t.Parallel()
-	s, core := alone(1)
+	s, core := isolatedSource(1)
 	c := newCharges(s.placement)
 	c.share = 0.2
 	for _, test := range []struct {

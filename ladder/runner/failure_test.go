@@ -38,9 +38,9 @@ func TestSuspend(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			v := w.bot("bad", test.script)
-			r := w.run(1, nil)
-			r.until("it is suspended", func(e events.Event) bool { return e.Kind == events.VersionChanged && e.Version == v.ID })
-			r.finished(2)
+			r := w.startRunner(1, nil)
+			r.awaitEvent("it is suspended", func(e events.Event) bool { return e.Kind == events.VersionChanged && e.Version == v.ID })
+			r.awaitMatches(2)
 			r.stop()
 			v = kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 			if v.State != ladder.Suspended {
@@ -77,7 +77,7 @@ func TestServerSuspendsNobody(t *testing.T) {
 	v := w.bot("bad", "exit 1")
 	var sick atomic.Bool
 	sick.Store(true)
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.host.check = func(context.Context) error {
 			if sick.Load() {
 				return errors.New("sandbox: no more of them")
@@ -85,32 +85,32 @@ func TestServerSuspendsNobody(t *testing.T) {
 			return nil
 		}
 	})
-	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
-	if err := r.Health(); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(w.logged(), "sandbox: no more of them") {
-		t.Errorf("the health is %v, the log\n%s", err, w.logged())
+	r.awaitEvent("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
+	if err := r.Health(); ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(w.logText(), "sandbox: no more of them") {
+		t.Errorf("the health is %v, the log\n%s", err, w.logText())
 	}
 	now := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
 	sick.Store(false)
-	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
-	r.finished(1)
+	r.awaitEvent("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
+	r.awaitMatches(1)
 	if err := r.Health(); err != nil {
 		t.Errorf("the health is %v", err)
 	}
 	r.stop()
 }
 
-// full are matches of a store whose disk is full for a while.
-type full struct {
+// fullDisk are matches of a store whose disk is full for a while.
+type fullDisk struct {
 	Matches
 	mu       sync.Mutex
 	failures int // to come
 	err      error
 }
 
-func (f *full) fail() error {
+func (f *fullDisk) fail() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failures > 0 {
@@ -120,7 +120,7 @@ func (f *full) fail() error {
 	return nil
 }
 
-func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.GameResult) ([]ladder.Change, error) {
+func (f *fullDisk) Finish(ctx context.Context, match int64, attempt int, games []*referee.GameResult) ([]ladder.Change, error) {
 	if err := f.fail(); err != nil {
 		return nil, err
 	}
@@ -132,15 +132,15 @@ func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*re
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	disk := &full{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-	r := w.run(1, func(o *parts) { disk.Matches, o.Store.Matches = o.Store.Matches, disk })
-	r.until("it is paused", func(e events.Event) bool {
+	disk := &fullDisk{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
+	r := w.startRunner(1, func(o *runnerParts) { disk.Matches, o.Store.Matches = o.Store.Matches, disk })
+	r.awaitEvent("it is paused", func(e events.Event) bool {
 		return e.Kind == events.Paused && strings.Contains(e.Text, "the disk is full")
 	})
 	if n := len(w.matches()); n != 1 {
 		t.Errorf("%d matches were begun, want only the one that is to be kept", n)
 	}
-	r.finished(2)
+	r.awaitMatches(2)
 	r.stop()
 	for _, m := range w.matches() {
 		if m.State != ladder.Finished || len(m.Attempts) != 1 {
@@ -154,19 +154,19 @@ func TestFullDisk(t *testing.T) {
 func TestDrop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	sick := &full{failures: 3, err: errors.New("there are 3 games, not 2")}
-	r := w.run(1, func(o *parts) { sick.Matches, o.Store.Matches = o.Store.Matches, sick })
+	sick := &fullDisk{failures: 3, err: errors.New("there are 3 games, not 2")}
+	r := w.startRunner(1, func(o *runnerParts) { sick.Matches, o.Store.Matches = o.Store.Matches, sick })
 	for range 3 {
-		r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+		r.awaitEvent("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	}
-	r.finished(1)
+	r.awaitMatches(1)
 	r.stop()
 	m := w.matches()[0]
 	if m.State != ladder.Dropped || len(m.Attempts) != 3 {
 		t.Errorf("match %d is %s after %d attempts, want it dropped after 3", m.ID, m.State, len(m.Attempts))
 	}
-	if m.Reason.String() != "the referee failed" || strings.Count(w.logged(), "match dropped") != 1 {
-		t.Errorf("the reason is %q, the log\n%s", m.Reason, w.logged())
+	if m.Reason.String() != "the referee failed" || strings.Count(w.logText(), "match dropped") != 1 {
+		t.Errorf("the reason is %q, the log\n%s", m.Reason, w.logText())
 	}
 }
 
@@ -180,19 +180,19 @@ func TestMissingProgram(t *testing.T) {
 	w.broken["gone"] = "its directory is gone"
 	w.mu.Unlock()
 	var hours atomic.Int32 // nothing is left alone for so long
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	})
-	e := r.until("a match of it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	e := r.awaitEvent("a match of it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if !strings.Contains(e.Text, "its directory is gone") {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
-	r.finished(2)
+	r.awaitMatches(2)
 	w.mu.Lock()
 	w.broken["gone"] = ""
 	w.mu.Unlock()
 	hours.Add(1)
-	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
+	r.awaitEvent("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
 	now := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), v.ID))
 	if now.State != ladder.Live {
@@ -204,7 +204,7 @@ func TestMissingProgram(t *testing.T) {
 func TestHouseFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		resolve := o.programs.Start
 		o.programs.Start = func(ctx context.Context, v ladder.Version) (b match.Contestant, err error) {
 			b, err = resolve(ctx, v)
@@ -214,7 +214,7 @@ func TestHouseFault(t *testing.T) {
 			return b, err
 		}
 	})
-	e := r.until("a match is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	e := r.awaitEvent("a match is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if !strings.Contains(e.Text, "a house bot failed: @greedy") {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
@@ -234,7 +234,7 @@ func TestSickServerDropsNothing(t *testing.T) {
 	w := newWorld(t, tiny)
 	const spoilt = maxFailures
 	var asked, resolved atomic.Int32
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.host.check = func(context.Context) error {
 			// Asked after each spoilt attempt, and before the next one is begun.
 			if n := asked.Add(1); n < 2*spoilt && n%2 == 1 {
@@ -250,7 +250,7 @@ func TestSickServerDropsNothing(t *testing.T) {
 			return b, err
 		}
 	})
-	r.finished(1)
+	r.awaitMatches(1)
 	r.stop()
 	all := w.matches()
 	if n := len(all[0].Attempts); n <= maxFailures {
@@ -272,7 +272,7 @@ func TestNothingHammers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r := w.idle(1, func(o *parts) {
+	r := w.newRunner(1, func(o *runnerParts) {
 		o.Now = func() time.Time { return now }
 		o.programs.Start = func(context.Context, ladder.Version) (b match.Contestant, err error) {
 			return match.Contestant{Command: []string{"/dev/null/nothing"}}, nil

@@ -15,13 +15,13 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// slowLadders are ladders of which a fit takes as long as it reads.
-type slowLadders struct {
+// slowPairs are ladders of which a fit takes as long as it reads.
+type slowPairs struct {
 	Ladders
 	reads func(ladder string)
 }
 
-func (s slowLadders) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, err error) {
+func (s slowPairs) Pairs(_ context.Context, ladder string) (v []int64, p []stats.Pair, err error) {
 	s.reads(ladder)
 	return v, p, err
 }
@@ -35,7 +35,7 @@ func TestFitter(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			ladders = append(ladders, ladder.Ladder{Name: name, Game: "tebes", Bots: 2})
 		}
-		slow := slowLadders{reads: func(name string) {
+		slow := slowPairs{reads: func(name string) {
 			if fitting++; fitting > 1 {
 				t.Error("two ladders are fitted at once")
 			}

@@ -23,18 +23,18 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// machines makes a fleet with other machines, of some cores each, beside that of the server.
-func (w *world) machines(others ...string) *laddertest.Fleet {
+// newFleet makes a fleet with other machines, of some cores each, beside that of the server.
+func (w *world) newFleet(others ...string) *laddertest.Fleet {
 	f := laddertest.NewFleet()
 	for _, name := range others {
 		f.AddMachine(attempt.WorkerInfo{Name: name, Cores: []int{cores.Any, cores.Any}})
 	}
-	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result { return w.playThere(ctx, j) }
+	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result { return w.playScripts(ctx, j) }
 	return f
 }
 
-// sound fails unless nothing is lost, nothing counts twice, and the ratings are those of the matches.
-func (w *world) sound() {
+// checkStore fails unless nothing is lost, nothing counts twice, and the ratings are those of the matches.
+func (w *world) checkStore() {
 	w.t.Helper()
 	found := kit.Get[[]store.Difference](w.t)(w.Store.Verify(context.Background(), nil))
 	for _, d := range found {
@@ -50,20 +50,20 @@ func (w *world) sound() {
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	f.AddMachine(attempt.WorkerInfo{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0")})
 	f.AddMachine(attempt.WorkerInfo{Name: "leaves", Cores: []int{0}, Draining: true})
-	r := w.run(1, func(o *parts) { o.Fleet = f })
-	r.finished(6)
+	r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
+	r.awaitMatches(6)
 	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{0, 1}})
-	r.until("the new one plays", func(e events.Event) bool {
+	r.awaitEvent("the new one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), e.Match))
 		return m.Attempts[0].Machine == "w2"
 	})
-	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_workers"); n != 5 {
+	if n := metricSum(t, r.Registerer.(*prometheus.Registry), "timba_workers"); n != 5 {
 		t.Errorf("%v cores play, want 5", n)
 	}
 	r.stop()
@@ -76,37 +76,37 @@ func TestMachines(t *testing.T) {
 	if on["local"] == 0 || on["w1"] == 0 || on["w2"] == 0 || len(on) != 3 {
 		t.Errorf("matches were played on %v", on)
 	}
-	w.sound()
+	w.checkStore()
 }
 
 // What a lost machine played is played again elsewhere; the failure is nobody's.
 func TestLostMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	stuck := make(chan attempt.Job, 100)
 	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
 			stuck <- j
 			<-ctx.Done()
 		}
-		return w.playThere(context.WithoutCancel(ctx), j)
+		return w.playScripts(context.WithoutCancel(ctx), j)
 	}
-	r := w.run(1, func(o *parts) { o.Fleet = f })
+	r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
 	lost := <-stuck
 	f.LoseMachine("w1")
-	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	e := r.awaitEvent("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if e.Text != `machine "w1" was lost` {
 		t.Errorf("it was broken off for %q", e.Text)
 	}
-	r.until("it is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
-	r.finished(2)
+	r.awaitEvent("it is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
+	r.awaitMatches(2)
 	r.stop()
 	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), lost.Match))
 	if m.State != ladder.Finished || len(m.Attempts) != 2 || m.Attempts[1].Machine != "local" {
 		t.Errorf("the match is %+v", m)
 	}
-	w.sound()
+	w.checkStore()
 }
 
 // A match with which a machine is lost is played again, and dropped after the third time: it may be what
@@ -114,7 +114,7 @@ func TestLostMachine(t *testing.T) {
 func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines()
+	f := w.newFleet()
 	comes := func() { f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}}) }
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
@@ -125,13 +125,13 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 		return r
 	}
 	comes()
-	r := w.run(0, func(o *parts) { o.Fleet = f })
-	first := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet = f })
+	first := r.awaitEvent("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	dropped := func(events.Event) bool {
 		m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), first.Match))
 		return m.State == ladder.Dropped
 	}
-	r.until("it is dropped", dropped)
+	r.awaitEvent("it is dropped", dropped)
 	r.stop()
 	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), first.Match))
 	if len(m.Attempts) != 3 || m.Reason.String() != `machine "w1" was lost` {
@@ -144,16 +144,16 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 func TestNextServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	begun, end := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine == "w1" {
 			begun <- j
 			<-end
 		}
-		return w.playThere(ctx, j)
+		return w.playScripts(ctx, j)
 	}
-	first := w.run(1, func(o *parts) { o.Fleet = f })
+	first := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
 	handed := []attempt.Job{<-begun, <-begun}
 	first.stop()
 	for _, j := range handed {
@@ -163,14 +163,14 @@ func TestNextServer(t *testing.T) {
 		}
 	}
 	// Its cores are in use: the next server gives it nothing before they are done.
-	second := w.run(1, func(o *parts) { o.Fleet = f })
-	second.finished(2)
+	second := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
+	second.awaitMatches(2)
 	if len(begun) != 0 {
 		t.Errorf("a machine whose cores are in use got %d matches", len(begun))
 	}
 	close(end)
 	left := map[int64]bool{handed[0].Match: true, handed[1].Match: true}
-	second.until("both are finished", func(e events.Event) bool {
+	second.awaitEvent("both are finished", func(e events.Event) bool {
 		if e.Kind == events.MatchFinished {
 			delete(left, e.Match)
 		}
@@ -183,7 +183,7 @@ func TestNextServer(t *testing.T) {
 			t.Errorf("it is %s after %d attempts", m.State, len(m.Attempts))
 		}
 	}
-	w.sound()
+	w.checkStore()
 }
 
 // Results that wait for a server that returns count; failures break their attempts off, and so does the end of
@@ -191,7 +191,7 @@ func TestNextServer(t *testing.T) {
 func TestAdopted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines()
+	f := w.newFleet()
 	var ids []int64
 	for _, s := range []string{"@random", "@first"} {
 		b := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), s))
@@ -207,7 +207,7 @@ func TestAdopted(t *testing.T) {
 			v := kit.Get[ladder.Version](t)(w.Store.Versions.Find(t.Context(), id))
 			versions = append(versions, v)
 		}
-		result := w.playThere(t.Context(), attempt.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
+		result := w.playScripts(t.Context(), attempt.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
 		result.Machine = machine
 		return result
 	}
@@ -215,9 +215,9 @@ func TestAdopted(t *testing.T) {
 	bad.Games, bad.Failure = nil, &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}
 	f.StoreResult(good)
 	f.StoreResult(bad)
-	r := w.run(0, func(o *parts) { o.Fleet = f })
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet = f })
 	left := map[int64]bool{good.Match: true, bad.Match: true, own.Match: true}
-	r.until("all have ended", func(e events.Event) bool {
+	r.awaitEvent("all have ended", func(e events.Event) bool {
 		switch {
 		case e.Match == good.Match && e.Kind == events.MatchFinished, e.Match != good.Match && e.Kind == events.MatchBroken:
 			delete(left, e.Match)
@@ -228,7 +228,7 @@ func TestAdopted(t *testing.T) {
 	if m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), own.Match)); !m.Attempts[0].Reason.Equal(serverStopped) {
 		t.Errorf("the attempt of the server itself ended because %s", m.Attempts[0].Reason)
 	}
-	w.sound()
+	w.checkStore()
 }
 
 // A machine with little memory gets the matches that fit into it. It drops none of the others, new ones
@@ -236,7 +236,7 @@ func TestAdopted(t *testing.T) {
 func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	f.AddMachine(attempt.WorkerInfo{Name: "small", Cores: []int{cores.Any, cores.Any}, Memory: 2*ladder.HouseMemory - 1})
 	f.AddMachine(attempt.WorkerInfo{Name: "tight", Cores: []int{cores.Any}, Memory: 2 * ladder.HouseMemory})
 	stuck := make(chan attempt.Job, 100)
@@ -245,13 +245,13 @@ func TestSmallMachine(t *testing.T) {
 			stuck <- j
 			<-ctx.Done()
 		}
-		return w.playThere(context.WithoutCancel(ctx), j)
+		return w.playScripts(context.WithoutCancel(ctx), j)
 	}
-	r := w.run(1, func(o *parts) { o.Fleet = f })
+	r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
 	lost := <-stuck
 	f.LoseMachine("w1")
-	r.until("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
-	r.finished(10)
+	r.awaitEvent("the interrupted match is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
+	r.awaitMatches(10)
 	r.stop()
 	on := map[string]int{}
 	for _, m := range w.matches() {
@@ -274,10 +274,10 @@ func TestUnplayable(t *testing.T) {
 	w := newWorld(t, tiny)
 	v := w.bot("needy", script(""))
 	w.Must(w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Interpreters: []string{"swipl"}}))
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	var mu sync.Mutex
 	now := time.Now()
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.Fleet = f
 		o.Now = func() time.Time {
 			mu.Lock()
@@ -294,13 +294,13 @@ func TestUnplayable(t *testing.T) {
 		return v.Unplayable.String()
 	}
 	for told() == "" {
-		r.finished(1)
+		r.awaitMatches(1)
 	}
 	if text := told(); text != "swipl (local does not have it); swipl (w1 does not have it)" {
 		t.Errorf("it lacks %q", text)
 	}
 	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{cores.Any}, Interpreters: map[string]string{"swipl": "9.0"}})
-	r.until("it is played", func(e events.Event) bool {
+	r.awaitEvent("it is played", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
@@ -308,7 +308,7 @@ func TestUnplayable(t *testing.T) {
 		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w2"
 	})
 	for told() != "" {
-		r.finished(1)
+		r.awaitMatches(1)
 	}
 	r.stop()
 	for _, m := range w.matches() {
@@ -320,7 +320,7 @@ func TestUnplayable(t *testing.T) {
 	if len(messages) != 2 || !strings.Contains(messages[1].Text().String()+messages[0].Text().String(), "no machine has what it needs: swipl") {
 		t.Errorf("its owner is told %+v", messages)
 	}
-	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
+	if n := strings.Count(w.logText(), "no machine can play a version"); n != 1 {
 		t.Errorf("the log names it %d times", n)
 	}
 }
@@ -332,7 +332,7 @@ func TestBuiltAgain(t *testing.T) {
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
 	w.Must(w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	var here atomic.Bool // its build
 	ofIt := func(j attempt.Job) bool {
 		return slices.ContainsFunc(j.Bots, func(b attempt.Entrant) bool { return b.Version == v.ID })
@@ -341,20 +341,20 @@ func TestBuiltAgain(t *testing.T) {
 		if ofIt(j) && !here.Load() {
 			t.Errorf("%s plays it before it is built", machine)
 		}
-		return w.playThere(ctx, j)
+		return w.playScripts(ctx, j)
 	}
 	w.here = func(ctx context.Context, _ *play, j attempt.Job) attempt.Result {
 		if ofIt(j) && !here.Load() {
 			w.Must(w.Store.Versions.SetNeeds(ctx, v.Hash, ladder.Needs{}))
 			here.Store(true)
 		}
-		return w.playThere(ctx, j)
+		return w.playScripts(ctx, j)
 	}
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.Fleet = f
 		o.programs.HasBuild = func(x ladder.Version) bool { return x.ID != v.ID || here.Load() }
 	})
-	r.until("another machine plays it", func(e events.Event) bool {
+	r.awaitEvent("another machine plays it", func(e events.Event) bool {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
@@ -362,7 +362,7 @@ func TestBuiltAgain(t *testing.T) {
 		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w1"
 	})
 	r.stop()
-	if text := w.logged(); strings.Contains(text, "no machine can play a version") {
+	if text := w.logText(); strings.Contains(text, "no machine can play a version") {
 		t.Errorf("it is told that nobody can play it:\n%s", text)
 	}
 }
@@ -375,7 +375,7 @@ func TestBeginTogether(t *testing.T) {
 	for i := range 20 {
 		w.bot(fmt.Sprintf("bot%d", i), script(""))
 	}
-	f := w.machines("w1", "w2", "w3", "w4", "w5")
+	f := w.newFleet("w1", "w2", "w3", "w4", "w5")
 	var mu sync.Mutex
 	plays := map[int64]int{}
 	jobs := make(chan attempt.Job, 10)
@@ -389,7 +389,7 @@ func TestBeginTogether(t *testing.T) {
 		<-ctx.Done()
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedCancelled, Text: phrase.Plain("ended")}}
 	}
-	r := w.run(0, func(o *parts) { o.Fleet = f })
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet = f })
 	seen := map[int64]bool{}
 	for range 10 {
 		j := <-jobs
@@ -417,7 +417,7 @@ func TestNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("gone", script(""))
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	f.Refuses = func(j attempt.Job) error {
 		for _, b := range j.Bots {
 			if b.Name == "gone" {
@@ -426,8 +426,8 @@ func TestNotHandedOut(t *testing.T) {
 		}
 		return nil
 	}
-	r := w.run(1, func(o *parts) { o.Fleet = f })
-	r.until("a match of it is dropped", func(e events.Event) bool {
+	r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
+	r.awaitEvent("a match of it is dropped", func(e events.Event) bool {
 		if e.Kind != events.MatchBroken {
 			return false
 		}
@@ -451,18 +451,18 @@ func TestUnavailable(t *testing.T) {
 		}
 		return nil
 	}
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	f.Refuses = func(attempt.Job) error { return unavailable() }
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.Fleet = f
 		o.host.check = func(context.Context) error { return unavailable() }
 	})
-	r.finished(2)
+	r.awaitMatches(2)
 	away.Store(true)
-	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
+	r.awaitEvent("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 	away.Store(false)
-	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
-	r.finished(2)
+	r.awaitEvent("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
+	r.awaitMatches(2)
 	r.stop()
 	for _, m := range w.matches() {
 		for _, a := range m.Attempts {
@@ -471,8 +471,8 @@ func TestUnavailable(t *testing.T) {
 			}
 		}
 	}
-	if text := w.logged(); strings.Contains(text, "match dropped") {
+	if text := w.logText(); strings.Contains(text, "match dropped") {
 		t.Errorf("a match was dropped:\n%s", text)
 	}
-	w.sound()
+	w.checkStore()
 }

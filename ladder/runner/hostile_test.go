@@ -46,8 +46,8 @@ func TestSuspended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
-			w.atRandom()
-			f := w.machines("w1")
+			w.playAtRandom()
+			f := w.newFleet("w1")
 			var given atomic.Int32
 			both := make(chan struct{})
 			f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
@@ -59,7 +59,7 @@ func TestSuspended(t *testing.T) {
 				return test.result(j, attempt.PlayAtRandom(j))
 			}
 			registry := prometheus.NewRegistry()
-			r := w.run(1, func(o *parts) { o.Fleet, o.Registerer = f, registry })
+			r := w.startRunner(1, func(o *runnerParts) { o.Fleet, o.Registerer = f, registry })
 			texts, waits := map[string]int64{}, map[int64]bool{}
 			all := func(e events.Event) bool {
 				switch e.Kind {
@@ -70,7 +70,7 @@ func TestSuspended(t *testing.T) {
 				}
 				return len(texts) == 2
 			}
-			r.until("both are broken off", all)
+			r.awaitEvent("both are broken off", all)
 			for _, want := range []string{`machine "w1" handed in what cannot be of the match`, `machine "w1" was suspended`} {
 				if texts[want] == 0 {
 					t.Errorf("they were broken off for %v", texts)
@@ -79,23 +79,23 @@ func TestSuspended(t *testing.T) {
 			kit.Wait(t, "what it played on has ended", both)
 			f.LoseMachine("w1")
 			f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
-			r.until("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
-			r.finished(5)
+			r.awaitEvent("both are played elsewhere", func(e events.Event) bool { return all(e) && len(waits) == 0 })
+			r.awaitMatches(5)
 			m := machineNamed(t, r.Machines(nil), "w1")
 			if m.State != ladder.MachineSuspended || !strings.Contains(m.Reason.String(), test.why) || m.FinishedMatches != 0 || m.BrokenAttempts != 1 {
 				t.Errorf("the machine is %+v", m)
 			}
-			if n := metricOf(t, registry, "timba_machines", "suspended"); n != 1 {
+			if n := metricValue(t, registry, "timba_machines", "suspended"); n != 1 {
 				t.Errorf("%v machines are counted as suspended", n)
 			}
 			r.stop()
 			if n := given.Load(); n != 2 {
 				t.Errorf("it was given %d matches", n)
 			}
-			if text := w.logged(); !strings.Contains(text, "a worker is suspended") || !strings.Contains(text, test.why) {
+			if text := w.logText(); !strings.Contains(text, "a worker is suspended") || !strings.Contains(text, test.why) {
 				t.Errorf("the log is\n%s", text)
 			}
-			w.sound()
+			w.checkStore()
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestSuspended(t *testing.T) {
 func TestFirstMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines()
+	f := w.newFleet()
 	f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 	given, ends := make(chan struct{}, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
@@ -115,7 +115,7 @@ func TestFirstMatches(t *testing.T) {
 		}
 		return attempt.PlayAtRandom(j)
 	}
-	r := w.run(0, func(o *parts) { o.Fleet = f })
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet = f })
 	for range firstMatches {
 		<-given
 	}
@@ -147,8 +147,8 @@ func TestToldFailures(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			v := w.bot("victim", script(""))
-			w.atRandom()
-			f := w.machines()
+			w.playAtRandom()
+			f := w.newFleet()
 			f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: slices.Repeat([]int{cores.Any}, 40)})
 			var told atomic.Int32
 			f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
@@ -156,12 +156,12 @@ func TestToldFailures(t *testing.T) {
 				return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: kind, Version: j.Bots[0].Version, Text: phrase.Plain("it is broken")}}
 			}
 			var hours atomic.Int32 // nothing rests for so long
-			r := w.run(1, func(o *parts) {
+			r := w.startRunner(1, func(o *runnerParts) {
 				o.Fleet = f
 				o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 			})
 			played := 0
-			r.until("the bot plays, and the worker is tried again", func(e events.Event) bool {
+			r.awaitEvent("the bot plays, and the worker is tried again", func(e events.Event) bool {
 				if e.Kind == events.MatchFinished && slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return c.VersionID == v.ID }) {
 					if played++; played%10 == 0 {
 						hours.Add(1)
@@ -181,7 +181,7 @@ func TestToldFailures(t *testing.T) {
 			if b := r.backoffs[versionName(v.ID)]; b != nil {
 				t.Errorf("the bot is left alone: %+v", b)
 			}
-			w.sound()
+			w.checkStore()
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestHeldForEver(t *testing.T) {
 			return attempt.PlayAtRandom(j)
 		}
 		began := time.Now()
-		r := w.run(1, func(o *parts) { o.Fleet = f })
+		r := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
 		held := map[int64]bool{}
 		broken := 0
 		all := func(e events.Event) bool {
@@ -214,11 +214,11 @@ func TestHeldForEver(t *testing.T) {
 			}
 			return broken == firstMatches
 		}
-		r.until("all that it holds is broken off", all)
+		r.awaitEvent("all that it holds is broken off", all)
 		if took := time.Since(began); took > 15*time.Minute {
 			t.Errorf("it held them for %s", took)
 		}
-		r.until("all are played elsewhere", func(e events.Event) bool { return all(e) && len(held) == 0 })
+		r.awaitEvent("all are played elsewhere", func(e events.Event) bool { return all(e) && len(held) == 0 })
 		if broken != firstMatches {
 			t.Errorf("it held %d matches, want the first %d", broken, firstMatches)
 		}
@@ -227,7 +227,7 @@ func TestHeldForEver(t *testing.T) {
 			t.Errorf("the machine is %+v", m)
 		}
 		r.stop()
-		w.sound()
+		w.checkStore()
 	})
 }
 
@@ -240,14 +240,14 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 		f := laddertest.NewFleet()
 		f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 		f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
-		disk := &full{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
-		r := w.run(0, func(o *parts) { o.Fleet, disk.Matches, o.Store.Matches = f, o.Store.Matches, disk })
-		r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
+		disk := &fullDisk{failures: math.MaxInt, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
+		r := w.startRunner(0, func(o *runnerParts) { o.Fleet, disk.Matches, o.Store.Matches = f, o.Store.Matches, disk })
+		r.awaitEvent("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 		time.Sleep(60 * 24 * time.Hour) // longer than any match can take
 		disk.mu.Lock()
 		disk.failures = 0
 		disk.mu.Unlock()
-		e := r.until("the match has ended", func(e events.Event) bool {
+		e := r.awaitEvent("the match has ended", func(e events.Event) bool {
 			return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken
 		})
 		if e.Kind != events.MatchFinished {
@@ -267,7 +267,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 func TestOneWordCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines()
+	f := w.newFleet()
 	f.AddMachine(attempt.WorkerInfo{Name: "w1", Cores: []int{cores.Any}})
 	f.Player = func(_ context.Context, machine string, j attempt.Job) attempt.Result {
 		if machine != "w1" {
@@ -276,13 +276,13 @@ func TestOneWordCountsOnce(t *testing.T) {
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedReferee, Text: phrase.Plain("panic")}}
 	}
 	var hours atomic.Int32
-	r := w.run(0, func(o *parts) {
+	r := w.startRunner(0, func(o *runnerParts) {
 		o.Fleet = f
 		o.Now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	})
 	first := int64(0)
 	for range 2 * maxFailures {
-		e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+		e := r.awaitEvent("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 		if first == 0 {
 			first = e.Match
 		}
@@ -294,6 +294,6 @@ func TestOneWordCountsOnce(t *testing.T) {
 		r.Wake()
 	}
 	f.AddMachine(attempt.WorkerInfo{Name: "w2", Cores: []int{cores.Any}})
-	r.until("another plays it", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == first })
+	r.awaitEvent("another plays it", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == first })
 	r.stop()
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// playedLadders are ladders whose house bots have had enough matches.
-type playedLadders struct {
+// experiencedLadders are ladders whose house bots have had enough matches.
+type experiencedLadders struct {
 	Ladders
 	pools map[string]*matchmaking.Pool // as changed
 }
 
-func (s playedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
+func (s experiencedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
 	p, err := s.Ladders.Pool(ctx, name)
 	if err != nil || s.pools[name] == p {
 		return p, err
@@ -43,8 +43,8 @@ func TestIdle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r := w.idle(1, func(o *parts) {
-		o.Store.Ladders, o.Limits.Idle = playedLadders{w.Store.Ladders, map[string]*matchmaking.Pool{}}, time.Hour
+	r := w.newRunner(1, func(o *runnerParts) {
+		o.Store.Ladders, o.Limits.Idle = experiencedLadders{w.Store.Ladders, map[string]*matchmaking.Pool{}}, time.Hour
 		o.Now = func() time.Time { return now }
 	})
 	l := &r.sources.ladders
@@ -96,7 +96,7 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
-	r := w.idle(1, nil)
+	r := w.newRunner(1, nil)
 	r.charges.costs.coreSeconds["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
@@ -121,7 +121,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	l := &w.idle(1, func(o *parts) { o.Limits.Pause = time.Minute }).sources.ladders
+	l := &w.newRunner(1, func(o *runnerParts) { o.Limits.Pause = time.Minute }).sources.ladders
 	old, fresh := matchmaking.Candidate{Matches: ladder.EnoughMatches}, matchmaking.Candidate{Matches: ladder.EnoughMatches - 1}
 	all := func(*matchmaking.Candidate) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Candidate) {

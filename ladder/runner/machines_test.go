@@ -34,19 +34,19 @@ func machineNamed(t *testing.T, list []ladder.Machine, name string) ladder.Machi
 func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	f.AddMachine(attempt.WorkerInfo{Name: "old", Cores: []int{0}, Refusal: phrase.Plain("protocol 0"), Version: "0.1"})
 	f.AddMachine(attempt.WorkerInfo{Name: "leaves", Cores: []int{0}, Draining: true})
 	begun, goOn := make(chan attempt.Job, 100), make(chan struct{})
 	f.Player = func(ctx context.Context, _ string, j attempt.Job) attempt.Result {
 		begun <- j
 		<-goOn
-		result := w.playThere(ctx, j)
+		result := w.playScripts(ctx, j)
 		result.VoidGames, result.StarvedGames = 3, 1
 		return result
 	}
 	registry := prometheus.NewRegistry()
-	r := w.run(0, func(o *parts) { o.Fleet, o.Registerer = f, registry })
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet, o.Registerer = f, registry })
 	first, second := <-begun, <-begun
 	at := time.Unix(5000, 0)
 	list := r.Machines(map[string]time.Time{"w1": at, "never": at})
@@ -72,7 +72,7 @@ func TestMachinesAreTold(t *testing.T) {
 		t.Errorf("w1 is %+v; it plays (-want +got):\n%s", w1, diff)
 	}
 	close(goOn)
-	r.finished(2)
+	r.awaitMatches(2)
 	r.stop()
 	w1 = machineNamed(t, r.Machines(nil), "w1")
 	if w1.FinishedMatches < 2 || w1.MatchesLastHour != int(w1.FinishedMatches) || w1.VoidGames != 3*w1.FinishedMatches || w1.StarvedGames != w1.FinishedMatches || len(w1.Playing) != 0 {
@@ -91,30 +91,30 @@ func TestMachinesAreTold(t *testing.T) {
 func TestMachineThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	f := w.machines("w1")
+	f := w.newFleet("w1")
 	now := time.Unix(1000, 0) // a rest does not end
 	f.Player = func(_ context.Context, _ string, j attempt.Job) attempt.Result {
 		return attempt.Result{Match: j.Match, Attempt: j.Attempt, Failure: &attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.Plain("/secret/dir is full")}}
 	}
-	r := w.run(1, func(o *parts) { o.Fleet, o.Now = f, func() time.Time { return now } })
-	r.until("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })
-	r.finished(2) // the end of the first was taken before the second began
+	r := w.startRunner(1, func(o *runnerParts) { o.Fleet, o.Now = f, func() time.Time { return now } })
+	r.awaitEvent("w1 fails", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	r.awaitMatches(2) // the end of the first was taken before the second began
 	r.stop()
 	m := machineNamed(t, r.Machines(nil), "w1")
 	if m.State != ladder.MachinePaused || !m.Reason.Equal(pauseReason) || !m.PausedUntil.After(now) || m.BrokenAttempts == 0 || m.FinishedMatches != 0 {
 		t.Errorf("it is %+v", m)
 	}
 	registry := r.Registerer.(*prometheus.Registry)
-	if n := metricOf(t, registry, "timba_machines", "paused"); n != 1 {
+	if n := metricValue(t, registry, "timba_machines", "paused"); n != 1 {
 		t.Errorf("%v machines are counted as paused", n)
 	}
-	if n := metricOf(t, registry, "timba_machines", "ready"); n != 1 {
+	if n := metricValue(t, registry, "timba_machines", "ready"); n != 1 {
 		t.Errorf("%v machines are counted as ready", n)
 	}
 }
 
-// metricOf returns the value of a metric with one label.
-func metricOf(t *testing.T, from *prometheus.Registry, name, label string) float64 {
+// metricValue returns the value of a metric with one label.
+func metricValue(t *testing.T, from *prometheus.Registry, name, label string) float64 {
 	t.Helper()
 	families, err := from.Gather()
 	kit.Must(t, err)

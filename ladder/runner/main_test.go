@@ -101,22 +101,22 @@ func (w *world) Write(p []byte) (int, error) {
 	return w.log.Write(p)
 }
 
-func (w *world) logged() string {
+func (w *world) logText() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.String()
 }
 
-// run is a runner at work; stop ends it and waits.
-type run struct {
+// runningRunner is a runner at work; stop ends it and waits.
+type runningRunner struct {
 	*Runner
 	events <-chan events.Event
 	stop   func()
 	world  *world
 }
 
-// parts are the options of a runner and what a test changes of them.
-type parts struct {
+// runnerParts are the options of a runner and what a test changes of them.
+type runnerParts struct {
 	Options
 	programs *laddertest.Programs
 	host     *host
@@ -140,10 +140,10 @@ func (h *host) Check(ctx context.Context) error {
 
 func (h *host) HasInterpreter(name string) bool { return h.has != nil && h.has(name) }
 
-// idle makes a runner on n cores, changed by the test, that does not run.
-func (w *world) idle(n int, change func(*parts)) *Runner {
+// newRunner makes a runner on n cores, changed by the test, that does not run.
+func (w *world) newRunner(n int, change func(*runnerParts)) *Runner {
 	w.t.Helper()
-	o := parts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
+	o := runnerParts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
 	o.Options = Options{
 		Store: NewStore(w.Store), Ladders: w.Config.Ladders, Programs: o.programs, Host: o.host,
 		Local:      attempt.WorkerInfo{Cores: slices.Repeat([]int{cores.Any}, n)},
@@ -165,10 +165,10 @@ func (w *world) idle(n int, change func(*parts)) *Runner {
 	return r
 }
 
-// run starts a runner on some cores, changed by the test.
-func (w *world) run(cores int, change func(*parts)) *run {
+// startRunner starts a runner on some cores, changed by the test.
+func (w *world) startRunner(cores int, change func(*runnerParts)) *runningRunner {
 	w.t.Helper()
-	r := w.idle(cores, change)
+	r := w.newRunner(cores, change)
 	if w.here != nil {
 		r.player = w.here
 	}
@@ -187,26 +187,26 @@ func (w *world) run(cores int, change func(*parts)) *run {
 		}
 	})
 	w.t.Cleanup(stop)
-	return &run{Runner: r, events: told, stop: stop, world: w}
+	return &runningRunner{Runner: r, events: told, stop: stop, world: w}
 }
 
-// until reads events up to one that the test waits for. Only the deadline of the test run ends the
+// awaitEvent reads events up to one that the test waits for. Only the deadline of the test run ends the
 // wait.
-func (r *run) until(what string, is func(events.Event) bool) events.Event {
+func (r *runningRunner) awaitEvent(what string, is func(events.Event) bool) events.Event {
 	r.world.t.Helper()
 	for e := range r.events {
 		if is(e) {
 			return e
 		}
 	}
-	r.world.t.Fatalf("it stopped before %s:\n%s", what, r.world.logged())
+	r.world.t.Fatalf("it stopped before %s:\n%s", what, r.world.logText())
 	panic("unreachable")
 }
 
-// finished waits for so many matches.
-func (r *run) finished(n int) {
+// awaitMatches waits for so many matches.
+func (r *runningRunner) awaitMatches(n int) {
 	r.world.t.Helper()
-	r.until(fmt.Sprintf("%d matches are finished", n), func(e events.Event) bool {
+	r.awaitEvent(fmt.Sprintf("%d matches are finished", n), func(e events.Event) bool {
 		if e.Kind == events.MatchFinished {
 			n--
 		}
@@ -242,8 +242,8 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// playThere plays a job as a worker on another machine does.
-func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
+// playScripts plays a job as a worker on another machine does.
+func (w *world) playScripts(ctx context.Context, j attempt.Job) attempt.Result {
 	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Contestant, error) {
 		v, err := w.Store.Versions.Find(ctx, j.Bots[slot].Version)
 		if err != nil {
@@ -253,8 +253,8 @@ func (w *world) playThere(ctx context.Context, j attempt.Job) attempt.Result {
 	}})
 }
 
-// ask adds endless matches between shufflers that a person asks for.
-func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
+// requestMatches adds endless matches between shufflers that a person asks for.
+func (w *world) requestMatches(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
 		m := kit.Get[ladder.Match](w.t)(w.Store.Matches.Add(w.t.Context(), store.NewMatch{
@@ -265,7 +265,7 @@ func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	return ids
 }
 
-// atRandom makes the machine of the server play at random.
-func (w *world) atRandom() {
+// playAtRandom makes the machine of the server play at random.
+func (w *world) playAtRandom() {
 	w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 }

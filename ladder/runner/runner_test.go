@@ -23,8 +23,8 @@ func TestPlay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	registry := prometheus.NewRegistry()
-	r := w.run(2, func(o *parts) { o.Registerer = registry })
-	r.finished(6)
+	r := w.startRunner(2, func(o *runnerParts) { o.Registerer = registry })
+	r.awaitMatches(6)
 	r.stop()
 	finished := 0
 	for _, m := range w.matches() {
@@ -55,17 +55,17 @@ func TestPlay(t *testing.T) {
 	if finished < 6 {
 		t.Errorf("%d matches are finished, want 6", finished)
 	}
-	if got := metric(t, registry, "timba_matches_finished_total"); got != float64(finished) {
+	if got := metricSum(t, registry, "timba_matches_finished_total"); got != float64(finished) {
 		t.Errorf("the metrics count %v matches, want %d", got, finished)
 	}
-	if got := metric(t, registry, "timba_games_total"); got != float64(2*finished) {
+	if got := metricSum(t, registry, "timba_games_total"); got != float64(2*finished) {
 		t.Errorf("the metrics count %v games, want %d", got, 2*finished)
 	}
-	if got := metric(t, registry, "timba_matches_playing"); got != 0 {
+	if got := metricSum(t, registry, "timba_matches_playing"); got != 0 {
 		t.Errorf("the metrics say that %v matches are played after the end", got)
 	}
 	for _, a := range allSeeds(w) {
-		if strings.Contains(w.logged(), a) {
+		if strings.Contains(w.logText(), a) {
 			t.Error("the log tells a seed")
 		}
 	}
@@ -82,8 +82,8 @@ func allSeeds(w *world) (seeds []string) {
 	return seeds
 }
 
-// metric returns the sum of a metric over its labels.
-func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
+// metricSum returns the sum of a metric over its labels.
+func metricSum(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := from.Gather()
 	kit.Must(t, err)
@@ -106,8 +106,8 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	slow := w.bot("slow", script("test $verb = turn && exec sleep 1d"))
-	r := w.run(1, func(o *parts) { o.Limits.Grace = 0 })
-	e := r.until("the slow one plays", func(e events.Event) bool {
+	r := w.startRunner(1, func(o *runnerParts) { o.Limits.Grace = 0 })
+	e := r.awaitEvent("the slow one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchStarted {
 			return false
 		}
@@ -122,10 +122,10 @@ func TestStop(t *testing.T) {
 
 }
 
-// unread are matches of which the running ones cannot be read.
-type unread struct{ Matches }
+// unreadableMatches are matches of which the running ones cannot be read.
+type unreadableMatches struct{ Matches }
 
-func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
+func (unreadableMatches) Running(context.Context) ([]store.RunningAttempt, error) {
 	return nil, errors.New("the disk is broken")
 }
 
@@ -133,7 +133,7 @@ func (unread) Running(context.Context) ([]store.RunningAttempt, error) {
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.idle(1, func(o *parts) { o.Store.Matches = unread{o.Store.Matches} })
+	r := w.newRunner(1, func(o *runnerParts) { o.Store.Matches = unreadableMatches{o.Store.Matches} })
 	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the disk is broken") {
 		t.Errorf("it ends with %v", err)
 	}

@@ -46,7 +46,7 @@ func TestNext(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tiny)
 			now := time.Now()
-			r := w.idle(c.cores, func(o *parts) {
+			r := w.newRunner(c.cores, func(o *runnerParts) {
 				o.Now = func() time.Time { return now }
 				o.submit = func(context.Context, int64, int) error { return nil }
 				if c.noLadder {
@@ -79,20 +79,20 @@ func TestNext(t *testing.T) {
 				w.Submit(person(name), bot, hashOf(bot))
 			}
 			for _, name := range strings.Fields(c.asked) {
-				w.ask(person(name), 1, house...)
+				w.requestMatches(person(name), 1, house...)
 			}
 			for i, want := range c.rounds {
 				var names []string
 				jobs := r.chooseJobs(t.Context())
 				for _, a := range jobs {
-					names = append(names, w.nameOf(a.job, people))
+					names = append(names, w.jobName(a.job, people))
 				}
 				if got := strings.Join(names, ", "); got != want {
 					t.Errorf("round %d: %q, want %q", i+1, got, want)
 				}
 				now = now.Add(time.Second)
 				for _, a := range jobs {
-					w.done(a.job)
+					w.finishJob(a.job)
 					r.releaseJob(a, time.Second)
 				}
 			}
@@ -100,8 +100,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// nameOf names a job.
-func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
+// jobName names a job.
+func (w *world) jobName(j Job, people map[string]ladder.Person) string {
 	switch j := j.(type) {
 	case *submission:
 		return kit.Get[ladder.Version](w.t)(w.Store.Versions.Find(w.t.Context(), j.ID)).Bot
@@ -121,8 +121,8 @@ func (w *world) nameOf(j Job, people map[string]ladder.Person) string {
 	return "asked"
 }
 
-// done ends what a job does, for good.
-func (w *world) done(j Job) {
+// finishJob ends what a job does, for good.
+func (w *world) finishJob(j Job) {
 	w.t.Helper()
 	switch j := j.(type) {
 	case *submission:
@@ -137,19 +137,19 @@ func (w *world) done(j Job) {
 	}
 }
 
-// absent are remote versions that do not come back.
-type absent struct{ Remotes }
+// absentRemotes are remote versions that do not come back.
+type absentRemotes struct{ Remotes }
 
-func (absent) IsReady(int64) bool { return false }
-func (absent) IsGone(int64) bool  { return true }
+func (absentRemotes) IsReady(int64) bool { return false }
+func (absentRemotes) IsGone(int64) bool  { return true }
 
-// refusing are matches that cannot be dropped.
-type refusing struct {
+// undroppableMatches are matches that cannot be dropped.
+type undroppableMatches struct {
 	Matches
 	err error
 }
 
-func (s *refusing) Cancel(ctx context.Context, match, by int64, reason phrase.Text) error {
+func (s *undroppableMatches) Cancel(ctx context.Context, match, by int64, reason phrase.Text) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -161,12 +161,12 @@ func (s *refusing) Cancel(ctx context.Context, match, by int64, reason phrase.Te
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	broken := &refusing{w.Store.Matches, errors.New("the disk is full")}
-	r := w.idle(1, func(o *parts) { o.Store.Matches, o.Remotes, o.Ladders = broken, absent{}, nil })
+	broken := &undroppableMatches{w.Store.Matches, errors.New("the disk is full")}
+	r := w.newRunner(1, func(o *runnerParts) { o.Store.Matches, o.Remotes, o.Ladders = broken, absentRemotes{}, nil })
 	far := kit.Get[ladder.Version](t)(w.Store.Versions.ConnectRemote(t.Context(), w.person.ID, store.RemoteVersion{Bot: "far"}, w.Config.Limits))
 	house := kit.Get[ladder.Bot](t)(w.Store.Bots.Find(t.Context(), "@first"))
 	last := kit.Get[map[int64]ladder.Version](t)(w.Store.Versions.LastOfBots(t.Context(), []int64{house.ID}))
-	id := w.ask(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
+	id := w.requestMatches(w.person.ID, 1, far.ID, last[house.ID].ID)[0]
 	for _, want := range []string{"waiting", "dropped"} {
 		if jobs := r.chooseJobs(t.Context()); len(jobs) != 0 {
 			t.Errorf("it is played: %+v", jobs)

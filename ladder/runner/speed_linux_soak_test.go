@@ -54,8 +54,8 @@ func BenchmarkFleet(b *testing.B) {
 		f.AddMachine(attempt.WorkerInfo{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{cores.Any}, 10)})
 	}
 	f.Quick = func(j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
-	r := w.run(0, func(o *parts) { o.Fleet, o.Log = f, nil })
-	r.finished(200)
+	r := w.startRunner(0, func(o *runnerParts) { o.Fleet, o.Log = f, nil })
+	r.awaitMatches(200)
 	asked, stop := make(chan []time.Duration), make(chan struct{})
 	go func() {
 		var took []time.Duration
@@ -75,7 +75,7 @@ func BenchmarkFleet(b *testing.B) {
 	used := processTime(b)
 	began = time.Now()
 	b.ResetTimer()
-	r.finished(b.N * matches)
+	r.awaitMatches(b.N * matches)
 	b.StopTimer()
 	b.ReportMetric(float64(b.N*matches)/time.Since(began).Seconds(), "matches/s")
 	b.ReportMetric(float64((processTime(b)-used).Microseconds())/float64(b.N*matches), "cpu-us/match")

@@ -30,7 +30,7 @@ func TestSubmissions(t *testing.T) {
 	var mu sync.Mutex
 	at, tries := 0, 0
 	cores := cores.All()
-	r := w.run(1, func(o *parts) {
+	r := w.startRunner(1, func(o *runnerParts) {
 		o.Local.Cores = cores[:1]
 		o.submit = func(ctx context.Context, id int64, core int) error {
 			mu.Lock()
@@ -59,13 +59,13 @@ func TestSubmissions(t *testing.T) {
 		}
 	})
 	seen := map[int64]bool{}
-	r.until("all are through", func(e events.Event) bool {
+	r.awaitEvent("all are through", func(e events.Event) bool {
 		if e.Kind == events.VersionChanged {
 			seen[e.Version] = true
 		}
 		return len(seen) == 3
 	})
-	r.finished(1) // on the same core
+	r.awaitMatches(1) // on the same core
 	r.stop()
 	if tries != 2 {
 		t.Errorf("the first one was tried %d times, want twice", tries)
@@ -79,7 +79,7 @@ func TestFailedMeanwhile(t *testing.T) {
 	w := newWorld(t, tiny)
 	w.Submit(w.person.ID, "amy", hashOf("amy"))
 	started := make(chan *Runner, 1)
-	r := w.run(2, func(o *parts) {
+	r := w.startRunner(2, func(o *runnerParts) {
 		o.submit = func(ctx context.Context, id int64, core int) error {
 			w.Must(w.Store.Versions.Fail(context.WithoutCancel(ctx), id, phrase.Plain("for the test")))
 			r := <-started
@@ -89,6 +89,6 @@ func TestFailedMeanwhile(t *testing.T) {
 		}
 	})
 	started <- r.Runner
-	r.until("it has failed", func(e events.Event) bool { return e.Kind == events.VersionChanged })
+	r.awaitEvent("it has failed", func(e events.Event) bool { return e.Kind == events.VersionChanged })
 	r.stop()
 }

@@ -40,7 +40,7 @@ func TestTryouts(t *testing.T) {
 	ben := w.AddPerson("ben", false)
 	waiting := []int64{w.person.ID, ben.ID}
 	now, ran := time.Now(), 0
-	r := w.idle(4, func(o *parts) {
+	r := w.newRunner(4, func(o *runnerParts) {
 		o.Now = func() time.Time { return now }
 		o.submit = func(context.Context, int64, int) error { return nil }
 		o.Ladders = nil

@@ -23,8 +23,8 @@ import (
 
 const day = 24 * time.Hour
 
-// aged makes a build look as if it was last used so long ago.
-func (w *world) aged(hash string, age time.Duration) {
+// setAge makes a build look as if it was last used so long ago.
+func (w *world) setAge(hash string, age time.Duration) {
 	w.t.Helper()
 	at := w.Now().Add(-age)
 	kit.Must(w.t, os.Chtimes(w.Dir.Bot(hash), at, at))
@@ -44,13 +44,13 @@ func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Eviction {
 	if diff := cmp.Diff(stand, found); diff != "" {
 		w.t.Errorf("after %+v other builds stand (-want +found): %s", rules, diff)
 	}
-	w.clean()
+	w.checkClean()
 	return done
 }
 
-// quick returns the files of a bot that needs no build, unlike any other by its number.
-func quick(n int) map[string]string {
-	return map[string]string{"timba.toml": tebesOnly, "bot.sh": fmt.Sprintf("#!/bin/sh\n# %d\n%s", n, shell(""))}
+// quickBot returns the files of a bot that needs no build, unlike any other by its number.
+func quickBot(n int) map[string]string {
+	return map[string]string{"timba.toml": tebesOnly, "bot.sh": fmt.Sprintf("#!/bin/sh\n# %d\n%s", n, shellBot(""))}
 }
 
 // A build goes when no version plays that needs it, no match waits for it and it was not used for some
@@ -58,8 +58,8 @@ func quick(n int) map[string]string {
 func TestSweepBuilds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	old := w.built(w.add("bot", fileTree(t, built)))
-	live := w.built(w.add("bot", fileTree(t, quick(1))))
+	old := w.buildOnly(w.add("bot", fileTree(t, built)))
+	live := w.buildOnly(w.add("bot", fileTree(t, quickBot(1))))
 	kit.Must(t, w.Store.Bots.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}))
 	house, err := w.Store.Bots.Find(t.Context(), ladder.Anchor)
 	kit.Must(t, err)
@@ -69,10 +69,10 @@ func TestSweepBuilds(t *testing.T) {
 	rules := ladder.Storage{}
 
 	w.sweep(rules, old.Hash, live.Hash) // just used
-	w.aged(live.Hash, 100*day)
-	w.aged(old.Hash, 29*day)
+	w.setAge(live.Hash, 100*day)
+	w.setAge(old.Hash, 29*day)
 	w.sweep(rules, old.Hash, live.Hash) // one is live, the other was used
-	w.aged(old.Hash, 31*day)
+	w.setAge(old.Hash, 31*day)
 
 	// A match that waits needs the old version.
 	m, err := w.Store.Matches.Add(t.Context(), store.NewMatch{RequestedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
@@ -85,11 +85,11 @@ func TestSweepBuilds(t *testing.T) {
 	if _, err := w.Resolve(playing, old); err != nil {
 		t.Fatal(err)
 	}
-	w.aged(old.Hash, 31*day)
+	w.setAge(old.Hash, 31*day)
 	w.sweep(rules, old.Hash, live.Hash)
 	over()
 	kit.Until(t, "the build that nobody uses any more goes", func() bool {
-		w.aged(old.Hash, 31*day) // the end of the use is one
+		w.setAge(old.Hash, 31*day) // the end of the use is one
 		done := kit.Get[trees.Eviction](t)(w.SweepBuilds(t.Context()))
 		return done.Entries == 1 && done.Bytes > 0
 	})
@@ -102,8 +102,8 @@ func TestSweepBuilds(t *testing.T) {
 	if diff := cmp.Diff(was, kit.Tree(t, bot.Dir)); diff != "" {
 		t.Errorf("restored it is another: %s", diff)
 	}
-	plays(t, w.Config.Ladders[1], bot)
-	w.clean()
+	requireGame(t, w.Config.Ladders[1], bot)
+	w.checkClean()
 }
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
@@ -113,8 +113,8 @@ func TestSweepRoom(t *testing.T) {
 	w := newWorld(t)
 	var hashes []string
 	for i := range 4 {
-		v := w.built(w.add("bot", fileTree(t, quick(i))))
-		w.aged(v.Hash, time.Duration(4-i)*time.Hour)
+		v := w.buildOnly(w.add("bot", fileTree(t, quickBot(i))))
+		w.setAge(v.Hash, time.Duration(4-i)*time.Hour)
 		hashes = append(hashes, v.Hash)
 	}
 	surplus := func(room int64) (list []string) {
@@ -150,7 +150,7 @@ func TestSweepWhileResolved(t *testing.T) {
 	var versions []ladder.Version
 	files := map[string]map[string]string{}
 	for i := range 3 { // the last one is live, and stays
-		v := w.built(w.add("bot", fileTree(t, quick(i))))
+		v := w.buildOnly(w.add("bot", fileTree(t, quickBot(i))))
 		versions = append(versions, v)
 		files[v.Hash] = kit.Tree(t, w.Dir.Bot(v.Hash))
 	}
@@ -199,5 +199,5 @@ func TestSweepWhileResolved(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.Dir.Bot(versions[2].Hash), "bot.sh")); err != nil {
 		t.Error(err)
 	}
-	w.clean()
+	w.checkClean()
 }

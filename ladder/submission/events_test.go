@@ -26,8 +26,8 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}()
-	if v, stages := w.run(v); v.State != ladder.Failed || len(stages) != 2 {
-		t.Fatalf("it is %+v\n%s", v, logs(stages))
+	if v, stages := w.runStages(v); v.State != ladder.Failed || len(stages) != 2 {
+		t.Fatalf("it is %+v\n%s", v, joinLogs(stages))
 	}
 	if !<-failed {
 		t.Error("the version cannot be read")

@@ -35,10 +35,10 @@ func TestFailures(t *testing.T) {
 	calls, port := listen(t)
 	outside := filepath.Join(t.TempDir(), "outside")
 	kit.Must(t, os.Chmod(filepath.Dir(outside), 0o777))
-	good := map[string]string{"timba.toml": "version = \"1.0\"\n" + tebesOnly, "bot.sh": shell("")}
-	first, stages := w.run(w.add("fighter", fileTree(t, good)))
+	good := map[string]string{"timba.toml": "version = \"1.0\"\n" + tebesOnly, "bot.sh": shellBot("")}
+	first, stages := w.runStages(w.add("fighter", fileTree(t, good)))
 	if first.State != ladder.Live || first.Label != "1.0" {
-		t.Fatalf("the first version is %+v\n%s", first, logs(stages))
+		t.Fatalf("the first version is %+v\n%s", first, joinLogs(stages))
 	}
 	for _, c := range []struct {
 		name  string
@@ -75,12 +75,12 @@ func TestFailures(t *testing.T) {
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
 		{name: "escapes", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": "echo x > " + outside + "; printf '\\033[31mred\\r\\377' >&2; exit 1"}, stage: Check, words: []string{"start"}, log: []string{"red"}},
-		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 60000 --startup 60000 --memory 128m --quick"}},
+		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shellBot(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 60000 --startup 60000 --memory 128m --quick"}},
 		{name: "memory", files: map[string]string{"timba.toml": "games = [\"tebes\"]\nrun = [\"python3\", \"bot.py\"]\n", "bot.py": "x = []\nwhile True: x.append(b'x' * 10_000_000)\n"}, stage: Check, words: []string{"memory"}},
 
-		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
+		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shellBot(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
 			words: []string{"tebes-slow, deal 0, rotation 0, seat 0, ply 0", "illegal", "xyzzy"}, log: []string{"tebes-4", "stderr", "about to cheat", "- answer with one of the words that the turn line lists after the milliseconds, as in \"move "}},
-		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no", "what to change:\n- the end of its stderr should say why"}},
+		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shellBot(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no", "what to change:\n- the end of its stderr should say why"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.t = t
@@ -90,13 +90,13 @@ func TestFailures(t *testing.T) {
 			} else {
 				v = w.add("fighter", fileTree(t, c.files))
 			}
-			v, stages := w.run(v)
+			v, stages := w.runStages(v)
 			if v.State != ladder.Failed || len(stages) == 0 {
-				t.Fatalf("it is %+v\n%s", v, logs(stages))
+				t.Fatalf("it is %+v\n%s", v, joinLogs(stages))
 			}
 			last := stages[len(stages)-1]
 			if last.Name != c.stage || last.OK || !strings.HasPrefix(v.Reason.String(), c.stage+": ") || !strings.HasSuffix(v.Reason.String(), last.Summary.String()) {
-				t.Errorf("%s failed for %q:\n%s", last.Name, v.Reason, logs(stages))
+				t.Errorf("%s failed for %q:\n%s", last.Name, v.Reason, joinLogs(stages))
 			}
 			for _, word := range c.words {
 				if !strings.Contains(v.Reason.String(), word) {
@@ -111,8 +111,8 @@ func TestFailures(t *testing.T) {
 			if strings.ContainsAny(last.Log, "\x1b\r") || !utf8.ValidString(last.Log) || strings.Contains(v.Reason.String()+last.Log, w.Dir.Temp()) {
 				t.Errorf("the log is not for its owner:\n%q", last.Log)
 			}
-			w.told(v)
-			w.clean()
+			w.checkMessage(v)
+			w.checkClean()
 			if now, _ := w.version(first.ID); now.State != ladder.Live {
 				t.Errorf("the first version is %s", now.State)
 			}
@@ -150,25 +150,25 @@ func TestEndlessBuild(t *testing.T) {
 				})
 			})
 		}()
-		return overdue{ctx, over}, func() {}
+		return overdueContext{ctx, over}, func() {}
 	}
-	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; exec sleep " + mark + "\"]\n" + tebesOnly, "bot.sh": ""})))
+	v, stages := w.runStages(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; exec sleep " + mark + "\"]\n" + tebesOnly, "bot.sh": ""})))
 	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason.String(), "did not finish within "+shortTime(BuildTime)) || !strings.Contains(last.Log, "begun") {
-		t.Errorf("it is %+v\n%s", v, logs(stages))
+		t.Errorf("it is %+v\n%s", v, joinLogs(stages))
 	}
-	w.told(v)
-	w.clean()
+	w.checkMessage(v)
+	w.checkClean()
 }
 
-// overdue is a context whose deadline is when a channel closes.
-type overdue struct {
+// overdueContext is a context whose deadline is when a channel closes.
+type overdueContext struct {
 	context.Context
 	over <-chan struct{}
 }
 
-func (o overdue) Done() <-chan struct{} { return o.over }
+func (o overdueContext) Done() <-chan struct{} { return o.over }
 
-func (o overdue) Err() error {
+func (o overdueContext) Err() error {
 	select {
 	case <-o.over:
 		return context.DeadlineExceeded
@@ -182,10 +182,10 @@ func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Config.Ladders[2].Clock.Move, w.checkClock.Move = 5001*time.Millisecond, 5000*time.Millisecond
-	bot := shell(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
-	v, stages := w.run(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
+	bot := shellBot(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
+	v, stages := w.runStages(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
 	if v.State != ladder.Failed {
-		t.Fatalf("it is %+v\n%s", v, logs(stages))
+		t.Fatalf("it is %+v\n%s", v, joinLogs(stages))
 	}
 	last := stages[len(stages)-1]
 	for _, word := range []string{Trial + ": ", "tebes-slow", "timeout", "5001 ms"} {
@@ -193,12 +193,12 @@ func TestLateInTrial(t *testing.T) {
 			t.Errorf("%q says nothing of %q:\n%s", v.Reason, word, last.Log)
 		}
 	}
-	w.told(v)
-	w.clean()
+	w.checkMessage(v)
+	w.checkClean()
 }
 
-// told wants a message to the owner with the reason.
-func (w *world) told(v ladder.Version) {
+// checkMessage wants a message to the owner with the reason.
+func (w *world) checkMessage(v ladder.Version) {
 	w.t.Helper()
 	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.People.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
 		if m.Version == v.ID && strings.Contains(m.Text().String(), v.Reason.String()) {

@@ -25,7 +25,7 @@ import (
 
 var built = map[string]string{
 	"timba.toml": "build = [\"sh\", \"-c\", \"mkdir lib; echo built > lib/out; cp bot.sh bot; chmod +x bot\"]\ngames = [\"tebes\"]\nrun = [\"./bot\"]\n",
-	"bot.sh":     "#!/bin/sh\n" + shell(""),
+	"bot.sh":     "#!/bin/sh\n" + shellBot(""),
 }
 
 // Two bots with the same files share a directory, which has the hash that the files
@@ -34,10 +34,10 @@ func TestSharedAndRestored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	dir := fileTree(t, built)
-	one := w.built(w.add("one", dir))
-	two, stages := w.run(w.add("two", dir))
+	one := w.buildOnly(w.add("one", dir))
+	two, stages := w.runStages(w.add("two", dir))
 	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary.String() != "built before" {
-		t.Errorf("the second is %+v\n%s", two, logs(stages))
+		t.Errorf("the second is %+v\n%s", two, joinLogs(stages))
 	}
 	if hash, err := trees.HashSource(dir); err != nil || hash != one.Hash {
 		t.Errorf("the hash is %s, at home it is %s, %v", one.Hash, hash, err)
@@ -67,8 +67,8 @@ func TestSharedAndRestored(t *testing.T) {
 			t.Errorf("restored it is another: %s", diff)
 		}
 	}
-	w.clean()
-	plays(t, w.Config.Ladders[1], first)
+	w.checkClean()
+	requireGame(t, w.Config.Ladders[1], first)
 }
 
 // What a version needs is kept with it, and again when it is built on another machine, as after a restore from a
@@ -76,7 +76,7 @@ func TestSharedAndRestored(t *testing.T) {
 func TestNeedsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.built(w.add("one", fileTree(t, map[string]string{
+	v := w.buildOnly(w.add("one", fileTree(t, map[string]string{
 		"timba.toml": "run = [\"perl\", \"bot.pl\"]\n", "bot.pl": "", "README": "one",
 	})))
 	want := ladder.Needs{Interpreters: []string{"perl"}}
@@ -91,8 +91,8 @@ func TestNeedsKept(t *testing.T) {
 	}
 }
 
-// plays wants a bot to play a game without fault.
-func plays(t *testing.T, c ladder.Ladder, bot match.Contestant) {
+// requireGame wants a bot to play a game without fault.
+func requireGame(t *testing.T, c ladder.Ladder, bot match.Contestant) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{}.Resolve(t.Context(), "@random"))
@@ -114,7 +114,7 @@ func plays(t *testing.T, c ladder.Ladder, bot match.Contestant) {
 func TestRestoreErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.built(w.add("one", fileTree(t, built)))
+	v := w.buildOnly(w.add("one", fileTree(t, built)))
 	path, err := w.Dir.Bundle(v.Bundle)
 	kit.Must(t, err)
 	packed, err := bundle.Pack(fileTree(t, map[string]string{"bot.sh": "another"}), bundle.Default)
@@ -138,7 +138,7 @@ func TestRestoreErrors(t *testing.T) {
 		if _, err := os.Stat(w.Dir.Bot(v.Hash)); err == nil {
 			t.Errorf("%s: something is there", name)
 		}
-		w.clean()
+		w.checkClean()
 	}
 }
 
@@ -174,12 +174,12 @@ func TestOwnFailure(t *testing.T) {
 	}
 	now, stages := w.version(v.ID)
 	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary.String(), "will try again") || strings.Contains(stages[0].Log, string(w.Dir)) {
-		t.Errorf("it is %+v\n%s", now, logs(stages))
+		t.Errorf("it is %+v\n%s", now, joinLogs(stages))
 	}
-	w.clean()
+	w.checkClean()
 	kit.Must(t, os.Rename(path+"x", path))
-	if now, stages := w.run(v); now.State != ladder.Live {
-		t.Errorf("it is %+v\n%s", now, logs(stages))
+	if now, stages := w.runStages(v); now.State != ladder.Live {
+		t.Errorf("it is %+v\n%s", now, joinLogs(stages))
 	}
 	if err := w.Run(context.Background(), 999, cores.Any); ladder.CodeOf(err) != ladder.NotFound {
 		t.Errorf("no such version: %v", err)
@@ -219,9 +219,9 @@ func TestWithoutSandbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Config.Sandbox = sandbox.LevelNone
-	v, stages := w.run(w.add("one", fileTree(t, built)))
+	v, stages := w.runStages(w.add("one", fileTree(t, built)))
 	if v.State != ladder.Live {
-		t.Fatalf("%+v\n%s", v, logs(stages))
+		t.Fatalf("%+v\n%s", v, joinLogs(stages))
 	}
 	if bot, err := w.Resolve(t.Context(), v); err != nil || bot.Sandbox != nil {
 		t.Errorf("%+v, %v", bot, err)

@@ -47,7 +47,7 @@ func serve(arg string) error {
 // slowly is a bot that takes its time in every stage after the first.
 var slowly = map[string]string{
 	"timba.toml": "build = [\"sh\", \"-c\", \"sleep 0.3; echo built > out\"]\n" + tebesOnly,
-	"bot.sh":     shell(onSlow("sleep 0.05")),
+	"bot.sh":     shellBot(onSlow("sleep 0.05")),
 }
 
 // A server that is killed in any stage leaves nothing that keeps the next one from
@@ -83,9 +83,9 @@ func TestKilledInEveryStage(t *testing.T) {
 	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
 		t.Errorf("%+v are on their way, %v", pending, err)
 	}
-	v, stages := w.run(v)
+	v, stages := w.runStages(v)
 	if v.State != ladder.Live || len(stages) != 4 {
-		t.Errorf("it is %+v\n%s", v, logs(stages))
+		t.Errorf("it is %+v\n%s", v, joinLogs(stages))
 	}
 }
 

@@ -75,8 +75,8 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// built takes a version as far as its build, and makes it live without a check and a trial.
-func (w *world) built(v ladder.Version) ladder.Version {
+// buildOnly takes a version as far as its build, and makes it live without a check and a trial.
+func (w *world) buildOnly(v ladder.Version) ladder.Version {
 	w.t.Helper()
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any}
 	defer func() { s.release() }()
@@ -87,7 +87,7 @@ func (w *world) built(v ladder.Version) ladder.Version {
 	for _, stage := range w.stages()[:2] {
 		if on, err := s.processStage(w.t.Context(), stage); err != nil || !on {
 			v, stages := w.version(v.ID)
-			w.t.Fatalf("%s: %v, it is %+v\n%s", stage.name, err, v, logs(stages))
+			w.t.Fatalf("%s: %v, it is %+v\n%s", stage.name, err, v, joinLogs(stages))
 		}
 	}
 	kit.Must(w.t, s.install(w.t.Context()))
@@ -110,8 +110,8 @@ func (w *world) addData(bot string, data []byte) ladder.Version {
 	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 
-// run takes a version through and gives what became of it.
-func (w *world) run(v ladder.Version) (ladder.Version, []ladder.Stage) {
+// runStages takes a version through and gives what became of it.
+func (w *world) runStages(v ladder.Version) (ladder.Version, []ladder.Stage) {
 	w.t.Helper()
 	if err := w.Run(w.t.Context(), v.ID, cores.Any); err != nil {
 		w.t.Fatalf("version %d of %s: %v", v.Number, v.Bot, err)
@@ -125,8 +125,8 @@ func (w *world) version(id int64) (ladder.Version, []ladder.Stage) {
 	return v, kit.Get[[]ladder.Stage](w.t)(w.Store.Versions.Stages(w.t.Context(), id))
 }
 
-// clean wants nothing left where stages work.
-func (w *world) clean() {
+// checkClean wants nothing left where stages work.
+func (w *world) checkClean() {
 	w.t.Helper()
 	found, err := os.ReadDir(w.Dir.Temp())
 	if err != nil || len(found) > 0 {
@@ -140,9 +140,9 @@ func fileTree(t testing.TB, files map[string]string) string {
 	return kit.Files(t, t.TempDir(), files)
 }
 
-// shell returns a bot that plays the first move of the list; more is run before each
+// shellBot returns a bot that plays the first move of the list; more is run before each
 // move, and sees the turn's line in $line.
-func shell(more string) string {
+func shellBot(more string) string {
 	return `while read -r line; do
 case $line in
 "timba "*) echo ready ;;
@@ -154,8 +154,8 @@ done
 `
 }
 
-// logs returns all logs of a version's stages.
-func logs(stages []ladder.Stage) string {
+// joinLogs returns all logs of a version's stages.
+func joinLogs(stages []ladder.Stage) string {
 	var b strings.Builder
 	for _, s := range stages {
 		fmt.Fprintf(&b, "--- %s %v %q %s\n%s\n", s.Name, s.OK, s.Summary, s.EndedAt.Sub(s.StartedAt).Round(time.Millisecond), s.Log)

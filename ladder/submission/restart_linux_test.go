@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// calledOff runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
+// checkInterrupted runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
 // on its way as before.
-func (w *world) calledOff(v ladder.Version, state ladder.VersionState) {
+func (w *world) checkInterrupted(v ladder.Version, state ladder.VersionState) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
@@ -28,7 +28,7 @@ func (w *world) calledOff(v ladder.Version, state ladder.VersionState) {
 	if v, _ := w.version(v.ID); v.State != state {
 		w.t.Errorf("called off in %s it is %s", state, v.State)
 	}
-	w.clean()
+	w.checkClean()
 }
 
 // A context that ends releases the version: it is on its way as before, and begins
@@ -36,23 +36,23 @@ func (w *world) calledOff(v ladder.Version, state ladder.VersionState) {
 func TestCalledOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.calledOff(w.add("builder", fileTree(t, map[string]string{"timba.toml": "build = [\"sleep\", \"1d\"]\n" + tebesOnly, "bot.sh": ""})), ladder.Building)
+	w.checkInterrupted(w.add("builder", fileTree(t, map[string]string{"timba.toml": "build = [\"sleep\", \"1d\"]\n" + tebesOnly, "bot.sh": ""})), ladder.Building)
 	// It hangs where it has a minute and a millisecond.
-	hangs := shell(`case $line in *" 60001 "*) exec sleep 1d ;; esac`)
+	hangs := shellBot(`case $line in *" 60001 "*) exec sleep 1d ;; esac`)
 	v := w.add("patience", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": hangs}))
 	fast, slow := &w.Config.Ladders[1].Clock.Move, &w.Config.Ladders[2].Clock.Move
 	was := *fast
 	*fast = *slow // by which it is checked
-	w.calledOff(v, ladder.Checking)
+	w.checkInterrupted(v, ladder.Checking)
 	*fast = was
-	w.calledOff(v, ladder.Trial)
+	w.checkInterrupted(v, ladder.Trial)
 	*slow = was
-	v, stages := w.run(v)
+	v, stages := w.runStages(v)
 	if v.State != ladder.Live || len(stages) != 4 {
-		t.Errorf("it is %+v\n%s", v, logs(stages))
+		t.Errorf("it is %+v\n%s", v, joinLogs(stages))
 	}
 	// A version that has arrived stays where it is.
-	if again, stages := w.run(v); again.State != ladder.Live || !again.LiveAt.Equal(v.LiveAt) || len(stages) != 4 {
+	if again, stages := w.runStages(v); again.State != ladder.Live || !again.LiveAt.Equal(v.LiveAt) || len(stages) != 4 {
 		t.Errorf("run again it is %+v", again)
 	}
 }

@@ -32,9 +32,9 @@ func TestStartersGoLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		onlyTwoGames(t, filepath.Join(dir, "timba.toml"))
-		v, stages := w.run(w.add("my-"+name, dir))
+		v, stages := w.runStages(w.add("my-"+name, dir))
 		if v.State != ladder.Live || v.Hash == "" || v.Language != l.Title || len(stages) != 4 {
-			t.Errorf("%s: %+v\n%s", name, v, logs(stages))
+			t.Errorf("%s: %+v\n%s", name, v, joinLogs(stages))
 			continue
 		}
 		for i, want := range []string{Unpack, Build, Check, Trial} {
@@ -54,7 +54,7 @@ func TestStartersGoLive(t *testing.T) {
 			t.Errorf("%s: the manifest is %v, %v", name, info.Mode(), err)
 		}
 	}
-	w.clean()
+	w.checkClean()
 }
 
 // onlyTwoGames lets a manifest claim the games with ladders alone.

@@ -38,7 +38,7 @@ func TestTimeOfTrial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t)
-				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
+				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shellBot("")}))
 				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{}}
 				mine := match.Contestant{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
 					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
@@ -71,7 +71,7 @@ func TestTimeOfTrial(t *testing.T) {
 func TestTimeOfCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
+	v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shellBot("")}))
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, work: t.TempDir()}
 	defer func() { s.release() }()
 	on := true
@@ -84,7 +84,7 @@ func TestTimeOfCheck(t *testing.T) {
 		kit.Must(t, err)
 	}
 	if v, stages := w.version(v.ID); on || v.Reason.String() != "check: it did not finish within 0.0 s" {
-		t.Errorf("it goes on: %v, it failed for %q\n%s", on, v.Reason, logs(stages))
+		t.Errorf("it goes on: %v, it failed for %q\n%s", on, v.Reason, joinLogs(stages))
 	}
 }
 
@@ -107,7 +107,7 @@ func TestTrialWithoutRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	manifest := "games = [\"podrida\"]\nrun = [\"sh\", \"bot.sh\"]\n"
-	v := w.built(w.add("mine", fileTree(t, map[string]string{"timba.toml": manifest, "bot.sh": shell("")})))
+	v := w.buildOnly(w.add("mine", fileTree(t, map[string]string{"timba.toml": manifest, "bot.sh": shellBot("")})))
 	w.Room = ladder.MemoryBudget{Total: 512 << 20, Bot: 256 << 20}
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{dir: w.Dir.Bot(v.Hash), hash: v.Hash}}
 	log := s.transcript()

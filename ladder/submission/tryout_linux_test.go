@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// try tests a bot of one file and returns its games, and what the kit finds.
-func (w *world) try(ctx context.Context, file, text string) (games []*referee.GameResult, check TryoutCheck, said string, err error) {
+// runTryout tests a bot of one file and returns its games, and what the kit finds.
+func (w *world) runTryout(ctx context.Context, file, text string) (games []*referee.GameResult, check TryoutCheck, said string, err error) {
 	w.t.Helper()
 	t := Tryout{File: file, Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: func() {}}
 	t.OnGame = func(g *referee.GameResult, _ []TryoutFault) { games = append(games, g) }
@@ -26,7 +26,7 @@ func (w *world) try(ctx context.Context, file, text string) (games []*referee.Ga
 func TestTryout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	games, check, _, err := w.try(t.Context(), "bot.sh", shell("echo thinking >&2; "))
+	games, check, _, err := w.runTryout(t.Context(), "bot.sh", shellBot("echo thinking >&2; "))
 	if err != nil || len(games) != 2*TryoutDeals {
 		t.Fatalf("%d games, %v", len(games), err)
 	}
@@ -45,7 +45,7 @@ func TestTryout(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.clean()
+	w.checkClean()
 }
 
 // What is wrong with the bot is its author's; each limit is that of a submission.
@@ -56,7 +56,7 @@ func TestTryoutFails(t *testing.T) {
 		"it does not compile": {"bot.c", "int main(void) { return x; }", "cc: ", "‘x’ undeclared"},
 		"a strange name":      {"bot.txt", "", "tells no language", ""},
 	} {
-		games, _, said, err := w.try(t.Context(), c.file, c.text)
+		games, _, said, err := w.runTryout(t.Context(), c.file, c.text)
 		if err == nil || !strings.Contains(err.Error(), c.err) || len(games) > 0 || c.said != "" && (ladder.CodeOf(err) != ladder.Invalid || !strings.Contains(said, "undeclared")) {
 			t.Errorf("%s: %d games, %v\n%s", name, len(games), err, said)
 		}
@@ -66,7 +66,7 @@ func TestTryoutFails(t *testing.T) {
 		"memory": `x=$(head -c 256m /dev/zero | tr '\0' x); echo "${#x} were had" >&2; [ ${#x} -gt 1000000 ] || exit 3`,
 		"disk":   `head -c 1g /dev/zero >here || exit 3; echo was had >&2`,
 	} {
-		games, check, _, err := w.try(t.Context(), "bot.sh", text+"\n"+shell(""))
+		games, check, _, err := w.runTryout(t.Context(), "bot.sh", text+"\n"+shellBot(""))
 		if err != nil || len(games) != 2*TryoutDeals {
 			t.Errorf("%s: %d games, %v", name, len(games), err)
 			continue
@@ -82,7 +82,7 @@ func TestTryoutFails(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	text := shell("sleep 1000;")
+	text := shellBot("sleep 1000;")
 	tried := Tryout{File: "bot.sh", Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: cancel, OnGame: func(*referee.GameResult, []TryoutFault) {}}
 	if _, err := w.RunTryout(ctx, tried, cores.Any); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled one: %v", err)
@@ -94,5 +94,5 @@ func TestTryoutFails(t *testing.T) {
 	if _, err := w.TryoutMemory("tute", ladder.Version{Bot: "other"}); w.Room.Bot > 0 && ladder.CodeOf(err) != ladder.Invalid {
 		t.Errorf("what never fits: %v", err)
 	}
-	w.clean()
+	w.checkClean()
 }

@@ -51,7 +51,7 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 	if bots != nil {
 		bots.Level = s.Config.Sandbox // which other machines must have
 	}
-	hub, err := cluster.OpenHub(ctx, cluster.DispatcherOptions{
+	hub, err := cluster.OpenDispatcher(ctx, cluster.DispatcherOptions{
 		Dir:    s.Dir.Fleet(),
 		Listen: s.Cluster.Listen, Certificate: certificate,
 		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
