@@ -232,7 +232,8 @@ func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	h.pages.markByEvent(ctx, e)
 }
 
-// close closes all sockets. Their clients will connect to the next server.
+// closeEndedMatches sends the final state of ended matches to those who watch them, once the store has it,
+// and removes these matches.
 func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match
@@ -248,7 +249,7 @@ func (h *Hub) closeEndedMatches(ctx context.Context) {
 			continue
 		}
 		h.mu.Lock()
-		gone := h.matches[m.info.Topic] == m && m.hasEnded.Load() // else it has begun again meanwhile
+		gone := h.matches[m.info.Topic] == m && m.hasEnded.Load() // false if the match has started again
 		if gone {
 			delete(h.matches, m.info.Topic)
 			h.pages.markStale(topicGames)
@@ -260,7 +261,7 @@ func (h *Hub) closeEndedMatches(ctx context.Context) {
 	}
 }
 
-// close ends all sockets, which will come back to the next server.
+// close closes all sockets. Their clients will connect to the next server.
 func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -77,7 +77,7 @@ func (q *Queue) End(code int, text string) {
 	q.endOnce.Do(func() {
 		q.code, q.text = code, text
 		close(q.ending)
-		time.AfterFunc(endTime, func() { // where a write goes on
+		time.AfterFunc(endTime, func() { // in case a write still blocks
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			if q.conn != nil {
