@@ -22,9 +22,9 @@
 // A page needs tokens.css (colors, type and space), board.css (cards) and table.css (tables, boards and the
 // choice of moves). The player also needs player.css.
 //
-// For drawPosition a server sends the game's rules.Display, the names of the seats, State.View of one seat
-// and State.Turn. To that seat alone, and only when it is to move, the server also sends State.Legal in the
-// notation of State.MoveText. A page passes all of this on unchanged:
+// For drawPosition a server sends the game's rules.Display, the names of the seats, the View of one seat and
+// the Turn of the rules.State. To that seat alone, and only when it is to move, the server also sends the
+// Legal moves as MoveText writes them. A page passes all of this on unchanged:
 //
 //	drawPosition(element, { display, names, view: 'hand=5c,7b trump=3b ...', turn: 0, last: { seat: 1, move: '1o' } },
 //		{ seat: 0, legal: ['5c', '7b', 'swap:7b'], onMove: (move) => send(move) });

@@ -303,7 +303,7 @@ type Connection interface {
 	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach carries the lines of a person's seat over a connection; see socket.Stream. The game starts when all
+// Attach carries the lines of a person's seat over a connection; see socket.LineStream. The game starts when all
 // people have connected. At the end of the game, Attach waits until the game is stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]

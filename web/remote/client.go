@@ -33,14 +33,14 @@ type ServerAddress struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// ClientOptions say what a Client connects, and to which server.
+// ClientOptions say what a Connector connects, and to which server.
 type ClientOptions struct {
 	ServerAddress
 	Bot, Label string
 	Games      []string // games that a new version plays; if nil, all games or those of the previous version
 	NewVersion bool     // make a new version even if one is live
 	Command    []string // starts a process for each session
-	// Serve, unless nil, plays in place of processes, as the Serve of a match.Bot does.
+	// Serve, unless nil, plays in place of processes, as the Serve of a match.Contestant does.
 	Serve       func(lines io.Reader, answers io.Writer) error
 	Stderr      io.Writer // of the processes; if nil, os.Stderr
 	SingleMatch bool      // leave after one match
@@ -58,7 +58,7 @@ type Connector struct {
 	programs      map[int64]*program // by session; nil before Run
 	activeMatches map[int64]bool     // IDs of the matches that have started and have no result yet
 	leaving       bool
-	released      bool               // the server has no match for the client anymore
+	released      bool               // the server has no more matches for the client
 	hasLeft       bool               // Run returns nil, as the client was leaving and nothing was left to play
 	cancel        context.CancelFunc // ends Run
 	lastReport    chan struct{}      // closed when OnEvent has returned from the last event; nil before the first
@@ -121,7 +121,7 @@ func (c *Connector) Run(ctx context.Context) error {
 	defer func() {
 		c.endPrograms()
 		c.mu.Lock()
-		c.leaving = true // Leave has no event to report anymore
+		c.leaving = true // Leave has no more events to report
 		told := c.lastReport
 		c.mu.Unlock()
 		if told != nil {
@@ -144,7 +144,7 @@ func (c *Connector) Run(ctx context.Context) error {
 		case errors.As(err, &final) || !reached:
 			return err
 		}
-		if time.Since(began) > wait { // it was worth coming back
+		if time.Since(began) > wait { // the connection lasted, so start with short waits again
 			wait = 0
 		}
 		wait = max(min(2*wait, maxWait), minWait)
@@ -386,7 +386,7 @@ func (c *Connector) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease records that the server has no match for the client anymore.
+// recordRelease records that the server has no more matches for the client.
 func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package remote plays bots that run on their owners' machines. Hub is the end of the server: it accepts
-// their connections, and the runner uses them as the programs of their versions. Client is the other end: it
-// starts a process for each session.
+// Package remote plays bots that run on their owners' machines. Registry is the server's end: it accepts the
+// connections of bots, and the runner uses it to play their versions. Connector is the owner's end: it starts
+// a process for each session.
 //
 // A bot has one WebSocket, which carries any number of sessions. A session is one process of a match. Its
-// lines go through a socket.Stream at each end, so that a session continues after a broken connection.
+// lines go through a socket.LineStream at each end, so that a session continues after a broken connection.
 package remote
 
 import (
@@ -42,7 +42,7 @@ type frame struct {
 	Open    *Opening      `json:"open,omitempty"`    // from the server: a session starts
 	Result  *Result       `json:"result,omitempty"`  // from the server: a match has ended
 	Leave   bool          `json:"leave,omitempty"`   // from the client: it plays no more matches
-	Left    bool          `json:"left,omitempty"`    // from the server, after Leave: the bot has no match anymore
+	Left    bool          `json:"left,omitempty"`    // from the server, after Leave: the bot has no more matches
 	Session int64         `json:"session,omitempty"`
 	Seat    *socket.Frame `json:"seat,omitempty"`
 	Shut    bool          `json:"shut,omitempty"` // this end of the session sends no more frames

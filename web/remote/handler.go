@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Handler returns the handler for Path. The middleware m must wrap it.
+// Handler returns the handler for Path. It identifies clients with m; m.Wrap must wrap it.
 func (h *Registry) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = "GET " + Path
@@ -144,7 +144,7 @@ func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	}
 }
 
-// isConnected reports whether a bot is connected. The caller holds the hub's lock.
+// isConnected reports whether a bot is connected. The caller holds the registry's lock.
 func (b *bot) isConnected() bool {
 	if b.link == nil {
 		return false

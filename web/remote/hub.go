@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Hub. Store is required.
+// Options are the parts of a Registry. Store is required.
 type Options struct {
 	Store  *store.Store
 	Limits ladder.RemoteLimits
@@ -56,7 +56,7 @@ type session struct {
 	announcedTo string // instance that was sent the Opening; "" before that
 }
 
-// New returns a hub. Run must be called.
+// New returns a Registry. Run must be called.
 func New(o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Registry{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
@@ -277,7 +277,7 @@ func (h *Registry) checkVersions(ctx context.Context) {
 		switch {
 		case b.link != nil || len(b.sessions) > 0 || b.reserved:
 			list = append(list, b)
-		case b.pendingLinks == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing waits for it anymore
+		case b.pendingLinks == 0 && time.Since(b.since) > h.Limits.Comeback: // nothing waits for the bot
 			delete(h.bots, id)
 			h.signalChange() // matches that wait for it are canceled
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // pause is the state of a bot's clock, which stands still while the connection is bad. See
-// StreamOptions.SlowAfter.
+// LineStreamOptions.SlowAfter.
 type pause struct {
 	clock     match.Holder  // of the bot; nil if it cannot be stopped
 	since     time.Time     // start of the current stop; zero while the clock runs

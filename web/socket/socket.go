@@ -1,7 +1,7 @@
 // Package socket has the WebSockets of the server and of its clients. A Conn is one WebSocket whose incoming
 // frames are limited in size and rate. A Queue sends messages that are encoded once for many receivers, and
-// disconnects a receiver that is too slow. A Stream carries the lines of the bot protocol over connections
-// that may break and come back.
+// disconnects a receiver that is too slow. A LineStream carries the lines of the bot protocol over
+// connections that may break and come back.
 package socket
 
 import (

@@ -66,10 +66,11 @@ var (
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// LineStream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that of a
-// match.Bot; at the other end a Stream stands between a process and the connection, and a page has a script
-// in its place. Both ends number their lines and retain them until the other end acknowledges them. So a new
-// connection continues where the last one broke, and no line is lost or delivered twice.
+// LineStream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that
+// of a match.Contestant; at the other end a LineStream stands between a process and the connection, and a
+// page has a script in its place. Both ends number their lines and retain them until the other end
+// acknowledges them. So a new connection continues where the last one broke, and no line is lost or delivered
+// twice.
 type LineStream struct {
 	LineStreamOptions
 	mu           sync.Mutex

@@ -139,7 +139,7 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	return n.id, nil
 }
 
-// Next returns the first waiting try-out whose owner is not busy, as a *runner.Tryout. If there is none, the
+// Next returns the first waiting try-out whose owner is not busy, as a *runner.TryoutJob. If there is none, the
 // job is nil.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
