@@ -46,11 +46,11 @@ type Visitor struct {
 
 // LimitKey returns what limits count: the person at any address, or, if nobody is signed in, the address. So
 // people behind one address, such as a class, do not use up each other's places.
-func (by Visitor) LimitKey() Visitor {
-	if by.Person != 0 {
-		return Visitor{Person: by.Person}
+func (v Visitor) LimitKey() Visitor {
+	if v.Person != 0 {
+		return Visitor{Person: v.Person}
 	}
-	return by
+	return v
 }
 
 // Places count what goes on at the same time, within Limits. They are safe for concurrent use.
@@ -65,30 +65,30 @@ type Places struct {
 func NewPlaces(l Limits) *Places { return &Places{limits: l, counts: map[Visitor]int{}} }
 
 // Enter takes a place until leave is called. It returns an error if no place is free.
-func (p *Places) Enter(by Visitor) (leave func(), err error) {
-	by = by.LimitKey()
+func (p *Places) Enter(visitor Visitor) (leave func(), err error) {
+	visitor = visitor.LimitKey()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ofPerson, fromAddress := p.counts[by], 0
-	if by.Person == 0 {
-		ofPerson, fromAddress = 0, p.counts[by]
+	ofPerson, fromAddress := p.counts[visitor], 0
+	if visitor.Person == 0 {
+		ofPerson, fromAddress = 0, p.counts[visitor]
 	}
 	if err := p.limits.Check(ofPerson, fromAddress, p.total); err != nil {
 		return nil, err
 	}
-	p.add(1, by)
+	p.add(1, visitor)
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.add(-1, by)
+		p.add(-1, visitor)
 	}), nil
 }
 
 // add changes the number of places of a visitor by n.
-func (p *Places) add(n int, by Visitor) {
+func (p *Places) add(n int, visitor Visitor) {
 	p.total += n
-	if p.counts[by] += n; p.counts[by] == 0 {
-		delete(p.counts, by)
+	if p.counts[visitor] += n; p.counts[visitor] == 0 {
+		delete(p.counts, visitor)
 	}
 }
 

@@ -26,13 +26,13 @@ type Rate[K comparable] struct {
 const maxKeys = 1 << 16
 
 // NewRate returns a limit of minute requests in a minute for each key. name identifies the limit in the
-// RateLimit headers. what says in error messages what is limited.
-func NewRate[K comparable](name string, what phrase.Text, minute int, now func() time.Time) *Rate[K] {
+// RateLimit headers, and subject says in error messages what is limited.
+func NewRate[K comparable](name string, subject phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &Rate[K]{name: name, subject: what, minute: minute, now: now, keys: keys}
+	return &Rate[K]{name: name, subject: subject, minute: minute, now: now, keys: keys}
 }
 
 // Admit counts a request of key and sets the RateLimit headers. Above the limit it returns an error.

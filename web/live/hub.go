@@ -137,8 +137,8 @@ func (h *Hub) Games() []ListedGame {
 }
 
 // ShowMatch starts to show a match. It is made for runner.Options.Watch; the runner does not call it for
-// matches that nobody may watch before they end. The caller passes each position to position, and calls end
-// after the last one. Both are nil if the match cannot be shown.
+// matches that nobody may watch before they end. The caller passes each position to the function position,
+// and calls end after the last one. Both are nil if the match cannot be shown.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -169,14 +169,14 @@ func (h *Hub) addMatch(m *match) *match {
 type TableFeed struct{ *match }
 
 // ShowTable starts to show a game of people to those who have its link, and if listed is true, in the list of
-// games. It calls moved when somebody starts or stops watching.
-func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, moved func()) TableFeed {
+// games. It calls onAudienceChange when somebody starts or stops watching.
+func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, onAudienceChange func()) TableFeed {
 	info := ListedGame{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
 	for seat := range names {
 		info.Sides = append(info.Sides, v.Side(seat))
 	}
 	m := newMatch(h, info, v)
-	m.listed, m.onAudienceChange = listed, moved
+	m.listed, m.onAudienceChange = listed, onAudienceChange
 	return TableFeed{h.addMatch(m)}
 }
 

@@ -59,16 +59,16 @@ func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) 
 	}
 }
 
-// Number returns a number from low to high. If the parameter is absent, it returns without.
-func (q *Query) Number(name string, low, high, without int64) int64 {
+// Number returns a number from low to high. If the parameter is absent or wrong, it returns fallback.
+func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	text := q.Text(name)
 	if text == "" {
-		return without
+		return fallback
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > high {
 		q.Fail(name, phrase.New("try %d to %d", low, high), "cannot be %q", text)
-		return without
+		return fallback
 	}
 	return n
 }

@@ -36,7 +36,7 @@ var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
 // resolveChoice finds the game and the bots' versions of the table's Choice, makes the seats, and computes
 // the memory of the bots.
-func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
+func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
@@ -73,7 +73,7 @@ func (x *Table) resolveChoice(ctx context.Context, who service.Actor) error {
 		}
 	}
 	first := x.Seats[c.Seat]
-	first.Player, first.taken, first.seatStored = who, true, true
+	first.Player, first.taken, first.seatStored = actor, true, true
 	x.memory = x.tables.Room.RotationMemory(x.Variant, house) - int64(people)*ladder.HouseMemory // people need none
 	if most := x.tables.Limits.Memory; most > 0 && x.memory > most {
 		return ladder.Errorf(ladder.Invalid, "try fewer players, or house bots", "the bots of this game may need %d MiB, and games against people have %d", x.memory>>20, most>>20)

@@ -30,7 +30,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Tables. All but OnChange and NewWatcher are required.
+// Options are the parts of Tables. All but OnChange and NewWatcher are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
@@ -175,9 +175,9 @@ func (t *Tables) Table(id string) *Table {
 	return nil
 }
 
-// TablesOf returns the tables at which who has a seat.
-func (t *Tables) TablesOf(who service.Actor) []*Table {
-	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(who) < 0 })
+// TablesOf returns the tables at which actor has a seat.
+func (t *Tables) TablesOf(actor service.Actor) []*Table {
+	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(actor) < 0 })
 }
 
 // Rematch returns the table that waits for people as the rematch of the game id, nil if there is none.
@@ -190,38 +190,38 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// CheckPlayer returns an error if who may not play on this server at all.
-func (t *Tables) CheckPlayer(who service.Actor) error {
+// CheckPlayer returns an error if actor may not play on this server at all.
+func (t *Tables) CheckPlayer(actor service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
 		return ladder.Errorf(ladder.Forbidden, "", "this server has no games for people")
-	case who.Person.ID == 0 && !t.Limits.Guests:
+	case actor.Person.ID == 0 && !t.Limits.Guests:
 		return ladder.Errorf(ladder.Unauthorized, "sign in", "games are for people with an account")
 	}
 	return nil
 }
 
-// ClaimGuestGames assigns the games of a guest to the person as whom the guest has signed in.
-func (t *Tables) ClaimGuestGames(ctx context.Context, who service.Actor) {
-	for _, x := range t.TablesOf(who) {
-		if err := x.assignSeat(ctx, who); err != nil {
-			t.Log.Warn("a game stays that of a guest", "game", x.ID, "person", who.Person.Name, "err", err)
+// ClaimGuestGames assigns a guest's games to the person actor, as whom the guest has just signed in.
+func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
+	for _, x := range t.TablesOf(actor) {
+		if err := x.assignSeat(ctx, actor); err != nil {
+			t.Log.Warn("a game stays that of a guest", "game", x.ID, "person", actor.Person.Name, "err", err)
 		}
 	}
 }
 
-// Open opens a table for who and starts its bots. The game starts when all people have sat down and
+// Open opens a table for actor and starts its bots. The game starts when all people have sat down and
 // connected. For a guest without a session, Open starts one and returns its key. If another person has
-// already opened the same rematch, who gets a seat at that table instead.
-func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Table, key string, err error) {
-	if err := t.CheckPlayer(who); err != nil {
+// already opened the same rematch, actor gets a seat at that table instead.
+func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Table, key string, err error) {
+	if err := t.CheckPlayer(actor); err != nil {
 		return nil, "", err
 	}
 	x = &Table{
 		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(),
 		turn: turn{seat: -1}, moments: newMoments(),
 	}
-	if err := x.resolveChoice(ctx, who); err != nil {
+	if err := x.resolveChoice(ctx, actor); err != nil {
 		return nil, "", err
 	}
 	within, cancel := context.WithCancelCause(t.ctx)
@@ -230,7 +230,7 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 	if other != nil || err != nil {
 		cancel(err)
 		if other != nil {
-			return t.join(ctx, other, who, c)
+			return t.join(ctx, other, actor, c)
 		}
 		return nil, "", err
 	}
@@ -257,49 +257,49 @@ func (t *Tables) Open(ctx context.Context, who service.Actor, c Choice) (x *Tabl
 	return x, key, nil
 }
 
-// join gives who a seat at a rematch that another person is opening. If that opening fails, it opens the
-// table for who.
-func (t *Tables) join(ctx context.Context, other *Table, who service.Actor, c Choice) (*Table, string, error) {
+// join gives actor a seat at a rematch that another person is opening. If that opening fails, it opens the
+// table for actor.
+func (t *Tables) join(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
 	case <-ctx.Done():
 		return nil, "", ctx.Err()
 	}
 	if t.Table(other.ID) == nil {
-		return t.Open(ctx, who, c)
+		return t.Open(ctx, actor, c)
 	}
-	key, err := t.ClaimSeat(ctx, other, who)
+	key, err := t.ClaimSeat(ctx, other, actor)
 	return other, key, err
 }
 
-// ClaimSeat gives who a seat at a table that waits for people, unless who has one there. For a guest without
-// a session, it starts one and returns its key. The game starts when the last seat is taken and all people
-// have connected.
-func (t *Tables) ClaimSeat(ctx context.Context, x *Table, who service.Actor) (key string, err error) {
-	if err := t.CheckPlayer(who); err != nil {
+// ClaimSeat gives actor a seat at a table that waits for people, unless actor has one there. For a guest
+// without a session, it starts one and returns its key. The game starts when the last seat is taken and all
+// people have connected.
+func (t *Tables) ClaimSeat(ctx context.Context, x *Table, actor service.Actor) (key string, err error) {
+	if err := t.CheckPlayer(actor); err != nil {
 		return "", err
 	}
-	seat, err := t.reserveSeat(x, who)
+	seat, err := t.reserveSeat(x, actor)
 	if err != nil || seat < 0 {
 		return "", err
 	}
-	newGuest := who.Person.ID == 0 && who.Session == 0
-	key, session, err := t.Store.Plays.SitDown(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: who.Person.ID, Session: who.Session}, who.Address, t.Limits.Day, newGuest)
+	newGuest := actor.Person.ID == 0 && actor.Session == 0
+	key, session, err := t.Store.Plays.SitDown(ctx, x.ID, ladder.PlaySeat{Seat: seat, PersonID: actor.Person.ID, Session: actor.Session}, actor.Address, t.Limits.Day, newGuest)
 	x.finishClaim(seat, session, err == nil)
 	return key, err
 }
 
-// reserveSeat reserves a free seat. It returns -1 if who has a seat, and an error if a limit is reached.
-func (t *Tables) reserveSeat(x *Table, who service.Actor) (seat int, err error) {
+// reserveSeat reserves a free seat. It returns -1 if actor has a seat, and an error if a limit is reached.
+func (t *Tables) reserveSeat(x *Table, actor service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if x.Seat(who) >= 0 {
+	if x.Seat(actor) >= 0 {
 		return -1, nil
 	}
-	if err := t.checkLimits(who, x); err != nil {
+	if err := t.checkLimits(actor, x); err != nil {
 		return -1, err
 	}
-	return x.reserveSeat(who)
+	return x.reserveSeat(actor)
 }
 
 // SocketLimits returns the limits of the connections of people.
@@ -345,19 +345,19 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns an error if a seat at table at would exceed the limits of who. The caller holds the
+// checkLimits returns an error if a seat at table would exceed the limits of actor. The caller holds the
 // lock.
-func (t *Tables) checkLimits(who service.Actor, at *Table) error {
+func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
 	for _, x := range t.tables {
-		if x == at {
+		if x == table {
 			continue
 		}
 		all++
-		if x.Seat(who) >= 0 {
+		if x.Seat(actor) >= 0 {
 			own++
 		}
-		if who.Person.ID == 0 && x.hasGuestFrom(who.Address) {
+		if actor.Person.ID == 0 && x.hasGuestFrom(actor.Address) {
 			near++
 		}
 	}

@@ -134,14 +134,14 @@ func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserveSeat reserves a free seat for who: one that is reserved for who, or else one that is reserved for
-// nobody.
-func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
+// reserveSeat reserves a free seat for actor: one that is reserved for actor, or else one that is reserved
+// for nobody.
+func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	free := func(kept bool) int {
 		return slices.IndexFunc(x.Seats, func(s *Seat) bool {
-			return s.stream != nil && !s.taken && (kept && s.ReservedFor.IsSame(who) || !kept && s.ReservedFor == service.Actor{})
+			return s.stream != nil && !s.taken && (kept && s.ReservedFor.IsSame(actor) || !kept && s.ReservedFor == service.Actor{})
 		})
 	}
 	if seat = free(true); seat < 0 {
@@ -150,7 +150,7 @@ func (x *Table) reserveSeat(who service.Actor) (seat int, err error) {
 	if seat < 0 {
 		return -1, ladder.Errorf(ladder.Conflict, "watch the game, or open a table", "no seat of this table is free")
 	}
-	x.Seats[seat].Player, x.Seats[seat].taken = who, true
+	x.Seats[seat].Player, x.Seats[seat].taken = actor, true
 	return seat, nil
 }
 
@@ -186,9 +186,9 @@ func (x *Table) Waiting() bool {
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
 // Cancel ends a table that waits for people. Only the person who has opened it may do so.
-func (x *Table) Cancel(who service.Actor) error {
+func (x *Table) Cancel(actor service.Actor) error {
 	switch {
-	case x.Seat(who) != x.Choice.Seat:
+	case x.Seat(actor) != x.Choice.Seat:
 		return ladder.Errorf(ladder.Forbidden, "", "only who has opened a table can cancel it")
 	case !x.Waiting():
 		return ladder.Errorf(ladder.Conflict, "resign", "this game has begun")
@@ -212,17 +212,17 @@ func (x *Table) People() (seats []int) {
 
 // store adds the game to the store. For a guest without a session it starts one and returns its key.
 func (x *Table) store(ctx context.Context) (key string, err error) {
-	who := x.player(x.Choice.Seat)
+	actor := x.player(x.Choice.Seat)
 	p := ladder.Play{
 		ID: x.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Opener: x.Choice.Seat, Bank: x.Choice.Bank,
-		Commitment: referee.Commitment(x.Seed).String(), Seats: []ladder.PlaySeat{{Seat: x.Choice.Seat, PersonID: who.Person.ID, Session: who.Session}},
+		Commitment: referee.Commitment(x.Seed).String(), Seats: []ladder.PlaySeat{{Seat: x.Choice.Seat, PersonID: actor.Person.ID, Session: actor.Session}},
 	}
 	for i, s := range x.Seats {
 		if s.stream == nil {
 			p.Seats = append(p.Seats, ladder.PlaySeat{Seat: i, Version: s.Version.ID, BotID: s.Version.BotID})
 		}
 	}
-	key, session, err := x.tables.Store.Plays.Add(ctx, p, who.Address, x.tables.Limits.Day, who.Person.ID == 0 && who.Session == 0)
+	key, session, err := x.tables.Store.Plays.Add(ctx, p, actor.Address, x.tables.Limits.Day, actor.Person.ID == 0 && actor.Session == 0)
 	if err == nil {
 		x.finishClaim(x.Choice.Seat, session, true)
 	}
@@ -231,32 +231,32 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 
 // assignSeat assigns a guest's seat to the person as whom the guest has signed in, unless that person has
 // another seat at the table.
-func (x *Table) assignSeat(ctx context.Context, who service.Actor) error {
+func (x *Table) assignSeat(ctx context.Context, actor service.Actor) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
-	seat := x.Seat(who)
+	seat := x.Seat(actor)
 	if seat < 0 { // the guest has no seat here
 		return nil
 	}
 	was := x.player(seat)
-	if was.Person.ID != 0 || x.Seat(service.Actor{Person: who.Person}) >= 0 {
+	if was.Person.ID != 0 || x.Seat(service.Actor{Person: actor.Person}) >= 0 {
 		return nil
 	}
-	if err := x.tables.Store.Plays.ClaimSeat(ctx, x.ID, seat, who.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
+	if err := x.tables.Store.Plays.ClaimSeat(ctx, x.ID, seat, actor.Person.ID, was.Address, x.tables.Limits.Day); err != nil {
 		return err
 	}
 	x.mu.Lock()
-	x.Seats[seat].Player.Person = who.Person
+	x.Seats[seat].Player.Person = actor.Person
 	x.mu.Unlock()
 	x.tables.OnChange(x.ID)
 	return nil
 }
 
-// Seat returns the seat of who, -1 if who has none.
-func (x *Table) Seat(who service.Actor) int {
+// Seat returns the seat of actor, -1 if actor has none.
+func (x *Table) Seat(actor service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.IsSame(who) })
+	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.IsSame(actor) })
 }
 
 // SeatView is what all see of a seat.
@@ -303,8 +303,8 @@ type Connection interface {
 	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach carries the lines of a person's seat over a connection; see socket.LineStream. The game starts when all
-// people have connected. At the end of the game, Attach waits until the game is stored.
+// Attach carries the lines of a person's seat over a connection; see socket.LineStream. The game starts when
+// all people have connected. At the end of the game, Attach waits until the game is stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
@@ -488,12 +488,12 @@ func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	}
 }
 
-// await waits until what is closed. It returns late if that takes longer than in.
-func await(ctx context.Context, what <-chan struct{}, in time.Duration, late error) error {
+// await waits until done closes. If that takes longer than limit, it returns late.
+func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late error) error {
 	select {
-	case <-what:
+	case <-done:
 		return nil
-	case <-time.After(in):
+	case <-time.After(limit):
 		return late
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -501,7 +501,7 @@ func await(ctx context.Context, what <-chan struct{}, in time.Duration, late err
 }
 
 // playGame plays the game after all people have sat down and connected.
-func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (playGame *referee.GameResult, err error) {
+func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *referee.GameResult, err error) {
 	if err := await(ctx, x.moments.allSeated, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
 	}
@@ -526,16 +526,16 @@ func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (playGame
 		Resources: match.Resources{Low: true},
 		Observer:  match.Observer{Trace: x.runMoveClock, Watch: x.recordPosition, Trouble: x.reportVoid},
 	}
-	if playGame, err = m.PlayGame(ctx); err != nil {
+	if game, err = m.PlayGame(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
 		return nil, err
 	}
-	return playGame, nil
+	return game, nil
 }
 
-// reportVoid ends the table if its game is void, that is, if it cannot go on because of the machine.
+// reportVoid ends the table if its game is void, that is, if the machine failed to play it.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)

@@ -244,8 +244,8 @@ func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 }
 
 // admitLink makes a link the bot's current link. Sessions for which the client still has a process (listed in
-// has) continue, and so do those that the client does not know yet. All others are lost.
-func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, has []int64) error {
+// sessions) continue, and so do those that the client does not know yet. All others are lost.
+func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, sessions []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -265,7 +265,7 @@ func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, has []int64) e
 	var goOn []func()
 	for id, s := range b.sessions {
 		switch {
-		case slices.Contains(has, id) && s.announcedTo == ask.instance:
+		case slices.Contains(sessions, id) && s.announcedTo == ask.instance:
 			c := l.newConn(id)
 			goOn = append(goOn, func() { s.seat.Attach(c) })
 			w.Sessions = append(w.Sessions, id)

@@ -202,9 +202,9 @@ func (s *LineStream) awaitReturn() {
 	})
 }
 
-// LostReason returns the fault of a bot whose connection was away for longer than back.
-func LostReason(back time.Duration) fault.Reason {
-	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)}
+// LostReason returns the fault of a bot whose connection was away for longer than returnTime.
+func LostReason(returnTime time.Duration) fault.Reason {
+	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(returnTime / time.Second)}
 }
 
 // Close makes Serve return why, and sends it to the other end. A fault.Reason makes the seat forfeit.

@@ -24,7 +24,7 @@ import (
 // Options are the parts of Tryouts. All are required.
 type Options struct {
 	// Play builds a bot and plays its games on a core. It returns the output of the build.
-	Play func(context.Context, submission.Tryout, int) (said string, err error)
+	Play func(context.Context, submission.Tryout, int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(game string, against ladder.Version) (int64, error)
 	Wake   func() // called when the queue has changed
@@ -48,7 +48,7 @@ const (
 // TryoutState is the stage of a try-out.
 type TryoutState string
 
-// The states of tryouts.
+// States of a try-out.
 const (
 	Waiting  TryoutState = "waiting"
 	Building TryoutState = "building"
@@ -84,8 +84,8 @@ func (p TryoutProgress) IsDone() bool {
 	return p.State != Waiting && p.State != Building && p.State != Playing
 }
 
-// Tryouts are the try-outs that wait or run, and those that ended recently. The runner uses it as a Source of
-// jobs.
+// Tryouts are the try-outs that wait or run, and those that ended recently. The runner uses them as a Source
+// of jobs.
 type Tryouts struct {
 	Options
 	places *admission.Places
@@ -114,15 +114,15 @@ type tryout struct {
 func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
 // Add queues a try-out and returns its ID. It discards the owner's finished try-outs.
-func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err error) {
-	if err := who.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
+func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err error) {
+	if err := actor.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
 	}
 	memory, err := x.Memory(t.Game, t.Opponent)
 	if err != nil {
 		return "", err
 	}
-	n := &tryout{bot: t, id: rand.Text(), owner: who, memory: memory, changeSignal: make(chan struct{})}
+	n := &tryout{bot: t, id: rand.Text(), owner: actor, memory: memory, changeSignal: make(chan struct{})}
 	n.TryoutProgress = TryoutProgress{Opponent: t.Opponent.Bot, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
@@ -130,17 +130,17 @@ func (x *Tryouts) Add(who service.Actor, t submission.Tryout) (id string, err er
 	if x.closed {
 		return "", ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	}
-	if n.leave, err = x.places.Enter(admission.Visitor{Person: who.Person.ID}); err != nil {
+	if n.leave, err = x.places.Enter(admission.Visitor{Person: actor.Person.ID}); err != nil {
 		return "", err
 	}
-	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner.IsSame(who) && o.IsDone() })
+	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.owner.IsSame(actor) && o.IsDone() })
 	x.all = append(x.all, n)
 	x.Wake()
 	return n.id, nil
 }
 
-// Next returns the first waiting try-out whose owner is not busy, as a *runner.TryoutJob. If there is none, the
-// job is nil.
+// Next returns the first waiting try-out whose owner is not busy, as a *runner.TryoutJob. If there is none,
+// the job is nil.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -177,7 +177,7 @@ func (x *Tryouts) update(n *tryout, do func()) {
 		n.leave()
 		n.bot = submission.Tryout{}
 		id := n.id
-		time.AfterFunc(Retention, func() { x.remove(id) }) // n itself may be forgotten before
+		time.AfterFunc(Retention, func() { x.remove(id) }) // refers to the ID only, so that n can be freed before
 		x.dropOldest()
 	}
 }
@@ -248,22 +248,22 @@ func newGame(g *referee.GameResult) TryoutGame {
 	return game
 }
 
-// find returns the try-out with an ID if it belongs to who.
-func (x *Tryouts) find(who service.Actor, id string) (*tryout, error) {
+// find returns the try-out with an ID if it belongs to actor.
+func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
-		if n.id == id && n.owner.IsSame(who) {
+		if n.id == id && n.owner.IsSame(actor) {
 			return n, nil
 		}
 	}
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns the progress of a try-out of who, once its revision differs from change, it has ended, or ctx
-// ends.
-func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, change int) (TryoutProgress, error) {
+// Await returns the progress of a try-out of actor, once its revision differs from change, it has ended, or
+// ctx ends.
+func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, change int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()
-		n, err := x.find(who, id)
+		n, err := x.find(actor, id)
 		if err != nil {
 			x.mu.Unlock()
 			return TryoutProgress{}, err
@@ -288,10 +288,10 @@ func (x *Tryouts) Await(ctx context.Context, who service.Actor, id string, chang
 	}
 }
 
-// Cancel ends a try-out of who.
-func (x *Tryouts) Cancel(who service.Actor, id string) error {
+// Cancel ends a try-out of actor.
+func (x *Tryouts) Cancel(actor service.Actor, id string) error {
 	x.mu.Lock()
-	n, err := x.find(who, id)
+	n, err := x.find(actor, id)
 	x.mu.Unlock()
 	if err == nil {
 		x.update(n, func() { n.State = Stopped })

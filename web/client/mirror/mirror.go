@@ -77,9 +77,9 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 	return m, sameLadder(path, of, ladder)
 }
 
-// sameLadder returns an error unless the ladder of the existing replays at path, of, is the wanted one.
-func sameLadder(path, of, want string) error {
-	if of == want {
+// sameLadder returns an error unless the ladder of the existing replays at path, have, is the wanted one.
+func sameLadder(path, have, want string) error {
+	if have == want {
 		return nil
 	}
 	named := func(ladder string) string {
@@ -91,7 +91,7 @@ func sameLadder(path, of, want string) error {
 		}
 		return "ladder " + ladder
 	}
-	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(of), named(want))
+	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(have), named(want))
 }
 
 // oneMatch stands in place of a ladder where the replays are those of one match, so that no other download
