@@ -24,9 +24,9 @@ type subscriber struct {
 
 // Serve turns a request into a socket that watches, by calling upgrade. It returns the error of upgrade or of
 // a limit. The socket continues after Serve has returned.
-func (h *Hub) Serve(by admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
-	w := &subscriber{Queue: h.queues.New(), hub: h, address: by.Address, topics: map[string]func(){}}
-	if err := h.admit(w, by); err != nil {
+func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
+	w := &subscriber{Queue: h.queues.New(), hub: h, address: visitor.Address, topics: map[string]func(){}}
+	if err := h.admit(w, visitor); err != nil {
 		return err
 	}
 	var c *socket.Conn
@@ -48,13 +48,13 @@ func (h *Hub) Serve(by admission.Visitor, upgrade func(socket.Limits) (*socket.C
 }
 
 // admit registers a socket. It returns an error if a limit is reached.
-func (h *Hub) admit(w *subscriber, by admission.Visitor) (err error) {
+func (h *Hub) admit(w *subscriber, visitor admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
 	}
-	if w.release, err = h.places.Enter(by); err == nil {
+	if w.release, err = h.places.Enter(visitor); err == nil {
 		h.sockets[w] = struct{}{}
 	}
 	return err
